@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh machine with make and Python 3.11 to 3.13: `make demo` and `make test`.
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' >/dev/null 2>&1 && echo $$p && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= demo-workspace
+STAMP := $(VENV)/.ready
+
+.PHONY: demo test check format facet-model golden wheel clean
+
+demo: $(STAMP)
+	$(BIN)/annot demo $(DEMO)
+
+test: $(STAMP) system-packages
+	$(BIN)/python -m pytest -q
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+facet-model: $(STAMP)
+	$(BIN)/python -m annot.facets.build $${ANNOT_SHARED:-../shared}/csabstruct/train.jsonl \
+		$${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl toolkit/annot/facets/csabstruct.crfsuite.xz
+
+wheel: $(STAMP)
+	$(BIN)/python -m build --wheel
+
+.PHONY: system-packages
+system-packages:
+	@sh tests/system-packages.sh
+
+# The stamp is written last: an interrupted set-up is simply done again.
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 to 3.13 found; install one, or run: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) $(DEMO) build dist toolkit/annot.egg-info

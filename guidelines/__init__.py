@@ -1,0 +1,1 @@
+"""Judging guidelines, one Markdown file a facet and a general one."""

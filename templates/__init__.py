@@ -1,0 +1,1 @@
+"""Jinja2 templates of labelling screens and reports."""

@@ -1,0 +1,34 @@
+"""What the tests share: where the real data lies, and a folder and an environment of their own for each test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def unavailable(reason: str) -> None:
+    """Skip with the reason on a person's machine; fail where everything must run."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"must run here: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real data (`csfcube/`, `csabstruct/`), from `ANNOT_SHARED` or beside the checkout."""
+    folder = Path(os.environ.get("ANNOT_SHARED", CHECKOUT / ".." / "shared")).resolve()
+    if not (folder / "csfcube").is_dir():
+        unavailable(f"no csfcube/ in {folder}; set ANNOT_SHARED to the folder that holds it")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting of the developer's own machine reaches a test."""
+    for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")

@@ -1,0 +1,110 @@
+"""The rooms of the house: imports run downward only, and heavy libraries stay out of the light commands."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKAGE = CHECKOUT / "toolkit" / "annot"
+
+LEVELS = {
+    0: ("errors", "records", "settings", "ordering"),
+    1: (
+        "formats",
+        "corpus",
+        "facets",
+        "selection",
+        "ranking",
+        "pooling",
+        "planning",
+        "agreement",
+        "adjudication",
+        "measures",
+        "significance",
+        "templating",
+    ),
+    2: ("workspace", "store", "labelstudio", "report", "demo"),
+    3: ("steps",),
+    4: ("cli",),
+}
+LEVEL_OF = {room: level for level, rooms in LEVELS.items() for room in rooms}
+DATA_PACKAGES = {"templates", "guidelines"}
+PURE_ROOMS_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_names(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+            if node.module == "annot":
+                names.update(f"annot.{alias.name}" for alias in node.names)
+    return names
+
+
+def test_every_module_has_a_room() -> None:
+    assert {room_of(path) for path in modules()} - {"__init__", "__main__"} <= set(LEVEL_OF)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_downward(path: Path) -> None:
+    room = room_of(path)
+    if room in ("__init__", "__main__"):
+        return
+    for name in imported_names(path):
+        parts = name.split(".")
+        if parts[0] != "annot" or len(parts) == 1 or parts[1] in DATA_PACKAGES or parts[1] not in LEVEL_OF:
+            continue
+        other = parts[1]
+        allowed = other == room or LEVEL_OF[other] < LEVEL_OF[room] or (LEVEL_OF[room] == 0 and other == "records")
+        assert allowed or (room == "settings" and other == "errors"), f"{path.name} ({room}) imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_pure_rooms_have_no_clock_network_or_database(path: Path) -> None:
+    if LEVEL_OF.get(room_of(path)) != 1:
+        return
+    outside = {name.split(".")[0] for name in imported_names(path)} & PURE_ROOMS_MAY_NOT_IMPORT
+    assert not outside, f"{path.name} imports {sorted(outside)}"
+
+
+def test_packages_listed_for_packaging_are_the_folders_there_are() -> None:
+    listed = set(tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    folders = {
+        "annot" + "".join(f".{part}" for part in path.parent.relative_to(PACKAGE).parts)
+        for path in PACKAGE.rglob("__init__.py")
+    }
+    assert listed == folders | {f"annot.{name}" for name in DATA_PACKAGES}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["status", "--help"], ["--version"]])
+def test_light_commands_load_no_heavy_library(arguments: list[str]) -> None:
+    program = (
+        "import sys\n"
+        "from annot.cli.main import app\n"
+        "try:\n"
+        f"    app({arguments!r})\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "heavy = {'sklearn', 'scipy', 'pandas', 'matplotlib', 'label_studio_sdk', 'torch', 'gensim', 'pyarrow'}\n"
+        "print('LOADED', sorted(heavy & set(sys.modules)))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "LOADED []" in result.stdout

@@ -1,0 +1,123 @@
+"""What is in dispute, who settles it, and what the final grades are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.errors import InputError
+from annot.planning import generator
+from annot.records import Decision, Judgement
+
+Pair = tuple[str, str]
+"""(query_id, doc_id)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A pair that a person must settle: the judgements that count, by assessor."""
+
+    query_id: str
+    doc_id: str
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def gap(self) -> int:
+        """The largest difference between two grades; the scale's unknown width where someone could not judge is 0."""
+        grades = [one.grade for one in self.judgements if one.grade is not None]
+        return max(grades) - min(grades) if grades else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The pairs by what is to be done with them."""
+
+    agreed: tuple[Decision, ...]
+    disputed: tuple[Dispute, ...]
+    incomplete: tuple[Pair, ...]
+    """Pairs that fewer than `per_pair` assessors have judged so far."""
+
+
+def settle(planned: Mapping[Pair, Sequence[str]], judgements: Iterable[Judgement]) -> Settlement:
+    """Sort the planned pairs into agreed, disputed and incomplete.
+
+    planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
+    flags do not count. A pair is agreed when all its assessors gave the same grade; it is in dispute when grades
+    differ or someone could not judge.
+    """
+    by_pair: dict[Pair, dict[str, Judgement]] = {}
+    for one in judgements:
+        if not one.flags and (one.grade is not None or one.cannot_judge is not None):
+            by_pair.setdefault((one.query_id, one.doc_id), {})[one.assessor] = one
+    agreed: list[Decision] = []
+    disputed: list[Dispute] = []
+    incomplete: list[Pair] = []
+    for pair in sorted(planned):
+        found = by_pair.get(pair, {})
+        counted = [found[name] for name in sorted(planned[pair]) if name in found]
+        grades = {one.grade for one in counted}
+        if len(counted) < len(planned[pair]):
+            incomplete.append(pair)
+        elif len(grades) == 1 and None not in grades:
+            grade = counted[0].grade
+            assert grade is not None
+            agreed.append(Decision(*pair, grade=grade, origin="agreed"))
+        else:
+            disputed.append(Dispute(*pair, judgements=tuple(counted)))
+    return Settlement(tuple(agreed), tuple(disputed), tuple(incomplete))
+
+
+def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
+    """The judgements in the order in which the adjudicator sees them: shuffled for each pair, so that no place is a person."""
+    order = generator(seed, "shown", dispute.query_id, dispute.doc_id).permutation(len(dispute.judgements))
+    return tuple(dispute.judgements[at] for at in order)
+
+
+def queue(disputes: Iterable[Dispute]) -> tuple[Dispute, ...]:
+    """Disputes query by query, the widest gap first in each: one text to keep in mind, the hardest while fresh."""
+    return tuple(sorted(disputes, key=lambda one: (one.query_id, -one.gap, one.doc_id)))
+
+
+def assign_adjudicators(
+    disputes: Sequence[Dispute],
+    adjudicators: Sequence[str],
+    *,
+    may_assess: bool,
+    seed: int,
+    standing: Mapping[Pair, str],
+) -> dict[Pair, str]:
+    """The adjudicator of each dispute, loads balanced, a query kept with one person where that stays balanced.
+
+    An adjudicator never settles a pair that they judged, unless `may_assess` allows it and nobody else is there.
+    `standing` are the disputes that someone has already. Raises InputError naming the pairs that nobody may settle.
+    """
+    if not adjudicators:
+        raise InputError(
+            "no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`"
+        )
+    given = dict(standing)
+    load: Counter[str] = Counter(given.values())
+    queries_of: dict[str, list[Dispute]] = {}
+    for one in queue(disputes):
+        if (one.query_id, one.doc_id) not in given:
+            queries_of.setdefault(one.query_id, []).append(one)
+    stuck: list[str] = []
+    for query_id, group in sorted(queries_of.items()):
+        order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
+        for one in group:
+            judged = {judgement.assessor for judgement in one.judgements}
+            free = [name for name in order if name not in judged] or (order if may_assess else [])
+            if not free:
+                stuck.append(f"{one.query_id} {one.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})")
+                continue
+            name = str(min(free, key=lambda person: (load[person] // max(1, len(group)), order.index(person))))
+            given[one.query_id, one.doc_id] = name
+            load[name] += 1
+    if stuck:
+        raise InputError(
+            f"{len(stuck)} pair(s) have no adjudicator who did not judge them",
+            faults=stuck,
+            hint="add an adjudicator, or set adjudication.adjudicator_may_assess = true in annot.toml",
+        )
+    return given

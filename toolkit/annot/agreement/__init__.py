@@ -1,0 +1,1 @@
+"""Agreement between assessors: coefficients, intervals and tables."""

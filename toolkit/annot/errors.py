@@ -1,0 +1,69 @@
+"""The tree of errors that a person may see.
+
+    AnnotError                  anything the user can act on; caught once, at the top of the command line
+    ├── InputError         (2)  a file, an id or an option is not what was expected; carries every fault found
+    │   ├── SettingsError  (2)  `annot.toml` does not fit the model
+    │   ├── MissingInput   (2)  an earlier step has not been run, or a file it needs is not there
+    │   └── LeakError      (2)  a task field or a split would carry what it must not
+    ├── FindingError       (1)  a check ran and found something (audit, lint, doctor)
+    ├── StoreError         (2)  the database is newer than the program, locked, or unreachable
+    └── StudioError        (3)  Label Studio is unreachable, refuses, or answers short
+    UndefinedStatistic          a coefficient that has no value on this data, with the reason in words
+
+The number is the exit code of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class AnnotError(Exception):
+    """An error with a message for a person, a hint at the remedy, and an exit code."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InputError(AnnotError):
+    """Raised when input is not what was expected; `faults` lists every one, as `where: found, expected`."""
+
+    def __init__(self, message: str, *, faults: Iterable[str] = (), hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.faults = tuple(faults)
+
+
+class SettingsError(InputError):
+    """Raised when `annot.toml` cannot be read or does not fit the model."""
+
+
+class MissingInput(InputError):
+    """Raised when what an earlier step should have made is not there; the hint names the command."""
+
+
+class LeakError(InputError):
+    """Raised before anything is sent when a task or a split would carry what it must not."""
+
+
+class FindingError(AnnotError):
+    """Raised when a check ran to its end and found something that needs a person."""
+
+    exit_code = 1
+
+
+class StoreError(AnnotError):
+    """Raised when the database cannot be used as it is."""
+
+
+class StudioError(AnnotError):
+    """Raised when Label Studio is unreachable, refuses a request, or answers with less than it promised."""
+
+    exit_code = 3
+
+
+class UndefinedStatistic(Exception):  # noqa: N818 - it names a state of the data, not a fault
+    """Raised when a coefficient has no value on the given data; the message says why, in words."""

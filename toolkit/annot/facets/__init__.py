@@ -1,0 +1,1 @@
+"""Sentence labels and the facets they map to."""

@@ -1,0 +1,1 @@
+"""Text to records and back, one module a format."""

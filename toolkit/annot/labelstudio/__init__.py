@@ -1,0 +1,1 @@
+"""Label Studio: the gateway, tasks out, annotations in, a local server."""

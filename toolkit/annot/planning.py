@@ -1,0 +1,179 @@
+"""Who judges what, in which order: the plan is drawn from the seed before anything is sent.
+
+Each pair gets exactly `per_pair` assessors. Loads are balanced per facet and over all, every two assessors come to
+overlap as evenly as the queries allow, and each assessor sees the queries, and the candidates of a query, in an order
+of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from annot.errors import InputError
+from annot.records import Assignment, Query
+
+
+def generator(seed: int, *key: str) -> np.random.Generator:
+    """A generator of its own for each key: what is drawn for one query never moves with another."""
+    digest = hashlib.sha256("\x1f".join([str(seed), *key]).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+
+
+def draw_plan(
+    documents: Mapping[str, Sequence[str]],
+    queries: Mapping[str, Query],
+    assessors: Sequence[str],
+    *,
+    per_pair: int,
+    assignment: str,
+    seed: int,
+    standing: Iterable[Assignment] = (),
+) -> tuple[Assignment, ...]:
+    """The assignments, by assessor and position.
+
+    documents: the `doc_id`s to judge of each `query_id`.
+    assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
+    standing: assignments that were made before; they keep their place, and new pairs are added behind them.
+
+    Raises InputError when there are fewer assessors than a pair needs, or a standing assignment has no pair any more.
+    """
+    if len(set(assessors)) < per_pair:
+        raise InputError(
+            f"{len(set(assessors))} assessor(s), expected at least {per_pair}: each pair is judged by {per_pair}",
+            hint="add them with `annot assessor add`",
+        )
+    standing = tuple(standing)
+    _check_standing(standing, documents, assessors, per_pair)
+    teams = _Teams(sorted(assessors), per_pair, queries, seed)
+    done: dict[str, set[str]] = {}
+    for assigned in standing:
+        done.setdefault(assigned.query_id, set()).add(assigned.doc_id)
+    for (query_id, _doc_id), members in _members(standing).items():
+        teams.take(members, query_id, 1)
+
+    given: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
+    open_documents = {
+        query_id: [doc for doc in documents[query_id] if doc not in done.get(query_id, ())] for query_id in documents
+    }
+    # The largest queries first: what is left to balance the loads with gets finer and finer.
+    for query_id in sorted(open_documents, key=lambda name: (-len(open_documents[name]), name)):
+        pending = open_documents[query_id]
+        if not pending:
+            continue
+        if assignment == "per-query":
+            team = teams.of_query(standing, query_id) or teams.best(query_id, len(pending))
+            teams.take(team, query_id, len(pending))
+            for name in team:
+                given[name][query_id] = list(pending)
+        else:
+            for doc_id in pending:
+                team = teams.best(query_id, 1, key=doc_id)
+                teams.take(team, query_id, 1)
+                for name in team:
+                    given[name].setdefault(query_id, []).append(doc_id)
+    return (*standing, *_sequence(given, standing, seed))
+
+
+def plan_lines(plan: Iterable[Assignment]) -> str:
+    """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
+    ordered = sorted(plan, key=lambda one: (one.assessor, one.position))
+    return "".join(
+        json.dumps(
+            {"assessor": one.assessor, "position": one.position, "query_id": one.query_id, "doc_id": one.doc_id},
+            ensure_ascii=False,
+        )
+        + "\n"
+        for one in ordered
+    )
+
+
+class _Teams:
+    """The possible teams and how much each person and each team has to do so far."""
+
+    def __init__(self, assessors: Sequence[str], size: int, queries: Mapping[str, Query], seed: int) -> None:
+        self.combinations = list(itertools.combinations(assessors, size))
+        self.queries = queries
+        self.seed = seed
+        self.load: Counter[str] = Counter()
+        self.facet_load: Counter[tuple[str, str]] = Counter()
+        self.overlap: Counter[tuple[str, ...]] = Counter()
+
+    def best(self, query_id: str, pairs: int, *, key: str = "") -> tuple[str, ...]:
+        """The team whose heaviest member stays lightest; then the rarest team; then the seed decides."""
+        facet = self.queries[query_id].facet
+        order = generator(self.seed, "team", query_id, key).permutation(len(self.combinations))
+
+        def cost(index: int) -> tuple[int, int, int, int, int]:
+            team = self.combinations[index]
+            return (
+                max(self.load[name] for name in team) + pairs,
+                sum(self.load[name] for name in team),
+                self.overlap[team],
+                sum(self.facet_load[name, facet] for name in team),
+                int(order[index]),
+            )
+
+        return self.combinations[min(range(len(self.combinations)), key=cost)]
+
+    def take(self, team: Sequence[str], query_id: str, pairs: int) -> None:
+        for name in team:
+            self.load[name] += pairs
+            self.facet_load[name, self.queries[query_id].facet] += pairs
+        self.overlap[tuple(sorted(team))] += pairs
+
+    def of_query(self, standing: Iterable[Assignment], query_id: str) -> tuple[str, ...] | None:
+        """The team that has the query already; a query keeps its team when its pool grows."""
+        members = {assigned.assessor for assigned in standing if assigned.query_id == query_id}
+        return tuple(sorted(members)) or None
+
+
+def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[str, ...]]:
+    members: dict[tuple[str, str], list[str]] = {}
+    for one in assignments:
+        members.setdefault((one.query_id, one.doc_id), []).append(one.assessor)
+    return {pair: tuple(names) for pair, names in members.items()}
+
+
+def _sequence(
+    given: Mapping[str, Mapping[str, Sequence[str]]], standing: Sequence[Assignment], seed: int
+) -> list[Assignment]:
+    sequence: list[Assignment] = []
+    for assessor in sorted(given):
+        position = max((one.position for one in standing if one.assessor == assessor), default=0)
+        queries = sorted(given[assessor])
+        for at in generator(seed, "queries", assessor).permutation(len(queries)):
+            query_id = queries[at]
+            documents = sorted(given[assessor][query_id])
+            for place in generator(seed, "documents", assessor, query_id).permutation(len(documents)):
+                position += 1
+                sequence.append(Assignment(query_id, documents[place], assessor, position))
+    return sequence
+
+
+def _check_standing(
+    standing: Sequence[Assignment], documents: Mapping[str, Sequence[str]], assessors: Sequence[str], per_pair: int
+) -> None:
+    wanted = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
+    faults = [
+        f"{one.query_id} {one.doc_id}: assigned to {one.assessor}, but no longer in the pool"
+        for one in standing
+        if (one.query_id, one.doc_id) not in wanted
+    ]
+    faults += [
+        f"{one.query_id} {one.doc_id}: assigned to {one.assessor}, who is no assessor any more"
+        for one in standing
+        if one.assessor not in assessors
+    ]
+    faults += [
+        f"{query_id} {doc_id}: {len(names)} assessor(s) stand in the plan, expected {per_pair}"
+        for (query_id, doc_id), names in _members(standing).items()
+        if len(names) != per_pair
+    ]
+    if faults:
+        raise InputError(f"the standing plan does not fit: {len(faults)} fault(s)", faults=faults)

@@ -1,0 +1,1 @@
+"""Rankings of a corpus for a query: terms, word vectors, dense vectors."""

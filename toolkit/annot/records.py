@@ -1,0 +1,157 @@
+"""The small immutable records that travel between the rooms. Ids are strings, always."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+LABELS = ("background", "objective", "method", "result", "other")
+"""Sentence labels, as CSAbstruct (Cohan et al., EMNLP 2019) names them."""
+
+PaperType = Literal["application", "empirical", "resource", "theoretical", "survey"]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One paper of the corpus: what people see (title, sentences of the abstract) and what methods use."""
+
+    paper_id: str
+    title: str
+    sentences: tuple[str, ...]
+    year: int | None = None
+    labels: tuple[str, ...] | None = None
+    """The label of each sentence as the corpus carries it; None where it carries none."""
+    citations: tuple[str, ...] = ()
+    """Ids of the papers it cites, in the corpus or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A paper and one facet of it: TREC's topic. `query_id` is `<paper_id>-<facet>`."""
+
+    query_id: str
+    paper_id: str
+    facet: str
+    sentences: tuple[int, ...]
+    """Positions (from 0) of the sentences of the query paper that make the query."""
+
+
+class ScoredDoc(NamedTuple):
+    """A document and its score; higher is better."""
+
+    doc_id: str
+    score: float
+
+
+Ranking = tuple[ScoredDoc, ...]
+"""Documents best first, in the order of `annot.ordering.ranked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How one method came to one pooled document.
+
+    `rank` counts from 1 in that method's ranking. `score` is None for `cited`. `turn` counts the draws of the pool
+    from 1; it is None where the method also had the document but did not draw it.
+    """
+
+    method: str
+    rank: int
+    score: float | None
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """One document of a pool: the draw that brought it in, and the other methods that had it within the depth."""
+
+    doc_id: str
+    drawn: Draw
+    also: tuple[Draw, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The documents to judge for a query paper, in the order drawn, with what happened while drawing.
+
+    All facets of one paper share its pool.
+    """
+
+    paper_id: str
+    mode: str
+    per_method: int | None
+    ranking_depth: int | None
+    seed: int | None
+    methods: tuple[str, ...]
+    """The methods in the order in which they drew for this paper; `cited` first where it took part."""
+    without: tuple[str, ...]
+    """Methods left out on request."""
+    dry: tuple[str, ...]
+    """Methods that ran out of new documents before their quota was full."""
+    cited_outside: int | None
+    """How many cited papers are not in the corpus."""
+    entries: tuple[PoolEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assessor:
+    """A person under a pseudonym (`a1`). The account is an identity: it stays in the database."""
+
+    assessor: str
+    account: str | None
+    adjudicator: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one assessor said of one pair, in one revision.
+
+    `grade` is None where none was given: then `cannot_judge` carries the reason, or the judgement is missing.
+    `flags` are the reasons for which it does not count; an empty tuple means that it counts.
+    """
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    grade: int | None
+    revision: int = 1
+    cannot_judge: str | None = None
+    comment: str | None = None
+    judged_at: str | None = None
+    """ISO 8601, UTC; stays in the database."""
+    lead_time: float | None = None
+    """Seconds; stays in the database."""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The final grade of one pair and where it comes from.
+
+    `origin` is `agreed` (the assessors gave the same grade) or `adjudicated` (a person settled it).
+    """
+
+    query_id: str
+    doc_id: str
+    grade: int
+    origin: Literal["agreed", "adjudicated"]
+    adjudicator: str | None = None
+    reason: str | None = None
+
+
+class Qrel(NamedTuple):
+    """One line of the qrels. A pair that is not there is unjudged, which is never the same as 0."""
+
+    query_id: str
+    doc_id: str
+    relevance: int

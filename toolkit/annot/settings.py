@@ -1,0 +1,192 @@
+"""`annot.toml` as a typed model; every default of the program stands here, once.
+
+Unknown keys are refused, and the nearest known key is named.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from annot.errors import SettingsError
+from annot.records import LABELS
+
+TERM_AND_EMBEDDING_METHODS = (
+    "title_tfidf",
+    "abs_tfidf",
+    "title_cbow200",
+    "abs_cbow200",
+    "title_tfidfcbow200",
+    "abs_tfidfcbow200",
+)
+"""The six built-in pooling methods, under CSFCube's names."""
+
+MissingPolicy = Literal["drop", "zero"]
+DrawMode = Literal["round-robin", "blocks"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CollectionSettings(_Section):
+    name: str = "my-collection"
+    title: str = "A test collection"
+    version: str = "0.1"
+    language: str = "en"
+
+
+class ScaleSettings(_Section):
+    names: tuple[str, ...] = ("Irrelevant", "Related", "Similar", "Near-identical")
+    """The name of each grade, from grade 0 upward."""
+
+    @field_validator("names")
+    @classmethod
+    def _at_least_two(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not 2 <= len(names) <= 10:
+            raise ValueError("a scale has 2 to 10 grades (one digit key each)")
+        if len(set(names)) != len(names):
+            raise ValueError("two grades have the same name")
+        return names
+
+    @property
+    def grades(self) -> tuple[int, ...]:
+        return tuple(range(len(self.names)))
+
+
+class CorpusSettings(_Section):
+    min_sentences: int = Field(3, ge=1)
+    max_sentences: int = Field(20, ge=1)
+    max_sentence_tokens: int = Field(80, ge=1)
+    min_sentence_tokens: int = Field(4, ge=0)
+    """An abstract is rejected when all its sentences are shorter than this."""
+
+
+class QuerySettings(_Section):
+    periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
+    per_period: int = Field(20, ge=1)
+    min_rating: int = Field(3, ge=1, le=5)
+
+
+class PoolSettings(_Section):
+    mode: DrawMode = "round-robin"
+    per_method: int = Field(13, ge=1)
+    ranking_depth: int = Field(500, ge=1)
+    methods: tuple[str, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
+    without: tuple[str, ...] = ()
+
+
+class WordVectorSettings(_Section):
+    """gensim's CBOW. The minimum count follows the size of the corpus: rare words of a small corpus still count."""
+
+    dimensions: int = Field(200, ge=2)
+    window: int = Field(5, ge=1)
+    min_count: int = Field(2, ge=1)
+    epochs: int = Field(20, ge=1)
+    seed: int = 1
+
+
+class JudgingSettings(_Section):
+    per_pair: int = Field(2, ge=1)
+    assignment: Literal["per-query", "per-pair"] = "per-query"
+    """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn anew for each pair."""
+    isolation: Literal["project"] = "project"
+    missing: MissingPolicy = "drop"
+    """How agreement treats a judgement that is missing: leave the pair out, or count it as grade 0."""
+
+
+class AdjudicationSettings(_Section):
+    ratings: Literal["shown", "hidden"] = "shown"
+    adjudicator_may_assess: bool = False
+
+
+class EvaluationSettings(_Section):
+    relevant_from: int = Field(2, ge=1)
+    """The smallest grade that counts as relevant in binary measures."""
+
+
+class StoreSettings(_Section):
+    database: str = "annot.db"
+    """A file in the workspace, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` wins over it."""
+
+
+class Settings(_Section):
+    """The whole study."""
+
+    seed: int = 13
+    collection: CollectionSettings = CollectionSettings()
+    scale: ScaleSettings = ScaleSettings()
+    facets: dict[str, tuple[str, ...]] = {
+        "background": ("background", "objective"),
+        "method": ("method",),
+        "result": ("result",),
+    }
+    """The sentence labels that make each facet; a label of no facet (`other`) is in none."""
+    corpus: CorpusSettings = CorpusSettings()
+    queries: QuerySettings = QuerySettings()
+    pool: PoolSettings = PoolSettings()
+    word_vectors: WordVectorSettings = WordVectorSettings()
+    judging: JudgingSettings = JudgingSettings()
+    adjudication: AdjudicationSettings = AdjudicationSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    store: StoreSettings = StoreSettings()
+
+    @model_validator(mode="after")
+    def _facets_fit(self) -> Settings:
+        owner: dict[str, str] = {}
+        for facet, labels in self.facets.items():
+            for label in labels:
+                if label not in LABELS:
+                    near = difflib.get_close_matches(label, LABELS, 1)
+                    raise ValueError(f"facets.{facet}: unknown label {label!r}" + (f", near {near[0]!r}" if near else ""))
+                if label in owner:
+                    raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
+                owner[label] = facet
+        if self.evaluation.relevant_from >= len(self.scale.names):
+            raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
+        return self
+
+    def facet_of(self, label: str) -> str | None:
+        """The facet that `label` belongs to, or None."""
+        return next((facet for facet, labels in self.facets.items() if label in labels), None)
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in the TOML file at `path`. Raises SettingsError with every fault found."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"{path}: no such file", hint="make a workspace with `annot init`") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from None
+    try:
+        return Settings.model_validate(document)
+    except ValidationError as error:
+        faults = [_fault(entry, document) for entry in error.errors()]
+        raise SettingsError(f"{path}: {len(faults)} fault(s)", faults=faults) from None
+
+
+def _fault(entry: Any, document: dict[str, Any]) -> str:
+    place = ".".join(str(part) for part in entry["loc"]) or "the file"
+    if entry["type"] == "extra_forbidden":
+        known = _known_keys(entry["loc"][:-1])
+        near = difflib.get_close_matches(str(entry["loc"][-1]), known, 1)
+        expected = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+        return f"{place}: unknown key; {expected}"
+    found = entry.get("input")
+    shown = "" if isinstance(found, dict) else f", found {found!r}"
+    return f"{place}: {entry['msg']}{shown}"
+
+
+def _known_keys(location: tuple[Any, ...]) -> list[str]:
+    model: type[BaseModel] = Settings
+    for part in location:
+        annotation = model.model_fields[str(part)].annotation
+        assert isinstance(annotation, type)
+        assert issubclass(annotation, BaseModel)
+        model = annotation
+    return list(model.model_fields)

@@ -1,0 +1,1 @@
+"""One module per arrow of the flow: read, compute, write."""

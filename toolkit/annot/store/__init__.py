@@ -1,0 +1,1 @@
+"""The working state of a study in SQLite or PostgreSQL."""
