@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.errors import InputError
-from annot.planning import generator
 from annot.records import Decision, Judgement
+from annot.seeding import generator
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
@@ -69,7 +69,7 @@ def settle(planned: Mapping[Pair, Sequence[str]], judgements: Iterable[Judgement
 
 
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
-    """The judgements in the order in which the adjudicator sees them: shuffled for each pair, so that no place is a person."""
+    """The judgements as the adjudicator sees them: shuffled for each pair, so that no place is a person."""
     order = generator(seed, "shown", dispute.query_id, dispute.doc_id).permutation(len(dispute.judgements))
     return tuple(dispute.judgements[at] for at in order)
 
@@ -93,9 +93,7 @@ def assign_adjudicators(
     `standing` are the disputes that someone has already. Raises InputError naming the pairs that nobody may settle.
     """
     if not adjudicators:
-        raise InputError(
-            "no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`"
-        )
+        raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
     given = dict(standing)
     load: Counter[str] = Counter(given.values())
     queries_of: dict[str, list[Dispute]] = {}

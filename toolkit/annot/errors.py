@@ -65,5 +65,5 @@ class StudioError(AnnotError):
     exit_code = 3
 
 
-class UndefinedStatistic(Exception):  # noqa: N818 - it names a state of the data, not a fault
+class UndefinedStatistic(Exception):
     """Raised when a coefficient has no value on the given data; the message says why, in words."""

@@ -7,22 +7,14 @@ of their own.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from annot.errors import InputError
 from annot.records import Assignment, Query
-
-
-def generator(seed: int, *key: str) -> np.random.Generator:
-    """A generator of its own for each key: what is drawn for one query never moves with another."""
-    digest = hashlib.sha256("\x1f".join([str(seed), *key]).encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+from annot.seeding import generator
 
 
 def draw_plan(

@@ -51,12 +51,13 @@ Ranking = tuple[ScoredDoc, ...]
 class Draw:
     """How one method came to one pooled document.
 
-    `rank` counts from 1 in that method's ranking. `score` is None for `cited`. `turn` counts the draws of the pool
-    from 1; it is None where the method also had the document but did not draw it.
+    `rank` counts from 1 in that method's ranking; it is None in an imported pool that names its methods and no ranks.
+    `score` is None for `cited` and where `rank` is. `turn` counts the draws of the pool from 1; it is None where the
+    method also had the document but did not draw it.
     """
 
     method: str
-    rank: int
+    rank: int | None
     score: float | None
     turn: int | None
 

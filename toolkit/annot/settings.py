@@ -142,7 +142,9 @@ class Settings(_Section):
             for label in labels:
                 if label not in LABELS:
                     near = difflib.get_close_matches(label, LABELS, 1)
-                    raise ValueError(f"facets.{facet}: unknown label {label!r}" + (f", near {near[0]!r}" if near else ""))
+                    raise ValueError(
+                        f"facets.{facet}: unknown label {label!r}" + (f", near {near[0]!r}" if near else "")
+                    )
                 if label in owner:
                     raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
                 owner[label] = facet

@@ -76,7 +76,7 @@ class Workspace:
         return f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else named
 
     def override(self, name: str) -> Path | None:
-        """The workspace's own file of that name (`templates/x.j2`, `guidelines/y.md`), which wins over the package's."""
+        """The workspace's own `templates/x.j2` or `guidelines/y.md`, which wins over the package's."""
         path = self.root / name
         return path if path.is_file() else None
 

@@ -1,0 +1,85 @@
+"""What is in dispute, and who may settle it."""
+
+from __future__ import annotations
+
+import pytest
+from annot.adjudication import Dispute, assign_adjudicators, queue, settle, shown_order
+from annot.errors import InputError
+from annot.records import Judgement
+
+PLANNED = {("q", doc): ("a1", "a2") for doc in ("same", "apart", "unsure", "half", "flagged")}
+
+
+def judgement(doc: str, assessor: str, grade: int | None, **more: object) -> Judgement:
+    return Judgement("q", doc, assessor, grade, **more)  # type: ignore[arg-type]
+
+
+def test_pairs_are_agreed_disputed_or_incomplete() -> None:
+    settled = settle(
+        PLANNED,
+        [
+            judgement("same", "a1", 2),
+            judgement("same", "a2", 2),
+            judgement("apart", "a1", 0),
+            judgement("apart", "a2", 3),
+            judgement("unsure", "a1", 1),
+            judgement("unsure", "a2", None, cannot_judge="not English"),
+            judgement("half", "a1", 1),
+            judgement("flagged", "a1", 1),
+            judgement("flagged", "a2", 1, flags=("another account",)),
+        ],
+    )
+    assert [(one.doc_id, one.grade, one.origin) for one in settled.agreed] == [("same", 2, "agreed")]
+    assert [one.doc_id for one in settled.disputed] == ["apart", "unsure"]
+    assert settled.incomplete == (("q", "flagged"), ("q", "half"))
+
+
+def test_two_who_could_not_judge_are_a_dispute_not_an_agreement() -> None:
+    both = [judgement("same", name, None, cannot_judge="no abstract") for name in ("a1", "a2")]
+    settled = settle({("q", "same"): ("a1", "a2")}, both)
+    assert not settled.agreed
+    assert len(settled.disputed) == 1
+
+
+def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
+    settled = settle({("q", "same"): ("a1", "a2")}, [judgement("same", name, 1) for name in ("a1", "a3")])
+    assert settled.incomplete == (("q", "same"),)
+
+
+def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2")) -> Dispute:
+    return Dispute("q", doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
+
+
+def test_the_widest_gap_comes_first() -> None:
+    assert [one.doc_id for one in queue([dispute("x", 0, 1), dispute("y", 0, 3), dispute("z", 2, 0)])] == [
+        "y",
+        "z",
+        "x",
+    ]
+
+
+def test_neither_place_on_the_screen_belongs_to_one_assessor() -> None:
+    first = [shown_order(dispute(f"d{n}", 0, 1), seed=3)[0].assessor for n in range(200)]
+    # 200 fair coins: outside 70..130 once in 50,000 draws.
+    assert 70 <= first.count("a1") <= 130
+    assert first == [shown_order(dispute(f"d{n}", 0, 1), seed=3)[0].assessor for n in range(200)]
+
+
+def test_nobody_settles_a_pair_they_judged() -> None:
+    disputes = [dispute(f"d{n}", 0, 1, ("a1", "a2") if n % 2 else ("a2", "a3")) for n in range(20)]
+    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, standing={})
+    assert all(given["q", f"d{n}"] == ("a3" if n % 2 else "a1") for n in range(20))
+
+
+def test_a_pair_without_a_free_adjudicator_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, standing={})
+    assert caught.value.faults[0].startswith("q d:")
+    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, standing={}) == {("q", "d"): "a1"}
+
+
+def test_a_standing_dispute_keeps_its_adjudicator() -> None:
+    disputes = [dispute(f"d{n}", 0, 1) for n in range(4)]
+    given = assign_adjudicators(disputes, ["e1", "e2"], may_assess=False, seed=1, standing={("q", "d0"): "e2"})
+    assert given["q", "d0"] == "e2"
+    assert set(given) == {("q", f"d{n}") for n in range(4)}

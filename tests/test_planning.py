@@ -1,0 +1,112 @@
+"""The plan: every pair its assessors, loads and overlaps even, drawn from the seed alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from annot.errors import InputError
+from annot.planning import draw_plan, plan_lines
+from annot.records import Assignment, Query
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def study(sizes: list[int]) -> tuple[dict[str, list[str]], dict[str, Query]]:
+    facets = ["background", "method"]
+    queries = [Query(f"p{n}-{facets[n % 2]}", f"p{n}", facets[n % 2], (0,)) for n in range(len(sizes))]
+    documents = {query.query_id: [f"d{k}" for k in range(size)] for query, size in zip(queries, sizes, strict=True)}
+    return documents, {query.query_id: query for query in queries}
+
+
+def members(plan: tuple[Assignment, ...]) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in plan:
+        found.setdefault((one.query_id, one.doc_id), []).append(one.assessor)
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=12),
+    people=st.integers(2, 5),
+    assignment=st.sampled_from(["per-query", "per-pair"]),
+    seed=st.integers(0, 1000),
+)
+def test_each_pair_gets_exactly_its_assessors(sizes: list[int], people: int, assignment: str, seed: int) -> None:
+    documents, queries = study(sizes)
+    names = [f"a{n}" for n in range(1, people + 1)]
+    plan = draw_plan(documents, queries, names, per_pair=2, assignment=assignment, seed=seed)
+    pairs = {(query, doc) for query, docs in documents.items() for doc in docs}
+    assert set(members(plan)) == pairs
+    assert all(len(set(team)) == 2 == len(team) for team in members(plan).values())
+    for name in names:
+        positions = sorted(one.position for one in plan if one.assessor == name)
+        assert positions == list(range(1, len(positions) + 1))
+
+
+@pytest.mark.parametrize("assignment", ["per-query", "per-pair"])
+def test_loads_are_even_and_every_two_assessors_overlap(assignment: str) -> None:
+    documents, queries = study([25] * 24)
+    plan = draw_plan(documents, queries, ["a1", "a2", "a3", "a4"], per_pair=2, assignment=assignment, seed=5)
+    load = Counter(one.assessor for one in plan)
+    assert max(load.values()) - min(load.values()) <= 25
+    overlap = Counter(tuple(sorted(team)) for team in members(plan).values())
+    assert len(overlap) == 6
+    assert max(overlap.values()) <= 2 * min(overlap.values())
+
+
+def test_one_query_has_one_team_when_assigned_per_query() -> None:
+    documents, queries = study([10] * 6)
+    plan = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", seed=1)
+    for query_id in documents:
+        assert len({one.assessor for one in plan if one.query_id == query_id}) == 2
+
+
+def test_a_query_is_judged_in_one_stretch_and_each_assessor_has_an_order_of_their_own() -> None:
+    documents, queries = study([20] * 4)
+    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", seed=1)
+    orders = []
+    for name in ("a1", "a2"):
+        mine = sorted((one for one in plan if one.assessor == name), key=lambda one: one.position)
+        runs = [one.query_id for at, one in enumerate(mine) if at == 0 or mine[at - 1].query_id != one.query_id]
+        assert len(runs) == len(set(runs)) == 4
+        orders.append([(one.query_id, one.doc_id) for one in mine])
+    assert orders[0] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1])
+
+
+def test_the_plan_follows_from_the_seed_alone() -> None:
+    documents, queries = study([7, 5, 9])
+    draw = [draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-pair", seed=8) for _ in "ab"]
+    turned = draw_plan(
+        dict(reversed(documents.items())), queries, ["a3", "a2", "a1"], per_pair=2, assignment="per-pair", seed=8
+    )
+    assert plan_lines(draw[0]) == plan_lines(draw[1]) == plan_lines(turned)
+    other = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-pair", seed=9)
+    assert plan_lines(other) != plan_lines(draw[0])
+
+
+def test_new_pairs_are_added_behind_a_standing_plan() -> None:
+    documents, queries = study([6, 6, 6])
+    first = {name: docs for name, docs in documents.items() if name != "p2-background"}
+    standing = draw_plan(first, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", seed=2)
+    grown = draw_plan(
+        documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", seed=2, standing=standing
+    )
+    assert set(standing) <= set(grown)
+    assert len(grown) == 36
+
+
+def test_a_standing_plan_that_lost_a_pair_is_refused_with_every_fault() -> None:
+    documents, queries = study([2])
+    standing = [Assignment("p0-background", "gone", name, 1) for name in ("a1", "a2")]
+    with pytest.raises(InputError) as caught:
+        draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-pair", seed=2, standing=standing)
+    assert len(caught.value.faults) == 2
+
+
+def test_too_few_assessors_are_refused() -> None:
+    documents, queries = study([2])
+    with pytest.raises(InputError, match="expected at least 2"):
+        draw_plan(documents, queries, ["a1"], per_pair=2, assignment="per-query", seed=1)

@@ -1,0 +1,153 @@
+"""Judge: who judges what, out to Label Studio, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+
+PANEL = "Judge"
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(assessor, name="assessor", rich_help_panel=PANEL)
+    app.add_typer(plan, name="plan", rich_help_panel=PANEL)
+    app.command(rich_help_panel=PANEL)(push)
+    app.command(rich_help_panel=PANEL)(status)
+    app.command(rich_help_panel=PANEL)(pull)
+
+
+UrlOption = Annotated[
+    str | None,
+    typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--api-key",
+        envvar="LABEL_STUDIO_API_KEY",
+        help="Personal or legacy token; better in the environment than here.",
+        show_default="the local one",
+    ),
+]
+
+assessor = typer.Typer(
+    help="The people who judge: pseudonyms here, accounts only in the database.", no_args_is_help=True
+)
+
+
+@assessor.command("add")
+def assessor_add(
+    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
+    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
+    adjudicator: Annotated[bool, typer.Option("--adjudicator", help="Settles disputes.")] = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add a person; on a local Label Studio the account is made, its password goes once to a private file."""
+    from annot.steps import assessors as step
+    from annot.workspace import Workspace
+
+    added = step.add(
+        Workspace.open(workspace),
+        pseudonym,
+        account=account,
+        adjudicator=adjudicator,
+        url=url,
+        api_key=api_key,
+        dry_run=dry_run,
+    )
+    for note in added.notes:
+        say(note)
+    emit("assessor add", {"assessor": added.assessor, "adjudicator": adjudicator}, added.text, as_json=as_json)
+
+
+@assessor.command("list")
+def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+    """The assessors and adjudicators, by pseudonym."""
+    from annot.steps import assessors as step
+    from annot.workspace import Workspace
+
+    people = step.listing(Workspace.open(workspace))
+    rows = [[one.assessor, "adjudicator" if one.adjudicator else "assessor", one.assigned] for one in people]
+    emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json)
+
+
+plan = typer.Typer(help="Who judges what, in which order; bare: draw and write the plan.", invoke_without_command=True)
+
+
+@plan.callback()
+def plan_make(
+    ctx: typer.Context,
+    queries: Annotated[
+        list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the plan.", show_default="annot.toml")] = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Give each pair to exactly as many assessors as annot.toml says, loads balanced; a standing plan only grows."""
+    if hand_down(ctx, workspace=workspace):
+        return
+    from annot.steps import plan as step
+    from annot.workspace import Workspace
+
+    made = step.make(Workspace.open(workspace), queries=tuple(queries or ()), seed=seed, dry_run=dry_run)
+    rows = [[one.assessor, one.queries, one.pairs] for one in made.loads]
+    text = table(["assessor", "queries", "pairs"], rows) + f"\n\n{made.pairs} pairs, plan {made.sha256[:12]}"
+    emit("plan", made, text, as_json=as_json)
+
+
+def push(
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Send the planned tasks to Label Studio, one project per assessor; safe to repeat."""
+    from annot.steps import push as step
+    from annot.workspace import Workspace
+
+    with progress("sending tasks") as advance:
+        pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
+    emit("push", pushed, table(["assessor", "planned", "there", "sent", "judge at"], rows), as_json=as_json)
+
+
+def status(
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """How far the study is, from what has been pulled."""
+    from annot.steps import status as step
+    from annot.workspace import Workspace
+
+    found = step.status(Workspace.open(workspace))
+    emit("status", found, step.describe(found), as_json=as_json)
+
+
+def pull(
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Bring judgements back; every payload is kept as it came, a changed one is a new revision."""
+    from annot.steps import pull as step
+    from annot.workspace import Workspace
+
+    with progress("reading judgements") as advance:
+        pulled = step.pull(Workspace.open(workspace), url=url, api_key=api_key, advance=advance)
+    for note in pulled.notes:
+        say(note)
+    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
+    text = table(["assessor", "assigned", "judged", "new", "changed", "flagged"], rows)
+    emit("pull", pulled, text, as_json=as_json)

@@ -1,0 +1,52 @@
+"""Measure: baselines and their evaluation on the qrels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annot.cli.output import JsonOption, WorkspaceOption, emit, progress, say, table
+
+PANEL = "Measure"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(run)
+    app.command(rich_help_panel=PANEL)(evaluate)
+
+
+def run(
+    methods: Annotated[
+        list[str] | None,
+        typer.Argument(help="fabs_tfidf, fabs_bm25, fabs_cbow200, fabs_tfidfcbow200.", show_default="all"),
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Rank the pools by baselines: the query's facet sentences against whole candidate abstracts."""
+    from annot.steps import runs as step
+    from annot.workspace import Workspace
+
+    with progress("ranking pools") as advance:
+        made = step.make(Workspace.open(workspace), methods=tuple(methods or ()), advance=advance)
+    rows = [[one.tag, one.queries, one.documents, one.path] for one in made]
+    emit("run", made, table(["run", "queries", "documents", "file"], rows), as_json=as_json)
+
+
+def evaluate(
+    files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
+    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
+    from annot.steps import evaluate as step
+    from annot.workspace import Workspace
+
+    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
+    for note in evaluated.notes:
+        say(note)
+    emit("evaluate", step.as_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)

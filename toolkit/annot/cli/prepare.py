@@ -1,0 +1,196 @@
+"""Prepare: the workspace, the corpus, sentence facets and queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annot.cli.output import (
+    DryRunOption,
+    JsonOption,
+    WorkspaceOption,
+    emit,
+    hand_down,
+    progress,
+    say,
+    table,
+)
+
+PANEL = "Prepare"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(init)
+    app.add_typer(corpus, name="corpus", rich_help_panel=PANEL)
+    app.add_typer(imports, name="import", rich_help_panel=PANEL)
+    app.add_typer(facets, name="facets", rich_help_panel=PANEL)
+    app.add_typer(query, name="query", rich_help_panel=PANEL)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder of the study; made if it is not there.")] = Path(),
+    name: Annotated[str | None, typer.Option(help="The collection's name.", show_default="the folder's")] = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a workspace: annot.toml, folders, the database."""
+    from annot.steps import init as step
+
+    made = step.init(folder, name=name, dry_run=dry_run)
+    verb = "would make" if dry_run else "made"
+    text = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already"
+    emit("init", made, text, as_json=as_json)
+
+
+corpus = typer.Typer(help="Papers in: filtered, counted, kept as Parquet.", no_args_is_help=True)
+
+
+@corpus.command("add")
+def corpus_add(
+    files: Annotated[list[Path], typer.Argument(help="JSON Lines, plain or as CSFCube and S2ORC write them.")],
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add papers from files; what the filters leave out is counted by reason."""
+    from annot.steps import corpus as step
+    from annot.workspace import Workspace
+
+    with progress("reading papers") as advance:
+        added = step.add(Workspace.open(workspace), files, dry_run=dry_run, advance=advance)
+    emit("corpus add", added, step.describe(added), as_json=as_json)
+
+
+imports = typer.Typer(help="Bring in a collection that was made elsewhere.", no_args_is_help=True)
+
+
+@imports.command("csfcube")
+def import_csfcube(
+    folder: Annotated[Path, typer.Argument(help="A folder of a CSFCube release, whole or partial.")],
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Import a CSFCube release: papers, queries, pools, double ratings, final grades, splits, runs."""
+    from annot.steps import imports as step
+    from annot.workspace import Workspace
+
+    imported = step.csfcube(Workspace.open(workspace), folder, dry_run=dry_run)
+    for note in imported.notes:
+        say(note)
+    rows = [[what, count] for what, count in imported.counts.items()]
+    emit("import csfcube", imported, table(["imported", "count"], rows), as_json=as_json)
+
+
+facets = typer.Typer(
+    help="Label the sentences of the corpus; bare: label what has no label.", invoke_without_command=True
+)
+
+
+@facets.callback()
+def facets_label(
+    ctx: typer.Context,
+    model: Annotated[Path | None, typer.Option(help="A model made by `annot facets train`.")] = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the label of each sentence; labels that the corpus carries are kept and marked as such."""
+    if hand_down(ctx, workspace=workspace):
+        return
+    from annot.steps import facets as step
+    from annot.workspace import Workspace
+
+    with progress("labelling sentences") as advance:
+        labelled = step.label(Workspace.open(workspace), model=model, dry_run=dry_run, advance=advance)
+    emit("facets", labelled, step.describe(labelled), as_json=as_json)
+
+
+@facets.command("train")
+def facets_train(
+    file: Annotated[Path, typer.Argument(help="Labelled abstracts as JSON Lines: `sentences`, `labels`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the model goes.")],
+    held_out: Annotated[Path | None, typer.Option(help="Labelled abstracts to measure the model on.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train a sentence labeller of one's own, and measure it on held-out abstracts."""
+    from annot.steps import facets as step
+
+    trained = step.train(file, out=out, held_out=held_out)
+    emit("facets train", trained, step.describe_trained(trained), as_json=as_json)
+
+
+query = typer.Typer(help="Choose the queries: a paper and one facet of it.", no_args_is_help=True)
+
+SEED_HELP = "Seed of what is drawn by chance."
+
+
+@query.command("sample")
+def query_sample(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The sheet to fill in.")] = Path("queries.csv"),
+    per_period: Annotated[int | None, typer.Option(help="Papers per period.", show_default="annot.toml")] = None,
+    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default="annot.toml")] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Draw papers at random from each period into a sheet, for the lead to enter type and rating."""
+    from annot.steps import queries as step
+    from annot.workspace import Workspace
+
+    sampled = step.sample(Workspace.open(workspace), out=out, per_period=per_period, seed=seed)
+    for note in sampled.notes:
+        say(note)
+    emit("query sample", sampled, f"{out}: {sampled.papers} papers to rate", as_json=as_json)
+
+
+@query.command("choose")
+def query_choose(
+    number: Annotated[int, typer.Argument(min=1, help="How many queries.")],
+    sheet: Annotated[Path, typer.Option("--sheet", "-s", help="The sheet, filled in.")] = Path("queries.csv"),
+    two_facets: Annotated[int, typer.Option(min=0, help="How many papers give two queries.")] = 0,
+    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default="annot.toml")] = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose queries from the rated papers, as even as possible over periods, types and facets."""
+    from annot.steps import queries as step
+    from annot.workspace import Workspace
+
+    chosen = step.choose(
+        Workspace.open(workspace), number, sheet=sheet, two_facets=two_facets, seed=seed, dry_run=dry_run
+    )
+    emit("query choose", chosen, step.describe_chosen(chosen), as_json=as_json)
+
+
+@query.command("add")
+def query_add(
+    paper: Annotated[str, typer.Argument(help="The id of the query paper.")],
+    facet: Annotated[str, typer.Option("--facet", "-f", help="A facet of annot.toml.")],
+    sentences: Annotated[
+        str | None, typer.Option(help="The query's sentences, counted from 1: 2,3.", show_default="all of the facet")
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add one query, by facet or by chosen sentences."""
+    from annot.steps import queries as step
+    from annot.workspace import Workspace
+
+    added = step.add(Workspace.open(workspace), paper, facet=facet, sentences=sentences, dry_run=dry_run)
+    places = ", ".join(str(place + 1) for place in added.sentences)
+    emit("query add", added, f"{added.query_id}: sentences {places}", as_json=as_json)
+
+
+@query.command("list")
+def query_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+    """The queries of the study."""
+    from annot.steps import queries as step
+    from annot.workspace import Workspace
+
+    listed = step.listing(Workspace.open(workspace))
+    rows = [[one.query_id, one.year, ",".join(str(at) for at in one.sentences), one.title] for one in listed]
+    emit("query list", listed, table(["query", "year", "sentences", "title"], rows), as_json=as_json)

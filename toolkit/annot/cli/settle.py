@@ -1,0 +1,113 @@
+"""Settle: agreement, adjudication, qrels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annot.cli.judge import KeyOption, UrlOption
+from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, progress, say, table
+
+PANEL = "Settle"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(agreement)
+    app.add_typer(adjudicate, name="adjudicate", rich_help_panel=PANEL)
+    app.command(rich_help_panel=PANEL)(qrels)
+
+
+def agreement(
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="drop: a pair with a missing judgement is left out; zero: it counts as 0.", show_default="annot.toml"
+        ),
+    ] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Agreement per query and per facet, before and after adjudication."""
+    from annot.steps import agreement as step
+    from annot.workspace import Workspace
+
+    measured = step.measure(Workspace.open(workspace), missing=missing)
+    emit("agreement", step.as_data(measured), step.describe(measured, per_query=per_query), as_json=as_json)
+
+
+adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)
+
+
+@adjudicate.command("push")
+def adjudicate_push(
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Send the pairs in dispute to the adjudicators' projects; safe to repeat."""
+    from annot.steps import adjudicate as step
+    from annot.workspace import Workspace
+
+    with progress("sending disputes") as advance:
+        pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    for note in pushed.notes:
+        say(note)
+    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
+    text = table(["adjudicator", "disputes", "there", "sent", "settle at"], rows)
+    emit("adjudicate push", pushed, text, as_json=as_json)
+
+
+@adjudicate.command("pull")
+def adjudicate_pull(
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the decisions back."""
+    from annot.steps import adjudicate as step
+    from annot.workspace import Workspace
+
+    with progress("reading decisions") as advance:
+        pulled = step.pull(Workspace.open(workspace), url=url, api_key=api_key, advance=advance)
+    for note in pulled.notes:
+        say(note)
+    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
+    text = table(["adjudicator", "disputes", "settled", "new", "changed", "flagged"], rows)
+    emit("adjudicate pull", pulled, text, as_json=as_json)
+
+
+@adjudicate.command("status")
+def adjudicate_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+    """How many pairs are agreed, in dispute, settled and open."""
+    from annot.steps import adjudicate as step
+    from annot.workspace import Workspace
+
+    found = step.status(Workspace.open(workspace))
+    rows = [[row.query_id, row.pairs, row.incomplete, row.agreed, row.disputed, row.settled] for row in found]
+    text = table(["query", "pairs", "incomplete", "agreed", "in dispute", "settled"], rows)
+    emit("adjudicate status", found, text, as_json=as_json)
+
+
+def qrels(
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Write what is settled although pairs are still open; they stay unjudged.")
+    ] = False,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Write the final grades as TREC qrels."""
+    from annot.steps import qrels as step
+    from annot.workspace import Workspace
+
+    written = step.write(Workspace.open(workspace), partial=partial)
+    for note in written.notes:
+        say(note)
+    rows = [[query_id, *counts] for query_id, counts in written.grades.items()]
+    text = table(["query", *(f"grade {grade}" for grade in written.scale)], rows)
+    emit("qrels", written, f"{text}\n\n{written.path}: {written.pairs} pairs", as_json=as_json)

@@ -1,0 +1,66 @@
+"""Help: a local Label Studio, and the demonstration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annot.cli.output import JsonOption, WorkspaceOption, emit, say
+
+PANEL = "Help"
+
+studio = typer.Typer(help="A local Label Studio for one machine.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(studio, name="studio", rich_help_panel=PANEL)
+    app.command(rich_help_panel=PANEL)(demo)
+
+
+@studio.command("up")
+def studio_up(
+    port: Annotated[int | None, typer.Option(help="The port on 127.0.0.1.", show_default="a free one")] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Install Label Studio into its own environment and start it on loopback."""
+    from annot.steps import studio as step
+    from annot.workspace import Workspace
+
+    state = step.up(Workspace.open(workspace), port=port, tell=say)
+    emit("studio up", state, step.describe(state), as_json=as_json)
+
+
+@studio.command("down")
+def studio_down(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+    """Stop the local Label Studio; its data stays."""
+    from annot.steps import studio as step
+    from annot.workspace import Workspace
+
+    state = step.down(Workspace.open(workspace))
+    emit("studio down", state, step.describe(state), as_json=as_json)
+
+
+@studio.command("status")
+def studio_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+    """Whether the local Label Studio runs, and where."""
+    from annot.steps import studio as step
+    from annot.workspace import Workspace
+
+    state = step.status(Workspace.open(workspace))
+    emit("studio status", state, step.describe(state), as_json=as_json)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="The folder of the demonstration; made if it is not there.")] = Path(
+        "demo-workspace"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """The whole way on the packaged corpus of fictional papers, with simulated assessors."""
+    from annot.steps import demo as step
+
+    done = step.run(folder, tell=say)
+    emit("demo", done, step.describe(done), as_json=as_json)

@@ -1,0 +1,56 @@
+"""Making a workspace: the settings file with every section explained, the folders, the empty store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.errors import InputError
+from annot.settings import Settings
+from annot.store.database import open_store
+from annot.templating import render
+from annot.workspace import SETTINGS_FILE, Workspace, write_file
+
+FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What `annot init` made: files and folders that were not there before."""
+
+    root: Path
+    made: tuple[str, ...]
+
+
+def init(root: Path, *, name: str | None, dry_run: bool) -> Made:
+    """Make a workspace at `root`, or complete one. A settings file that stands is never touched."""
+    if root.exists() and not root.is_dir():
+        raise InputError(f"{root}: a file, expected a folder or nothing")
+    settings_file = root / SETTINGS_FILE
+    made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
+    if settings_file.is_file():
+        Workspace.open(root)
+        if name is not None and Workspace.open(root).settings.collection.name != name:
+            raise InputError(
+                f"{settings_file}: stands already, for {Workspace.open(root).settings.collection.name!r}",
+                hint="edit collection.name in that file",
+            )
+    else:
+        made.insert(0, SETTINGS_FILE)
+    if not dry_run:
+        for folder in FOLDERS:
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        if not settings_file.is_file():
+            write_file(settings_file, settings_text(name or _folder_name(root)))
+        with open_store(Workspace.open(root).database_url):
+            pass
+    return Made(root, tuple(made))
+
+
+def settings_text(name: str) -> str:
+    """`annot.toml` for a new study, from the template; every value in it is the default."""
+    return render("annot.toml.j2", {"settings": Settings(), "name": name})
+
+
+def _folder_name(root: Path) -> str:
+    return root.resolve().name or "my-collection"
