@@ -1,0 +1,90 @@
+"""Label Studio's refusals and silences, in words with a remedy. No header, token or cookie gets into a message."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from annot.errors import StudioError
+
+_LONGEST_DETAIL = 600
+
+
+class UncertainWrite(StudioError):
+    """Raised when a write got no answer that settles whether it was done; look before sending it again."""
+
+
+def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
+    """The error for an HTTP answer of `status` (>= 400) to what we were `doing` at `url`."""
+    detail = _detail(body)
+    said = f": {detail}" if detail else ""
+    if status == 401:
+        return StudioError(
+            f"{url} does not accept the token (401) while {doing}",
+            hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings; it may be expired, or be a legacy token "
+            "on a server where legacy tokens are off",
+        )
+    if status == 403:
+        return StudioError(f"{url} refuses {doing} (403){said}", hint="use the token of an account that may do this")
+    if status == 404:
+        return StudioError(
+            f"{url} knows nothing of this (404) while {doing}{said}",
+            hint="check that the address is that of a Label Studio server, and that nobody deleted the project",
+        )
+    if status is not None and status >= 500:
+        return UncertainWrite(
+            f"{url} failed ({status}) while {doing}{said}", hint="look at the server's log, then run the command again"
+        )
+    return StudioError(f"{url} refuses {doing} ({status or 'no status'}){said}")
+
+
+def unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
+    """The error for a request that got no HTTP answer at all."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return StudioError(
+            f"no server answers at {url} (while {doing})",
+            hint="start it (`annot studio up` for a local one) or correct LABEL_STUDIO_URL",
+        )
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL | httpx.LocalProtocolError):
+        return StudioError(
+            f"{url!r} with this token makes no request", hint="LABEL_STUDIO_URL looks like https://studio.example.org"
+        )
+    if isinstance(error, httpx.TimeoutException):
+        return UncertainWrite(
+            f"{url} did not answer in time while {doing}",
+            hint="the server may be busy; run the command again, it goes on where it stopped",
+        )
+    return UncertainWrite(
+        f"the connection to {url} broke while {doing} ({type(error).__name__})",
+        hint="run the command again, it goes on where it stopped",
+    )
+
+
+def unlike(error: Exception, *, url: str, doing: str) -> StudioError:
+    """The error for an answer that is no answer of Label Studio's."""
+    return StudioError(
+        f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})",
+        hint="check LABEL_STUDIO_URL: it may point to another service, or to a sign-in page in front of the server",
+    )
+
+
+def short(*, url: str, doing: str, expected: int, found: int, what: str) -> StudioError:
+    """The error for an answer that holds less than the server itself counts."""
+    return StudioError(
+        f"{url} answered short while {doing}: it counts {expected} {what}, and gave {found}",
+        hint="nothing was taken from this answer; run the command again",
+    )
+
+
+def _detail(body: Any) -> str:
+    if isinstance(body, dict):
+        said = body.get("validation_errors") or body.get("detail") or body
+        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)
+    else:
+        text = "" if body is None else str(body)
+    if "<html" in text.lower():
+        return "a web page, not an answer of the interface"
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + " ..."
