@@ -1,0 +1,68 @@
+"""One paper from its raw parts: labels named as ours, text cleaned, an abstract in one string split."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from annot.errors import InputError
+from annot.formats.faults import near
+from annot.formats.sentences import PARAGRAPH, split_sentences
+from annot.formats.text import clean
+from annot.records import LABELS, Paper
+
+_HEADING = re.compile(r"abstract\s*(?:[.:]|[—–]|-(?=[\sA-Z]))+\s*|abstract$", re.IGNORECASE)
+
+
+def paper_of(
+    paper_id: str,
+    title: str,
+    abstract: str | Sequence[str],
+    *,
+    year: int | None,
+    labels: Sequence[str] | None,
+    citations: Iterable[str],
+    clean_text: bool,
+) -> Paper:
+    """The paper with these parts.
+
+    `labels` has the length of the list `abstract`; it is None when `abstract` is one string. With `clean_text` the
+    title and the sentences are cleaned, a heading `Abstract.` at the beginning goes, and sentences of which nothing
+    stays are left out with their labels. Citations keep their order; repeated ones and the paper itself go.
+    Raises InputError with a fault for each unknown label.
+    """
+    known = None if labels is None else _known(labels)
+    if isinstance(abstract, str):
+        paragraphs = PARAGRAPH.split(abstract)
+        if clean_text:
+            paragraphs = [clean(paragraph) for paragraph in paragraphs]
+            paragraphs[0] = _HEADING.sub("", paragraphs[0], count=1) if _HEADING.match(paragraphs[0]) else paragraphs[0]
+        sentences = [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph)]
+    else:
+        sentences = list(abstract)
+        if clean_text:
+            sentences = [clean(sentence) for sentence in sentences]
+            if sentences and (heading := _HEADING.match(sentences[0])):
+                sentences[0] = sentences[0][heading.end() :]
+            kept = [position for position, sentence in enumerate(sentences) if sentence]
+            sentences = [sentences[position] for position in kept]
+            known = None if known is None else [known[position] for position in kept]
+    cited = [other for other in dict.fromkeys(citations) if other != paper_id]
+    return Paper(
+        paper_id=paper_id,
+        title=clean(title) if clean_text else title,
+        sentences=tuple(sentences),
+        year=year,
+        labels=None if known is None else tuple(known),
+        citations=tuple(cited),
+    )
+
+
+def _known(labels: Sequence[str]) -> list[str]:
+    ours = [label.removesuffix("_label") for label in labels]
+    unknown = dict.fromkeys(label for label in ours if label not in LABELS)
+    if unknown:
+        raise InputError(
+            "unknown labels", faults=[f"unknown sentence label {label!r}: {near(label, LABELS)}" for label in unknown]
+        )
+    return ours

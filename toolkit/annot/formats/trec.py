@@ -1,0 +1,139 @@
+"""TREC's run and qrels files (https://trec.nist.gov/data/qrels_eng/, trec_eval's README)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from annot.formats.faults import Faults, numbered
+from annot.ordering import SCORE_DIGITS, ranked
+from annot.records import Qrel, Ranking, ScoredDoc
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The rankings of one engine, by query id, under its tag."""
+
+    tag: str
+    rankings: dict[str, Ranking]
+
+
+def read_run(lines: Iterable[str], *, name: str) -> Run:
+    """The run in lines of `query_id Q0 doc_id rank score tag`, separated by white space; empty lines are skipped.
+
+    The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, rounded
+    to the digits of `annot.ordering`, then by id. Scores are finite numbers, higher is better.
+    Raises InputError with every fault: columns, scores, repeated documents, more than one tag, no line at all.
+    """
+    faults = Faults(name)
+    scored: dict[str, dict[str, float]] = {}
+    tag: str | None = None
+    for number, line in numbered(lines, faults):
+        columns = line.split()
+        if len(columns) != 6:
+            faults.add(f"{len(columns)} columns, expected 6 (query_id Q0 doc_id rank score tag)", line=number)
+            continue
+        query_id, _, doc_id, _, score, found_tag = columns
+        tag = found_tag if tag is None else tag
+        if found_tag != tag:
+            faults.add(f"tag {found_tag!r}, expected {tag!r} as in the lines before", line=number)
+        value = _finite(score)
+        if value is None:
+            faults.add(f"score {score!r}, expected a finite number", line=number)
+        documents = scored.setdefault(query_id, {})
+        if doc_id in documents:
+            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=number)
+        documents[doc_id] = value or 0.0
+    if tag is None and not faults.found:
+        faults.add("no line of a run in it")
+    faults.raise_if_any()
+    rankings = {
+        query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
+        for query_id, documents in scored.items()
+    }
+    return Run(tag or "", rankings)
+
+
+def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
+    """The text of a run file: queries by id, documents as `annot.ordering.ranked` has them, ranks from 1.
+
+    Scores are written rounded, so documents may tie; every reader that keeps to score, then id, gets the same order.
+    Raises InputError with every id or tag that is empty or has white space in it, every score that is not finite, and
+    every repeated document.
+    """
+    faults = Faults(f"run {tag}")
+    _check_id(tag, "tag", faults)
+    lines = []
+    for query_id in sorted(rankings):
+        _check_id(query_id, "query id", faults)
+        documents = list(rankings[query_id])
+        seen = set()
+        for doc_id, score in documents:
+            _check_id(doc_id, f"query {query_id!r}: document id", faults)
+            if doc_id in seen:
+                faults.add(f"query {query_id!r}: document {doc_id!r} is there twice")
+            seen.add(doc_id)
+            if not math.isfinite(score):
+                faults.add(f"query {query_id!r}: document {doc_id!r} has score {score}, expected a finite number")
+        if not faults.found:
+            for rank, (doc_id, score) in enumerate(ranked(documents), 1):
+                # Adding zero turns -0.0 into 0.
+                lines.append(f"{query_id} Q0 {doc_id} {rank} {score + 0.0:.{SCORE_DIGITS}g} {tag}\n")
+    faults.raise_if_any()
+    return "".join(lines)
+
+
+def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
+    """The qrels in lines of `query_id 0 doc_id relevance`, in their order; empty lines are skipped.
+
+    The second column is ignored, as trec_eval does. Raises InputError with every fault: columns, relevance that is no
+    integer, repeated pairs, no line at all.
+    """
+    faults = Faults(name)
+    qrels: dict[tuple[str, str], Qrel] = {}
+    for number, line in numbered(lines, faults):
+        columns = line.split()
+        if len(columns) != 4:
+            faults.add(f"{len(columns)} columns, expected 4 (query_id 0 doc_id relevance)", line=number)
+            continue
+        query_id, _, doc_id, relevance = columns
+        if not (relevance.isascii() and relevance.removeprefix("-").isdigit()):
+            faults.add(f"relevance {relevance!r}, expected an integer", line=number)
+            continue
+        if (query_id, doc_id) in qrels:
+            faults.add(f"document {doc_id!r} is there twice for query {query_id!r}", line=number)
+        qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
+    if not qrels and not faults.found:
+        faults.add("no line of qrels in it")
+    faults.raise_if_any()
+    return tuple(qrels.values())
+
+
+def write_qrels(qrels: Iterable[Qrel]) -> str:
+    """The text of a qrels file, ordered by query id, then document id.
+
+    Raises InputError with every id that is empty or has white space in it and every repeated pair.
+    """
+    faults = Faults("qrels")
+    ordered = sorted(qrels)
+    for position, (query_id, doc_id, _) in enumerate(ordered):
+        _check_id(query_id, "query id", faults)
+        _check_id(doc_id, f"query {query_id!r}: document id", faults)
+        if position and ordered[position - 1][:2] == (query_id, doc_id):
+            faults.add(f"query {query_id!r}: document {doc_id!r} is there twice")
+    faults.raise_if_any()
+    return "".join(f"{query_id} 0 {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
+
+
+def _finite(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text else None
+
+
+def _check_id(text: str, what: str, faults: Faults) -> None:
+    if not text or any(char.isspace() for char in text):
+        faults.add(f"{what} {text!r}, expected one without white space")
