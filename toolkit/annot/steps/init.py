@@ -49,7 +49,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> Made:
 
 def settings_text(name: str) -> str:
     """`annot.toml` for a new study, from the template; every value in it is the default."""
-    return render("annot.toml.j2", {"settings": Settings(), "name": name})
+    return render("annot.toml.j2", {"settings": Settings(), "name": name}, overrides=None)
 
 
 def _folder_name(root: Path) -> str:

@@ -1,0 +1,64 @@
+"""What a user installs: the wheel, in a clean environment, with templates, guidelines and the demo corpus in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(CHECKOUT)]
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def annot(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command `annot` of an environment that holds the wheel and what it asks for, nothing else."""
+    environment = tmp_path_factory.mktemp("clean") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    command = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", str(wheel)]
+    installed = subprocess.run(command, capture_output=True, text=True)
+    assert installed.returncode == 0, installed.stdout + installed.stderr
+    return environment / "bin" / "annot"
+
+
+def run(annot: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "NO_COLOR": "1"}
+    return subprocess.run(
+        [str(annot), *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_wheel_holds_every_data_file_of_the_checkout(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for folder, pattern in (("templates", "*.j2"), ("guidelines", "*.md")):
+        expected = {f"annot/{folder}/{path.name}" for path in (CHECKOUT / folder).glob(pattern)}
+        assert expected
+        assert expected <= held
+    assert {"annot/demo/corpus.jsonl", "annot/facets/csabstruct.crfsuite.xz", "annot/py.typed"} <= held
+    assert not [name for name in held if "test" in name.split("/")[0]]
+
+
+def test_an_installed_wheel_finds_templates_and_guidelines(annot: Path, tmp_path: Path) -> None:
+    made = run(annot, "init", "study", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "[judging]" in (tmp_path / "study" / "annot.toml").read_text()
+    shown = run(annot, "guidelines", "method", "--json", folder=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "Near-identical" in json.loads(shown.stdout)["data"]["text"]
+    preview = run(annot, "guidelines", "method", "--screen", folder=tmp_path)
+    assert preview.returncode == 0, preview.stderr
+    assert "<HyperText" in preview.stdout
