@@ -1,0 +1,153 @@
+"""The demo corpus is whole, reads like abstracts, and has what makes facets matter."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter, defaultdict
+
+from annot.corpus import Tally, filter_papers, normalised_title
+from annot.demo import packaged
+from annot.records import LABELS
+from annot.settings import Settings
+
+PAPERS = packaged.papers()
+BY_ID = {paper.paper_id: paper for paper in PAPERS}
+LATENTS = packaged.latents()
+QUERIES = packaged.query_papers()
+
+
+def facets_of(paper_id: str) -> set[str | None]:
+    settings = Settings()
+    return {settings.facet_of(label) for label in BY_ID[paper_id].labels or ()}
+
+
+def test_lines_carry_the_stated_fields_and_nothing_of_the_simulation() -> None:
+    keys = ["paper_id", "title", "year", "abstract", "labels", "citations"]
+    assert all(list(json.loads(line)) == keys for line in packaged.corpus_text().splitlines())
+
+
+def test_there_are_150_papers_and_the_default_filters_keep_them_all() -> None:
+    tally = Tally()
+    kept = list(filter_papers(PAPERS, Settings().corpus, tally))
+    assert len(kept) == len(BY_ID) >= 150
+    assert tally.same_title == []
+    assert not tally.rejected
+
+
+def test_abstracts_are_as_long_as_promised_and_every_sentence_has_a_label() -> None:
+    for paper in PAPERS:
+        assert 4 <= len(paper.sentences) <= 12, paper.paper_id
+        assert paper.labels is not None
+        assert len(paper.labels) == len(paper.sentences), paper.paper_id
+        assert set(paper.labels) <= set(LABELS), paper.paper_id
+        assert paper.year is not None
+        assert 1995 <= paper.year <= 2024, paper.paper_id
+    assert {label for paper in PAPERS for label in paper.labels or ()} == set(LABELS)
+    assert len({len(paper.sentences) for paper in PAPERS}) >= 8, "abstracts vary in length"
+
+
+def test_every_default_period_has_papers_to_sample_queries_from() -> None:
+    for first, last in Settings().queries.periods:
+        assert sum(first <= (paper.year or 0) <= last for paper in PAPERS) >= 15, (first, last)
+
+
+def test_titles_differ() -> None:
+    assert len({normalised_title(paper.title) for paper in PAPERS}) == len(PAPERS)
+
+
+def test_citations_go_to_earlier_papers_and_never_round_in_a_circle() -> None:
+    for paper in PAPERS:
+        assert 2 <= len(paper.citations) <= 8, paper.paper_id
+        assert len(set(paper.citations)) == len(paper.citations), paper.paper_id
+        for cited in paper.citations:
+            if cited not in BY_ID:
+                assert re.fullmatch(r"ext-\d{4}", cited), (paper.paper_id, cited)
+            else:
+                assert (BY_ID[cited].year or 0) <= (paper.year or 0), (paper.paper_id, cited)
+    open_papers = dict(BY_ID)
+    while settled := [
+        one.paper_id for one in open_papers.values() if not any(cited in open_papers for cited in one.citations)
+    ]:
+        for paper_id in settled:
+            del open_papers[paper_id]
+    assert not open_papers, f"cited in a circle: {sorted(open_papers)}"
+
+
+def test_some_papers_cite_outside_the_corpus_and_most_cite_their_own_problem() -> None:
+    outside = [paper for paper in PAPERS if any(cited not in BY_ID for cited in paper.citations)]
+    assert 0.1 <= len(outside) / len(PAPERS) <= 0.3
+    inside = [(paper.paper_id, cited) for paper in PAPERS for cited in paper.citations if cited in BY_ID]
+    same = sum(LATENTS[citing].problem == LATENTS[cited].problem for citing, cited in inside)
+    assert 0.5 < same / len(inside) < 0.9
+
+
+def test_query_papers_have_two_facets_with_sentences_spread_over_years_and_problems() -> None:
+    assert len(QUERIES) >= 8
+    assert 16 <= sum(len(query.facets) for query in QUERIES) <= 20
+    for query in QUERIES:
+        assert len(set(query.facets)) == 2
+        assert set(query.facets) <= facets_of(query.paper_id), query
+    counts = Counter(facet for query in QUERIES for facet in query.facets)
+    assert set(counts) == set(Settings().facets)
+    assert max(counts.values()) - min(counts.values()) <= 1
+    assert len({LATENTS[query.paper_id].problem for query in QUERIES}) == len(QUERIES)
+    years = [BY_ID[query.paper_id].year or 0 for query in QUERIES]
+    assert years == sorted(years)
+    for first, last in Settings().queries.periods:
+        assert any(first <= year <= last for year in years), (first, last)
+
+
+def test_some_query_paper_cites_outside_the_corpus() -> None:
+    assert any(cited not in BY_ID for query in QUERIES for cited in BY_ID[query.paper_id].citations)
+
+
+def test_each_problem_differs_in_method_and_has_opposite_findings() -> None:
+    assert set(LATENTS) == set(BY_ID)
+    problems = defaultdict(list)
+    for paper_id, latent in LATENTS.items():
+        assert paper_id[3:5] == latent.problem
+        problems[latent.problem].append(latent)
+    assert len(problems) == 15
+    for problem, latents in problems.items():
+        assert len({one.method for one in latents}) >= 7, problem
+        opposite = [
+            (one, other)
+            for one, other in itertools.combinations(latents, 2)
+            if one.claim == other.claim and one.polarity * other.polarity == -1
+        ]
+        assert len(opposite) >= 2, problem
+        assert Counter(one.subproblem for one in latents) == {"a": 5, "b": 5}
+
+
+def test_methods_are_shared_across_problems() -> None:
+    problems_of = defaultdict(set)
+    for latent in LATENTS.values():
+        problems_of[latent.submethod].add(latent.problem)
+    assert sum(len(problems) >= 3 for problems in problems_of.values()) >= 15
+
+
+def test_no_template_grammar() -> None:
+    openings = Counter(
+        " ".join(re.findall(r"[a-z0-9'-]+", sentence.lower())[:6]) for paper in PAPERS for sentence in paper.sentences
+    )
+    assert [opening for opening, count in openings.items() if count > 3] == []
+    shapes = Counter(re.sub(r"\d[\d.,]*", "#", sentence) for paper in PAPERS for sentence in paper.sentences)
+    assert max(shapes.values()) == 1, "a sentence that occurs again with other figures"
+    patterns = Counter(paper.labels for paper in PAPERS)
+    assert max(patterns.values()) <= 12, "labels come in many orders"
+
+
+def test_announcements_are_labelled_other() -> None:
+    announcement = re.compile(r"\b(available (for|from|on)|downloaded|is public\b|licen[cs]e)", re.IGNORECASE)
+    last = [(paper, paper.sentences[-1], (paper.labels or ("",))[-1]) for paper in PAPERS]
+    announced = [(paper.paper_id, label) for paper, sentence, label in last if announcement.search(sentence)]
+    assert len(announced) >= 8
+    assert {label for _, label in announced} == {"other"}, announced
+
+
+def test_the_readme_says_that_the_papers_do_not_exist() -> None:
+    text = packaged.readme_text()
+    assert "fictional" in text
+    assert "CC0" in text

@@ -1,0 +1,136 @@
+"""People who are simulated: assessors with a severity and a noise of their own, and an adjudicator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from annot.seeding import generator
+
+COMMENT_RATE = 0.04
+SPREAD_OF_TIMES = 0.45
+"""Standard deviation of the logarithm of the time that a judgement takes."""
+
+
+class Answer(NamedTuple):
+    """What an assessor gives for one pair: a grade, or the reason why there is none."""
+
+    grade: int | None
+    cannot_judge: str | None
+    comment: str | None
+    lead_time: float
+    """Seconds."""
+
+
+class Ruling(NamedTuple):
+    """What the adjudicator decides on one pair."""
+
+    grade: int
+    reason: str
+    lead_time: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAssessor:
+    """One person's way of judging. The same pair under the same seed always gets the same answer."""
+
+    name: str
+    severity: float
+    """In grades: how much less similar than it is a pair looks to this person; negative for the lenient."""
+    noise: float
+    """In grades: standard deviation of what varies from pair to pair."""
+    thresholds: tuple[float, ...]
+    """The similarity from which grade 1, 2, 3 ... is given, ascending."""
+    cannot_judge_rate: float
+    seconds: float
+    """The median time for a pair."""
+
+    def judge(self, query_id: str, doc_id: str, *, relevance: float, seed: int, reasons: Sequence[str]) -> Answer:
+        """The answer for one pair.
+
+        relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
+        """
+        rng = generator(seed, "judge", self.name, query_id, doc_id)
+        at_once = relevance < self.thresholds[0] / 2
+        lead_time = _seconds(rng, self.seconds * (0.5 if at_once else 1.0))
+        if rng.random() < self.cannot_judge_rate:
+            return Answer(None, str(rng.choice(list(reasons))), None, lead_time)
+        grade = _grade(relevance - self.severity + rng.normal(0.0, self.noise), self.thresholds)
+        comment = str(rng.choice(_COMMENTS[min(grade, 3)])) if rng.random() < COMMENT_RATE else None
+        return Answer(grade, None, comment, lead_time)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAdjudicator:
+    """Someone who sees the grades that were given, mostly takes one of them, and now and then over-rules all."""
+
+    name: str
+    noise: float
+    thresholds: tuple[float, ...]
+    over_rule_rate: float
+    """How often a view of their own that nobody gave prevails."""
+    seconds: float
+
+    def settle(
+        self, query_id: str, doc_id: str, *, relevance: float, grades: Sequence[int | None], seed: int
+    ) -> Ruling:
+        """The ruling on one pair; `grades` are those given, None for someone who could not judge."""
+        rng = generator(seed, "settle", self.name, query_id, doc_id)
+        lead_time = _seconds(rng, self.seconds)
+        own = _grade(relevance + rng.normal(0.0, self.noise), self.thresholds)
+        given = sorted({grade for grade in grades if grade is not None})
+        if not given:
+            return Ruling(own, "Nobody could judge this pair; I could.", lead_time)
+        if own not in given:
+            if rng.random() < self.over_rule_rate:
+                return Ruling(own, str(rng.choice(_OVER_RULED)), lead_time)
+            own = min(given, key=lambda grade: (abs(grade - own), grade))
+        if len(given) == 1:
+            return Ruling(own, "The facet can be judged, and the grade given fits.", lead_time)
+        return Ruling(own, str(rng.choice(_LOWER if own == given[0] else _HIGHER)), lead_time)
+
+
+CAST = (
+    SimulatedAssessor("a1", 0.0, 0.4, (0.5, 1.5, 2.5), 0.004, 34.0),
+    SimulatedAssessor("a2", 0.2, 0.45, (0.5, 1.5, 2.5), 0.008, 41.0),
+    SimulatedAssessor("a3", -0.2, 0.5, (0.5, 1.5, 2.5), 0.004, 27.0),
+    SimulatedAssessor("a4", 0.1, 0.65, (0.6, 1.6, 2.4), 0.012, 22.0),
+)
+"""The assessors of the demonstration: one balanced, one strict, one lenient, one hasty."""
+
+ADJUDICATOR = SimulatedAdjudicator("j1", 0.35, (0.5, 1.5, 2.5), 0.6, 55.0)
+"""The adjudicator of the demonstration."""
+
+_COMMENTS: dict[int, tuple[str, ...]] = {
+    0: ("Shares words, not the facet.", "Nothing in common beyond the field."),
+    1: ("Only the general setting is shared.", "A side remark overlaps, hence 1."),
+    2: ("Same idea, other specifics.", "One of two aspects matches."),
+    3: ("Practically the same in this facet.", "Could replace the query here."),
+}
+_OVER_RULED = (
+    "Both looked at the whole abstract instead of the facet.",
+    "A wrong sentence label misled both.",
+    "Between the two: one aspect matches, the specifics do not.",
+)
+_LOWER = (
+    "The overlap is outside the facet.",
+    "Shared words, different matter.",
+    "The likeness is too general for the higher grade.",
+)
+_HIGHER = (
+    "One aspect of the facet matches in full.",
+    "Different terms for the same thing.",
+    "The context makes clear that they mean the same.",
+)
+
+
+def _grade(perceived: float, thresholds: Sequence[float]) -> int:
+    return sum(perceived >= threshold for threshold in thresholds)
+
+
+def _seconds(rng: np.random.Generator, median: float) -> float:
+    return round(float(median * rng.lognormal(0.0, SPREAD_OF_TIMES)), 1)

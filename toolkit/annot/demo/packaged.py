@@ -1,0 +1,47 @@
+"""The packaged files of the demonstration: papers, what is simulated about them, and the query papers."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import NamedTuple
+
+from annot.demo.relevance import Latent
+from annot.formats.papers import read_papers
+from annot.records import Paper
+
+
+class QueryPaper(NamedTuple):
+    """A paper of the demo corpus that is used as query, and the facets under which it is used."""
+
+    paper_id: str
+    facets: tuple[str, ...]
+
+
+def corpus_text() -> str:
+    """The corpus as plain JSON lines, the way it would lie on a person's disk."""
+    return _read("corpus.jsonl")
+
+
+def papers() -> tuple[Paper, ...]:
+    """The corpus as records, ordered by id."""
+    return tuple(read_papers(corpus_text().splitlines(), name="corpus.jsonl", clean_text=False))
+
+
+def latents() -> dict[str, Latent]:
+    """What each paper is about, by `paper_id`. Only the simulation may know it."""
+    return {paper_id: Latent(**traits) for paper_id, traits in json.loads(_read("latent.json")).items()}
+
+
+def query_papers() -> tuple[QueryPaper, ...]:
+    """The query papers of the demonstration, oldest first."""
+    return tuple(QueryPaper(one["paper_id"], tuple(one["facets"])) for one in json.loads(_read("queries.json")))
+
+
+def readme_text() -> str:
+    """What the corpus is and that it is fictional, in Markdown."""
+    return _read("README.md")
+
+
+def _read(name: str) -> str:
+    return resources.files("annot.demo").joinpath(name).read_text(encoding="utf-8")
