@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import postgres
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -32,3 +34,19 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.PostgresServer]:
+    """A PostgreSQL server that the tests start; a test that uses it has the marker `postgres`."""
+    binaries = postgres.programs()
+    if binaries is None:
+        unavailable("no PostgreSQL (initdb); on Debian: apt-get install postgresql")
+    with postgres.running(binaries) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: postgres.PostgresServer) -> str:
+    """The URL of a new, empty PostgreSQL database."""
+    return postgres_server.new_database()

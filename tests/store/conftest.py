@@ -1,0 +1,48 @@
+"""The same tests on SQLite and on a real PostgreSQL server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annot.records import Assessor, Query
+from annot.store.database import Store, open_store
+from annot.store.people import put_assessors
+from annot.store.queries import put_queries
+
+QUERIES = (
+    Query("p1-background", "p1", "background", (0, 1)),
+    Query("p1-method", "p1", "method", (2,)),
+    Query("p2-method", "p2", "method", (1, 3)),
+)
+PEOPLE = (
+    Assessor("a1", "one@example.org", False),
+    Assessor("a2", "two@example.org", False),
+    Assessor("z1", None, True),
+)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database that is not there yet, or empty."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'annot.db'}"
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """An open, empty store."""
+    with open_store(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def study(store: Store) -> Store:
+    """A store with three queries of two papers, two assessors and an adjudicator."""
+    with store.begin() as session:
+        put_queries(session, QUERIES)
+        put_assessors(session, PEOPLE)
+    return store

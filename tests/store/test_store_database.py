@@ -1,0 +1,303 @@
+"""Opening the store: what is made, what is refused, and that a transaction is kept whole or not at all."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, inspect, text
+
+from annot.errors import MissingInput, StoreError
+from annot.store import migrations
+from annot.store.database import Store, open_store
+from annot.store.facet_labels import FacetLabels, put_labels, read_labels
+
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def labels(count: int, *, start: int = 0) -> list[FacetLabels]:
+    return [FacetLabels(f"p{n}", ("method",), "carried") for n in range(start, start + count)]
+
+
+def paper_ids(store: Store) -> set[str]:
+    with store.read() as session:
+        return {one.paper_id for one in read_labels(session)}
+
+
+def tables(store: Store) -> set[str]:
+    with store.read() as session:
+        return set(inspect(session.connection()).get_table_names())
+
+
+def test_a_new_database_has_the_current_version_and_opens_again(url: str) -> None:
+    for _ in range(2):
+        with open_store(url) as store:
+            assert store.version() == len(migrations.MIGRATIONS)
+
+
+def test_sqlite_uses_the_write_ahead_log_and_foreign_keys(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.read() as session:
+        assert session.connection().execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
+        assert session.connection().execute(text("PRAGMA foreign_keys")).scalar_one() == 1
+
+
+def test_an_error_in_a_transaction_leaves_nothing(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.begin() as session:
+        put_labels(session, labels(3))
+        raise ZeroDivisionError
+    assert paper_ids(store) == set()
+
+
+def test_a_read_transaction_cannot_write(store: Store) -> None:
+    with pytest.raises(StoreError, match="read"), store.read() as session:
+        put_labels(session, labels(1))
+    with store.begin() as session:
+        put_labels(session, labels(1))
+    assert paper_ids(store) == {"p0"}
+
+
+def test_a_read_transaction_sees_one_moment(store: Store) -> None:
+    with store.read() as reading:
+        assert list(read_labels(reading)) == []
+        with store.begin() as writing:
+            put_labels(writing, labels(1))
+        assert list(read_labels(reading)) == []
+    assert paper_ids(store) == {"p0"}
+
+
+def test_a_failed_migration_leaves_nothing_behind(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_store(url).close()
+
+    def fails(connection: Connection) -> None:
+        connection.execute(text("CREATE TABLE half_done (id INTEGER PRIMARY KEY)"))
+        connection.execute(text("INSERT INTO facet_labels VALUES ('p0', 'method', 'carried')"))
+        connection.execute(text("SELECT * FROM no_such_table"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, fails])
+        with pytest.raises(StoreError, match="no_such_table"):
+            open_store(url)
+    with open_store(url) as store:
+        assert store.version() == len(migrations.MIGRATIONS)
+        assert "half_done" not in tables(store)
+        assert paper_ids(store) == set()
+
+
+def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_store(url) as store, store.begin() as session:
+        put_labels(session, labels(2))
+
+    def adds(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE facet_labels ADD COLUMN note TEXT"))
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
+    with open_store(url) as store:
+        assert store.version() == len(migrations.MIGRATIONS)
+        assert paper_ids(store) == {"p0", "p1"}
+
+
+def test_a_newer_database_is_refused(url: str) -> None:
+    with open_store(url) as store, store.begin() as session:
+        session.connection().execute(text("INSERT INTO annot_schema (version) VALUES (99)"))
+    with pytest.raises(StoreError, match="version 99") as caught:
+        open_store(url)
+    assert "update annot" in (caught.value.hint or "")
+
+
+def test_a_database_of_another_program_is_refused_and_stays_as_it_is(store: Store, url: str) -> None:
+    with store.begin() as session:
+        session.connection().execute(text("DROP TABLE annot_schema"))
+    before = tables(store)
+    with pytest.raises(StoreError, match="another program"):
+        open_store(url)
+    assert tables(store) == before
+
+
+def test_opening_without_create_makes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "annot.db"
+    with pytest.raises(MissingInput) as caught:
+        open_store(f"sqlite:///{path}", create=False)
+    assert "annot init" in (caught.value.hint or "")
+    assert not path.exists()
+    path.touch()
+    with pytest.raises(MissingInput):
+        open_store(f"sqlite:///{path}", create=False)
+    assert path.stat().st_size == 0
+
+
+@pytest.mark.postgres
+def test_opening_an_empty_server_without_create_makes_nothing(postgres_url: str) -> None:
+    with pytest.raises(MissingInput):
+        open_store(postgres_url, create=False)
+    with open_store(postgres_url) as store:
+        assert "judgement" in tables(store)
+    open_store(postgres_url, create=False).close()
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes\n" * 100)
+    with pytest.raises(StoreError, match="not a SQLite database"):
+        open_store(f"sqlite:///{path}")
+    assert path.read_text() == "my notes\n" * 100
+
+
+def test_a_damaged_database_is_an_error_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "annot.db"
+    open_store(f"sqlite:///{path}").close()
+    content = path.read_bytes()
+    path.write_bytes(content[:100] + b"\xff" * (len(content) - 100))
+    with pytest.raises(StoreError, match=str(path)) as caught:
+        open_store(f"sqlite:///{path}")
+    assert "backup" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("no url at all", "cannot be read"),
+        ("mysql://root:secret@localhost/annot", "mysql"),
+        ("sqlite://", "no file"),
+        ("sqlite:////no/such/folder/annot.db", "/no/such/folder"),
+        ("postgresql://user:secret@host:port/annot", "cannot be read"),
+    ],
+)
+def test_a_wrong_url_is_an_error_with_a_remedy_and_without_the_password(url: str, words: str) -> None:
+    with pytest.raises(StoreError, match=words) as caught:
+        open_store(url)
+    assert caught.value.hint
+    assert "secret" not in str(caught.value) + caught.value.hint
+
+
+def test_an_unreachable_server_is_named_without_the_password() -> None:
+    with socket.socket() as taken:
+        # Bound and not listening: nobody else can answer there.
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        for url in (
+            f"postgresql://annot:s3cret@127.0.0.1:{port}/study",
+            f"postgres://annot@127.0.0.1:{port}/study?password=s3cret",
+        ):
+            with pytest.raises(StoreError, match=f"'study' at 127.0.0.1:{port}: cannot be reached") as caught:
+                open_store(url)
+            assert "s3cret" not in str(caught.value)
+            assert caught.value.hint
+
+
+@pytest.mark.postgres
+def test_a_refused_password_is_not_shown(postgres_server) -> None:
+    with pytest.raises(StoreError, match="cannot be reached") as caught:
+        open_store(postgres_server.url("postgres", password="wrong-secret"))
+    assert "wrong-secret" not in str(caught.value)
+
+
+def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError) as caught:
+        open_store("postgresql://annot@localhost/study")
+    assert "annot[postgres]" in (caught.value.hint or "")
+
+
+def test_a_refusal_by_the_database_shows_no_value(store: Store) -> None:
+    insert = text("INSERT INTO assessor VALUES (:name, 'person@example.org', FALSE, NULL)")
+    with pytest.raises(StoreError, match="account") as caught, store.begin() as session:
+        for name in ("a1", "a2"):
+            session.connection().execute(insert, {"name": name})
+    assert "person@example.org" not in str(caught.value)
+
+
+def _opens(url: str, gate: object, outcome: object) -> None:
+    gate.wait()  # type: ignore[attr-defined]
+    try:
+        with open_store(url) as store:
+            outcome.put(store.version())  # type: ignore[attr-defined]
+    except BaseException as error:
+        outcome.put(repr(error))  # type: ignore[attr-defined]
+
+
+def test_processes_that_open_a_new_database_at_once_all_succeed(url: str) -> None:
+    gate, outcome = SPAWN.Barrier(4), SPAWN.Queue()
+    processes = [SPAWN.Process(target=_opens, args=(url, gate, outcome)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    results = [outcome.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join()
+    assert results == [len(migrations.MIGRATIONS)] * 4
+
+
+def _counts_up(url: str, times: int) -> None:
+    with open_store(url) as store:
+        for _ in range(times):
+            with store.begin() as session:
+                # Read, then write what follows from it: lost where two writers overlap.
+                count = len(list(read_labels(session)))
+                put_labels(session, labels(1, start=count))
+
+
+def test_two_writers_wait_for_each_other_and_lose_nothing(url: str) -> None:
+    open_store(url).close()
+    processes = [SPAWN.Process(target=_counts_up, args=(url, 25)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    with open_store(url) as store:
+        assert paper_ids(store) == {f"p{n}" for n in range(50)}
+
+
+def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
+    # The second store's version is current, so that opening it needs no lock.
+    with open_store(url, wait_seconds=0.2) as impatient, store.begin() as session:
+        put_labels(session, labels(1))
+        with pytest.raises(StoreError, match="another process is writing"), impatient.begin():
+            pass
+        assert paper_ids(impatient) == set()
+
+
+KILLED = """
+import sys, time
+from annot.store.database import open_store
+from annot.store.facet_labels import FacetLabels, put_labels
+from annot.store.queries import put_queries
+from annot.records import Query
+with open_store(sys.argv[1]) as store, store.begin() as session:
+    put_labels(session, (FacetLabels(f"p{n}", ("method",), "carried") for n in range(20_000)))
+    put_queries(session, [Query("p1-method", "p1", "method", (0,))])
+    print("in the middle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_writer_killed_in_the_middle_leaves_nothing_and_blocks_nobody(url: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED, url], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "in the middle\n"
+        os.kill(writer.pid, signal.SIGKILL)
+        assert writer.wait() == -signal.SIGKILL
+    started = time.monotonic()
+    with open_store(url) as store:
+        with store.begin() as session:
+            assert list(read_labels(session)) == []
+            assert session.connection().execute(text("SELECT count(*) FROM query")).scalar_one() == 0
+            put_labels(session, labels(1))
+        assert paper_ids(store) == {"p0"}
+    assert time.monotonic() - started < 10
+
+
+def test_a_copy_of_the_file_alone_is_whole_after_closing(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.begin() as session:
+        put_labels(session, labels(10))
+    assert [path.name for path in tmp_path.iterdir()] == ["annot.db"]
+    connection = sqlite3.connect(tmp_path / "annot.db")
+    assert connection.execute("SELECT count(*) FROM facet_labels").fetchone() == (10,)
+    connection.close()

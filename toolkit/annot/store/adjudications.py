@@ -1,0 +1,141 @@
+"""What the adjudicators decided, revision by revision, with what they were shown and the payload as it was pulled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, select
+from sqlmodel import Session
+
+from annot.store.models import AdjudicationRow, table
+from annot.store.revisions import DELETED, Pair, Recorded, append, latest, vanished
+
+
+class Adjudication(NamedTuple):
+    """What one adjudicator decided of one pair, in one revision."""
+
+    query_id: str
+    doc_id: str
+    adjudicator: str
+    grade: int | None
+    ratings: str
+    """The policy in force: were the assessors' grades `shown`, `hidden`, or judged first and revealed then."""
+    shown: tuple[str, ...]
+    """The assessors in the order in which their grades were shown; empty where none were."""
+    revision: int = 1
+    """Counted by the store; not looked at when it is recorded."""
+    cannot_judge: str | None = None
+    reason: str | None = None
+    comment: str | None = None
+    judged_at: str | None = None
+    """ISO 8601, UTC; stays in the database."""
+    lead_time: float | None = None
+    """Seconds; stays in the database."""
+    flags: tuple[str, ...] = ()
+    """The reasons for which it does not count; empty means that it counts."""
+
+
+class SourcedAdjudication(NamedTuple):
+    """An adjudication and where it comes from; the fields are those of a sourced judgement."""
+
+    adjudication: Adjudication
+    source: str
+    annotation: str
+    payload: Any
+    recorded_at: str | None = None
+
+
+def record_adjudications(
+    session: Session, adjudications: Iterable[SourcedAdjudication], *, recorded_at: str
+) -> Recorded:
+    """Append what is new: a revision for each adjudication whose content or payload differs from what stands.
+
+    Raises InputError for an unknown query or adjudicator and for a grade outside 0..9, and then writes nothing.
+    """
+    contents = []
+    for one in adjudications:
+        content = one.adjudication._asdict()
+        del content["revision"]
+        content |= {"shown": list(one.adjudication.shown), "flags": list(one.adjudication.flags)}
+        contents.append({**content, "source": one.source, "annotation": one.annotation, "payload": one.payload})
+    return append(session, AdjudicationRow, contents, recorded_at=recorded_at)
+
+
+def record_vanished(
+    session: Session,
+    *,
+    source: str,
+    adjudicator: str,
+    seen: Collection[str],
+    recorded_at: str,
+    pairs: Collection[Pair] | None = None,
+) -> int:
+    """Append a tombstone for each annotation of this adjudicator that stands but was not `seen` (ids as text).
+
+    It keeps what was shown, has no grade, and the flag `deleted on the server`. pairs: where was looked; None for
+    everywhere. Returns how many there were.
+    """
+    gone = vanished(session, AdjudicationRow, source=source, person=adjudicator, seen=set(seen), pairs=pairs)
+    tombstones = [
+        SourcedAdjudication(
+            Adjudication(
+                row["query_id"],
+                row["doc_id"],
+                adjudicator,
+                None,
+                row["ratings"],
+                tuple(row["shown"]),
+                flags=(DELETED,),
+            ),
+            source,
+            row["annotation"],
+            None,
+        )
+        for row in gone
+    ]
+    return record_adjudications(session, tombstones, recorded_at=recorded_at).revised
+
+
+def read_adjudications(session: Session, *, source: str | None = None) -> tuple[Adjudication, ...]:
+    """The latest revision of each adjudication, of one source or of all, flagged ones included.
+
+    By query, document and adjudicator; several annotations of a pair in the order of their ids.
+    """
+    return tuple(one.adjudication for one in read_sourced(session, source=source))
+
+
+def read_sourced(session: Session, *, source: str | None = None) -> tuple[SourcedAdjudication, ...]:
+    """As `read_adjudications`, with source, annotation and payload."""
+    rows = table(AdjudicationRow)
+    statement = latest(rows, *_COLUMNS)
+    if source is not None:
+        statement = statement.where(rows.c.source == source)
+    found = (_sourced(row) for row in session.connection().execute(statement))
+    return tuple(sorted(found, key=_place))
+
+
+def read_history(session: Session, query_id: str, doc_id: str) -> tuple[SourcedAdjudication, ...]:
+    """Every revision of every adjudication of one pair, in the order recorded."""
+    rows = table(AdjudicationRow)
+    statement = select(*(rows.c[name] for name in _COLUMNS))
+    statement = statement.where(rows.c.query_id == query_id, rows.c.doc_id == doc_id).order_by(rows.c.id)
+    return tuple(_sourced(row) for row in session.connection().execute(statement))
+
+
+_COLUMNS = (*Adjudication._fields, "source", "annotation", "payload", "recorded_at")
+
+
+def _sourced(row: Row[Any]) -> SourcedAdjudication:
+    values = row._mapping
+    fields = {name: values[name] for name in Adjudication._fields}
+    fields |= {"shown": tuple(values["shown"]), "flags": tuple(values["flags"])}
+    return SourcedAdjudication(
+        Adjudication(**fields), values["source"], values["annotation"], values["payload"], values["recorded_at"]
+    )
+
+
+def _place(one: SourcedAdjudication) -> tuple[str, str, str, str, int, str]:
+    settled = one.adjudication
+    # The server's ids are numbers written as text: the ninth comes before the tenth.
+    return settled.query_id, settled.doc_id, settled.adjudicator, one.source, len(one.annotation), one.annotation

@@ -1,0 +1,245 @@
+"""Opening the working state, and the transactions in which it is read and written.
+
+A write transaction is the only one at its time, on SQLite (BEGIN IMMEDIATE) and on PostgreSQL (one advisory lock): two
+processes wait for each other and never meet half-way. A read transaction sees one moment of the database.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlmodel import Session
+
+from annot.errors import MissingInput, StoreError
+from annot.store import migrations
+
+_WRITES = "annot_writes"
+_WRITE_LOCK = 0x616E6E6F74
+"""The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
+_SQLITE_HEADER = b"SQLite format 3\x00"
+_CONNECT_SECONDS = 10
+_BUSY = ("database is locked", "database table is locked", "lock timeout")
+
+
+class Store:
+    """The open working state of a study. Close it, or use it in a `with`."""
+
+    def __init__(self, engine: Engine, place: str, secret: str | None) -> None:
+        self.place = place
+        """Where it is, in words that hold no password."""
+        self._engine = engine
+        self._writing = engine.execution_options(**{_WRITES: True})
+        self._secret = secret
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def begin(self) -> Iterator[Session]:
+        """A transaction that writes: all of it is kept at the end, or nothing when an error or a kill ends it.
+
+        Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
+        """
+        with self._errors_in_words(), Session(self._writing) as session, session.begin():
+            session.connection()
+            yield session
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A transaction that can only read, and sees the database as it was at the first look."""
+        with self._errors_in_words(), Session(self._engine) as session, session.begin():
+            yield session
+
+    def version(self) -> int:
+        """The number of migrations the database has been through; 0 when it is empty."""
+        with self._errors_in_words(), self._engine.begin() as connection:
+            return migrations.version_of(connection)
+
+    def migrate(self) -> None:
+        """Bring the database to this program's version, one transaction for each migration."""
+        for number in range(self.version() + 1, len(migrations.MIGRATIONS) + 1):
+            with self._errors_in_words(), self._writing.begin() as connection:
+                migrations.migrate(connection, number)
+
+    @contextmanager
+    def _errors_in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise _in_words(error, self.place, self._secret) from None
+
+
+def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> Store:
+    """The store at `url`, migrated to this program's version.
+
+    url: `sqlite:///FILE`, or `postgresql://...`.
+    create: make the database when it is not there; otherwise MissingInput is raised and nothing is touched.
+    wait_seconds: how long to wait for another process that writes.
+
+    Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
+    no database, or the database another program's or a newer one's.
+    """
+    place = _parse(url)
+    if place.get_backend_name() == "sqlite":
+        store = _open_file(place, create=create, wait_seconds=wait_seconds)
+    else:
+        store = _open_server(place, wait_seconds=wait_seconds)
+    try:
+        if not create and store.version() == 0:
+            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the workspace with `annot init`")
+        store.migrate()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _parse(url: str) -> URL:
+    try:
+        place = make_url(url)
+    except (ArgumentError, ValueError):
+        # The text of the error may hold the URL, and the URL a password.
+        raise StoreError(
+            "the database's URL cannot be read", hint="expected sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+        ) from None
+    backend = place.drivername.partition("+")[0]
+    if backend in ("postgres", "postgresql"):
+        return place.set(drivername="postgresql+psycopg")
+    if backend == "sqlite":
+        return place.set(drivername="sqlite")
+    raise StoreError(f"a database of the kind {backend!r} cannot be used", hint="SQLite (a file) and PostgreSQL can")
+
+
+def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
+    if not url.database or url.database == ":memory:":
+        raise StoreError("the database has no file", hint="expected sqlite:///FILE")
+    path = Path(url.database)
+    if not path.parent.is_dir():
+        raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the workspace with `annot init`")
+    if path.is_dir():
+        raise StoreError(f"{path}: found a folder, expected a database file")
+    if not create and not path.exists():
+        raise MissingInput(f"{path}: no database there", hint="make the workspace with `annot init`")
+    if path.exists() and path.stat().st_size > 0:
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
+                raise StoreError(
+                    f"{path}: not a SQLite database", hint="name another file in `store.database`, or restore a backup"
+                )
+    engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    store = Store(engine, str(path), None)
+    try:
+        if create or path.stat().st_size > 0:
+            with store._errors_in_words():
+                _use_write_ahead_log(engine, path, wait_seconds)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _open_server(url: URL, *, wait_seconds: float) -> Store:
+    try:
+        engine = create_engine(
+            url, connect_args={"connect_timeout": _CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
+        )
+    except ModuleNotFoundError:
+        raise StoreError(
+            "PostgreSQL needs the driver psycopg, which is not installed", hint="pip install 'annot[postgres]'"
+        ) from None
+
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get(_WRITES):
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(wait_seconds * 1000)}")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+        else:
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+    event.listen(engine, "begin", begin)
+    where = f"{url.host or url.query.get('host') or 'local'}{f':{url.port}' if url.port else ''}"
+    secret = url.password or url.query.get("password")
+    return Store(engine, f"PostgreSQL database {url.database!r} at {where}", str(secret) if secret else None)
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    # The driver would begin and commit by itself around CREATE TABLE; the event `begin` does it instead.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    # Without it, INSERT OR REPLACE deletes a row unseen by the triggers that make a table append-only.
+    connection.execute("PRAGMA recursive_triggers = ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = bool(connection.get_execution_options().get(_WRITES))
+    connection.exec_driver_sql(f"PRAGMA query_only = {'OFF' if writes else 'ON'}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _use_write_ahead_log(engine: Engine, path: Path, wait_seconds: float) -> None:
+    """Readers and the writer do not wait for each other. The file remembers the mode."""
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        with engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            assert raw is not None
+            try:
+                mode = str(raw.cursor().execute("PRAGMA journal_mode = WAL").fetchone()[0])
+            except Exception as error:
+                # The driver's own wait does not cover this statement: another process may be switching too.
+                if "locked" not in str(error):
+                    raise DBAPIError(None, None, error) from None
+                if time.monotonic() >= deadline:
+                    raise DBAPIError(None, None, error) from None
+                mode = None
+        if mode == "wal":
+            return
+        if mode is not None:
+            raise StoreError(
+                f"{path}: this folder cannot hold a database that several programs open (journal mode {mode})",
+                hint="put it on a local disk, or use PostgreSQL",
+            )
+        time.sleep(0.02)
+
+
+def _in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
+    """The database's error as ours; the message holds no statement, no value and no password."""
+    detail = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+    if secret:
+        detail = detail.replace(secret, "***")
+    low = detail.lower()
+    if any(word in low for word in _BUSY):
+        return StoreError(f"{place}: another process is writing for too long", hint="wait for it, then run it again")
+    if isinstance(error, IntegrityError):
+        return StoreError(f"{place}: the database refused the change: {_first_line(detail)}")
+    if "not a database" in low or "malformed" in low:
+        return StoreError(f"{place}: the file is damaged or no database: {detail}", hint="restore a backup")
+    if "unable to open" in low or "readonly" in low or "read-only" in low:
+        return StoreError(f"{place}: cannot be written: {detail}", hint="look at the folder's permissions")
+    if (isinstance(error, DBAPIError) and error.connection_invalidated) or "connection" in low:
+        return StoreError(
+            f"{place}: cannot be reached: {detail}",
+            hint="is the server running? look at `store.database` in annot.toml",
+        )
+    return StoreError(f"{place}: {detail}")
+
+
+def _first_line(detail: str) -> str:
+    # PostgreSQL's second line repeats the values, which may be an identity.
+    return detail.splitlines()[0] if detail else "no reason given"

@@ -1,0 +1,284 @@
+"""Every table of the working state, with the rules that must hold as constraints in the database.
+
+A SQLModel table class does not check values, so each rule is a CHECK, a UNIQUE or a foreign key. The statements that
+make the tables stand in `annot.store.schema`; a test keeps the two equal. Rows never leave `annot.store`.
+"""
+
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlmodel import Field, SQLModel
+
+GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
+HIGHEST_GRADE = 9
+
+
+class _Row(SQLModel):
+    """A table of this store; its metadata is its own, so that another user of SQLModel stays apart."""
+
+    metadata = MetaData()
+
+
+class FacetLabelsRow(_Row, table=True):
+    """The sentence labels of a paper, joined by commas, and where they come from."""
+
+    __tablename__ = "facet_labels"
+    __table_args__ = (
+        CheckConstraint("origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'", name="facet_labels_origin"),
+    )
+    paper_id: str = Field(primary_key=True, sa_type=Text)
+    labels: str = Field(sa_type=Text)
+    origin: str = Field(sa_type=Text)
+
+
+class QueryRow(_Row, table=True):
+    """A paper and one facet of it."""
+
+    __tablename__ = "query"
+    __table_args__ = (UniqueConstraint("paper_id", "facet", name="query_paper_facet"),)
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    paper_id: str = Field(sa_type=Text)
+    facet: str = Field(sa_type=Text)
+    sentences: list[int] = Field(sa_type=JSON)
+
+
+class PoolRow(_Row, table=True):
+    """How the pool of one query paper was drawn; all facets of the paper share it."""
+
+    __tablename__ = "pool"
+    __table_args__ = (
+        CheckConstraint("per_method IS NULL OR per_method >= 1", name="pool_per_method"),
+        CheckConstraint("ranking_depth IS NULL OR ranking_depth >= 1", name="pool_ranking_depth"),
+        CheckConstraint("cited_outside IS NULL OR cited_outside >= 0", name="pool_cited_outside"),
+    )
+    paper_id: str = Field(primary_key=True, sa_type=Text)
+    mode: str = Field(sa_type=Text)
+    per_method: int | None
+    ranking_depth: int | None
+    seed: int | None = Field(sa_type=BigInteger)
+    methods: list[str] = Field(sa_type=JSON)
+    without: list[str] = Field(sa_type=JSON)
+    dry: list[str] = Field(sa_type=JSON)
+    cited_outside: int | None
+    rankings_sha256: str = Field(sa_type=Text)
+
+
+class PoolEntryRow(_Row, table=True):
+    """One document of a pool; `position` is its place in the order drawn, from 1."""
+
+    __tablename__ = "pool_entry"
+    __table_args__ = (
+        ForeignKeyConstraint(["paper_id"], ["pool.paper_id"], name="pool_entry_pool"),
+        UniqueConstraint("paper_id", "position", name="pool_entry_position"),
+        CheckConstraint("position >= 1", name="pool_entry_position_from_1"),
+    )
+    paper_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    position: int
+
+
+class DrawRow(_Row, table=True):
+    """A method that had the document. `place` 0 is the one that brought it in; the others follow in their order."""
+
+    __tablename__ = "draw"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["paper_id", "doc_id"], ["pool_entry.paper_id", "pool_entry.doc_id"], name="draw_pool_entry"
+        ),
+        CheckConstraint("rank >= 0", name="draw_rank"),
+        UniqueConstraint("paper_id", "doc_id", "place", name="draw_place"),
+        CheckConstraint("place >= 0", name="draw_place_from_0"),
+        CheckConstraint("turn IS NULL OR (place = 0 AND turn >= 1)", name="draw_turn"),
+    )
+    paper_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    method: str = Field(primary_key=True, sa_type=Text)
+    rank: int
+    score: float | None = Field(sa_type=Float)
+    turn: int | None
+    place: int
+
+
+class AssessorRow(_Row, table=True):
+    """A person. The account is an identity and never leaves the database unasked."""
+
+    __tablename__ = "assessor"
+    __table_args__ = (
+        UniqueConstraint("account", name="assessor_account"),
+        CheckConstraint("assessor <> ''", name="assessor_named"),
+    )
+    assessor: str = Field(primary_key=True, sa_type=Text)
+    account: str | None = Field(sa_type=Text)
+    adjudicator: bool
+    server_user_id: int | None = Field(sa_type=BigInteger)
+
+
+class AssignmentRow(_Row, table=True):
+    """One pair given to one assessor; `position` is its place in that assessor's sequence, from 1."""
+
+    __tablename__ = "assignment"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="assignment_query"),
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="assignment_assessor"),
+        UniqueConstraint("assessor", "position", name="assignment_position"),
+        CheckConstraint("position >= 1", name="assignment_position_from_1"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    assessor: str = Field(primary_key=True, sa_type=Text)
+    position: int
+
+
+class PlanRow(_Row, table=True):
+    """The plan that the assignments make; there is one."""
+
+    __tablename__ = "plan"
+    __table_args__ = (CheckConstraint("id = 1", name="plan_one"),)
+    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    sha256: str = Field(sa_type=Text)
+    seed: int = Field(sa_type=BigInteger)
+    created: str = Field(sa_type=Text)
+
+
+class ProjectRow(_Row, table=True):
+    """One assessor's project of one round on one server; `remote_id` is None until the server has made it."""
+
+    __tablename__ = "project"
+    __table_args__ = (
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="project_assessor"),
+        UniqueConstraint("round", "assessor", "server", name="project_round_assessor_server"),
+        UniqueConstraint("server", "remote_id", name="project_remote_id"),
+        CheckConstraint("round IN ('judge', 'adjudicate')", name="project_round"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    round: str = Field(sa_type=Text)
+    assessor: str = Field(sa_type=Text)
+    server: str = Field(sa_type=Text)
+    remote_id: int | None = Field(sa_type=BigInteger)
+
+
+class TaskRow(_Row, table=True):
+    """The server's task for one pair in one project."""
+
+    __tablename__ = "task"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id"], ["project.id"], name="task_project"),
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="task_query"),
+        UniqueConstraint("project_id", "remote_id", name="task_remote_id"),
+    )
+    project_id: int = Field(primary_key=True)
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    remote_id: int = Field(sa_type=BigInteger)
+
+
+class JudgementRow(_Row, table=True):
+    """One revision of one judgement. Append-only: triggers refuse every UPDATE and DELETE."""
+
+    __tablename__ = "judgement"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="judgement_query"),
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="judgement_assessor"),
+        UniqueConstraint(
+            "source", "query_id", "doc_id", "assessor", "annotation", "revision", name="judgement_revision"
+        ),
+        CheckConstraint(GRADE_IN_RANGE, name="judgement_grade"),
+        CheckConstraint("revision >= 1", name="judgement_revision_from_1"),
+        Index("judgement_query_doc", "query_id", "doc_id"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    source: str = Field(sa_type=Text)
+    query_id: str = Field(sa_type=Text)
+    doc_id: str = Field(sa_type=Text)
+    assessor: str = Field(sa_type=Text)
+    annotation: str = Field(sa_type=Text)
+    revision: int
+    grade: int | None
+    cannot_judge: str | None = Field(sa_type=Text)
+    comment: str | None = Field(sa_type=Text)
+    judged_at: str | None = Field(sa_type=Text)
+    lead_time: float | None = Field(sa_type=Float)
+    flags: list[str] = Field(sa_type=JSON)
+    payload: Any = Field(sa_type=JSON)
+    content_sha256: str = Field(sa_type=Text)
+    recorded_at: str = Field(sa_type=Text)
+
+
+class AdjudicationRow(_Row, table=True):
+    """One revision of one adjudication. Append-only: triggers refuse every UPDATE and DELETE."""
+
+    __tablename__ = "adjudication"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="adjudication_query"),
+        ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="adjudication_adjudicator"),
+        UniqueConstraint(
+            "source", "query_id", "doc_id", "adjudicator", "annotation", "revision", name="adjudication_revision"
+        ),
+        CheckConstraint(GRADE_IN_RANGE, name="adjudication_grade"),
+        CheckConstraint("revision >= 1", name="adjudication_revision_from_1"),
+        Index("adjudication_query_doc", "query_id", "doc_id"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    source: str = Field(sa_type=Text)
+    query_id: str = Field(sa_type=Text)
+    doc_id: str = Field(sa_type=Text)
+    adjudicator: str = Field(sa_type=Text)
+    annotation: str = Field(sa_type=Text)
+    revision: int
+    grade: int | None
+    cannot_judge: str | None = Field(sa_type=Text)
+    reason: str | None = Field(sa_type=Text)
+    comment: str | None = Field(sa_type=Text)
+    ratings: str = Field(sa_type=Text)
+    shown: list[str] = Field(sa_type=JSON)
+    judged_at: str | None = Field(sa_type=Text)
+    lead_time: float | None = Field(sa_type=Float)
+    flags: list[str] = Field(sa_type=JSON)
+    payload: Any = Field(sa_type=JSON)
+    content_sha256: str = Field(sa_type=Text)
+    recorded_at: str = Field(sa_type=Text)
+
+
+class SplitRow(_Row, table=True):
+    """A query's fold in a named split; a query is in one fold of a split."""
+
+    __tablename__ = "split"
+    __table_args__ = (ForeignKeyConstraint(["query_id"], ["query.query_id"], name="split_query"),)
+    name: str = Field(primary_key=True, sa_type=Text)
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    fold: str = Field(sa_type=Text)
+
+
+class RunRow(_Row, table=True):
+    """A run: what made it, and the hash of its file."""
+
+    __tablename__ = "run"
+    tag: str = Field(primary_key=True, sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    facts: dict[str, Any] = Field(sa_type=JSON)
+    sha256: str = Field(sa_type=Text)
+
+
+class ImportRow(_Row, table=True):
+    """A source that was read in, and what was found there."""
+
+    __tablename__ = "imported"
+    what: str = Field(primary_key=True, sa_type=Text)
+    source_sha256: str = Field(primary_key=True, sa_type=Text)
+    facts: dict[str, Any] = Field(sa_type=JSON)
+
+
+def table(model: type[SQLModel]) -> Table:
+    """The table of a row class, for statements over many rows."""
+    return _Row.metadata.tables[str(model.__tablename__)]

@@ -1,0 +1,264 @@
+"""The corpus as Parquet files in `corpus/`: written in a stream, read in a stream.
+
+The order of the papers is the order of the file names, then of the rows.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from annot.errors import InputError, MissingInput
+from annot.records import Paper
+
+if TYPE_CHECKING:
+    import pyarrow
+
+COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
+ROWS_IN_GROUP = 5_000
+_HINT = "put papers in with `annot corpus add`"
+
+
+class PaperWriter:
+    """Writes papers to one Parquet file in `folder`, which is there whole after the `with`, or not at all.
+
+    name: the file's name; None stands for the next free `part-00001.parquet`. An existing file of the name is
+    replaced at the end. Nothing is written when no paper was added. Two writers of one file refuse each other.
+    """
+
+    def __init__(self, folder: Path, *, name: str | None = None) -> None:
+        self.path = folder / (name or _next_name(folder))
+        self.count = 0
+        self._temporary = folder / f".{self.path.name}.tmp"
+        self._pending: list[Paper] = []
+        self._file: IO[bytes] | None = None
+        self._writer: Any = None
+
+    def __enter__(self) -> PaperWriter:
+        import pyarrow.parquet
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _locked(self._temporary)
+        self._writer = pyarrow.parquet.ParquetWriter(self._file, _schema(), compression="zstd")
+        return self
+
+    def add(self, paper: Paper) -> None:
+        """Write one paper. Raises InputError when it has another number of labels than of sentences."""
+        if paper.labels is not None and len(paper.labels) != len(paper.sentences):
+            raise InputError(f"paper {paper.paper_id}: {len(paper.labels)} labels, {len(paper.sentences)} sentences")
+        self._pending.append(paper)
+        self.count += 1
+        if len(self._pending) == ROWS_IN_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow
+
+        columns = ([_listed(getattr(paper, name)) for paper in self._pending] for name in COLUMNS)
+        arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, _schema(), strict=True)]
+        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=_schema()), row_group_size=ROWS_IN_GROUP)
+        self._pending = []
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        try:
+            if kind is None and self._pending:
+                self._flush()
+            self._writer.close()
+            if kind is None and self.count:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._temporary.replace(self.path)
+            else:
+                self._temporary.unlink(missing_ok=True)
+        except BaseException:
+            self._temporary.unlink(missing_ok=True)
+            raise
+        finally:
+            self._file.close()
+
+
+def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Paper]:
+    """The papers one by one, in order; a few thousand are in memory at a time.
+
+    columns: what to read of them, `paper_id` always; the rest is left empty. None stands for everything.
+
+    Raises MissingInput when the corpus is empty, InputError when a file is not one of ours.
+    """
+    wanted = COLUMNS if columns is None else tuple(name for name in COLUMNS if name == "paper_id" or name in columns)
+    for unknown in sorted(set(columns or ()) - set(COLUMNS)):
+        raise InputError(f"the corpus has no column {unknown!r}", hint=f"there are {', '.join(COLUMNS)}")
+    for path in _files(folder):
+        for batch in _open(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(wanted)):
+            yield from _papers(batch)
+
+
+def paper_ids(folder: Path) -> tuple[str, ...]:
+    """The ids of all papers, in order."""
+    return tuple(
+        paper_id
+        for path in _files(folder)
+        for batch in _open(path).iter_batches(columns=["paper_id"])
+        for paper_id in batch.column(0).to_pylist()
+    )
+
+
+def count_papers(folder: Path) -> int:
+    """How many papers the corpus has; reads only the files' footers."""
+    return sum(_open(path).metadata.num_rows for path in _files(folder))
+
+
+def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
+    """The papers with these ids, in the order of the corpus; an id that is not there is left out.
+
+    Only the ids of the corpus are read, and the groups of rows that hold a paper that is wanted.
+    """
+    import pyarrow
+    import pyarrow.compute
+
+    wanted = pyarrow.array(dict.fromkeys(ids), pyarrow.string())
+    found: dict[str, Paper] = {}
+    for path in _files(folder):
+        file = _open(path)
+        for group in range(file.num_row_groups):
+            there = pyarrow.compute.is_in(file.read_row_group(group, columns=["paper_id"]).column(0), value_set=wanted)
+            if pyarrow.compute.any(there).as_py():
+                for batch in file.read_row_group(group, columns=list(COLUMNS)).filter(there).to_batches():
+                    for paper in _papers(batch):
+                        found.setdefault(paper.paper_id, paper)
+    return found
+
+
+def corpus_sha256(folder: Path) -> str:
+    """A hash of the papers in their order; the same however they lie in files, row groups or compression.
+
+    Each column is hashed as its lengths, its validity and its values, over all papers.
+    """
+    hashes: dict[tuple[str, str], Any] = {}
+    for path in _files(folder):
+        for batch in _open(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS)):
+            for name in COLUMNS:
+                for part, content in _buffers(batch.column(batch.schema.get_field_index(name))):
+                    hashes.setdefault((name, part), hashlib.sha256()).update(content)
+    whole = hashlib.sha256()
+    for (name, part), digest in sorted(hashes.items()):
+        whole.update(f"{name} {part} {digest.hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    import numpy
+    import pyarrow
+    import pyarrow.compute
+
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    yield f"{prefix}valid", valid.astype(numpy.uint8).tobytes()
+    if pyarrow.types.is_list(column.type):
+        lengths = pyarrow.compute.fill_null(pyarrow.compute.list_value_length(column), 0)
+        yield f"{prefix}lengths", lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
+        yield from _buffers(column.flatten(), f"{prefix}items ")
+    elif pyarrow.types.is_string(column.type):
+        lengths = pyarrow.compute.fill_null(pyarrow.compute.binary_length(column), 0)
+        yield f"{prefix}lengths", lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
+        yield f"{prefix}values", "".join(pyarrow.compute.fill_null(column, "").to_pylist()).encode()
+    else:
+        numbers = pyarrow.compute.fill_null(column, 0)
+        yield f"{prefix}values", numbers.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
+
+
+def _papers(batch: Any) -> Iterator[Paper]:
+    names = batch.schema.names
+    rows = batch.num_rows
+
+    def column(name: str, absent: Any) -> list[Any]:
+        return batch.column(names.index(name)).to_pylist() if name in names else [absent] * rows
+
+    for paper_id, title, sentences, year, labels, citations in zip(
+        column("paper_id", ""),
+        column("title", ""),
+        column("sentences", ()),
+        column("year", None),
+        column("labels", None),
+        column("citations", ()),
+        strict=True,
+    ):
+        yield Paper(
+            paper_id,
+            title,
+            tuple(sentences),
+            year=year,
+            labels=None if labels is None else tuple(labels),
+            citations=tuple(citations),
+        )
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _schema() -> pyarrow.Schema:
+    import pyarrow
+
+    text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
+    types = (text, text, texts, pyarrow.int32(), texts, texts)
+    optional = ("year", "labels")
+    return pyarrow.schema(
+        [pyarrow.field(name, kind, nullable=name in optional) for name, kind in zip(COLUMNS, types, strict=True)]
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    # A name that begins with a dot is a file being written.
+    files = sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
+    if not files:
+        raise MissingInput(f"{folder}: no papers", hint=_HINT)
+    return files
+
+
+def _open(path: Path) -> Any:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: not a Parquet file: {error}", hint=_HINT) from None
+    found, expected = file.schema_arrow, _schema()
+    types = {field.name: field.type for field in found}
+    faults = [
+        f"{path.name}: column {field.name}: found {types.get(field.name, 'none')}, expected {field.type}"
+        for field in expected
+        if types.get(field.name) != field.type
+    ]
+    if faults:
+        raise InputError(f"{path}: not written by annot", faults=faults, hint=_HINT)
+    return file
+
+
+def _next_name(folder: Path) -> str:
+    taken = [path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet")]
+    return f"part-{max((int(number) for number in taken if number.isdigit()), default=0) + 1:05d}.parquet"
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """The file at `path`, emptied and locked to this process; what a killed process left there is taken over."""
+    file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")  # noqa: SIM115, PTH123
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Between opening and locking, its writer may have moved it to its final name: then it is not ours to empty.
+        if not path.exists() or path.stat().st_ino != os.fstat(file.fileno()).st_ino:
+            raise BlockingIOError
+    except BlockingIOError:
+        file.close()
+        raise InputError(
+            f"{path.parent}: another process is adding papers", hint="wait for it, then run it again"
+        ) from None
+    file.truncate(0)
+    return file

@@ -1,0 +1,47 @@
+"""The folds of the queries, under the name of each split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from annot.store.models import SplitRow, table
+from annot.store.rows import Change, check_distinct, check_queries_known, delete_where, insert_rows
+
+Folds = Mapping[str, Iterable[str]]
+"""The query ids of each fold."""
+
+
+def put_split(session: Session, name: str, folds: Folds) -> Change:
+    """Make these the folds of the split `name`; other splits stay.
+
+    Raises InputError for a query in two folds, and for one that is unknown.
+    """
+    given = [(query_id, fold) for fold, query_ids in folds.items() for query_id in query_ids]
+    check_distinct([query_id for query_id, _fold in given], what=f"split {name}")
+    check_queries_known(session, {query_id for query_id, _fold in given}, what=f"split {name}")
+    standing = {
+        query_id: fold for fold, query_ids in read_splits(session).get(name, {}).items() for query_id in query_ids
+    }
+    new = dict(given)
+    added = len(new.keys() - standing.keys())
+    removed = len(standing.keys() - new.keys())
+    changed = sum(standing[query_id] != new[query_id] for query_id in new.keys() & standing.keys())
+    if added or removed or changed:
+        delete_where(session, SplitRow, "name", [name])
+        insert_rows(
+            session, SplitRow, ({"name": name, "query_id": query_id, "fold": fold} for query_id, fold in new.items())
+        )
+    return Change(added, changed, removed, len(new) - added - changed)
+
+
+def read_splits(session: Session) -> dict[str, dict[str, tuple[str, ...]]]:
+    """For each split the query ids of each fold, all in the order of their names."""
+    rows = table(SplitRow)
+    splits: dict[str, dict[str, list[str]]] = {}
+    found = session.connection().execute(select(rows.c.name, rows.c.fold, rows.c.query_id)).tuples()
+    for name, fold, query_id in sorted(found):
+        splits.setdefault(name, {}).setdefault(fold, []).append(query_id)
+    return {name: {fold: tuple(ids) for fold, ids in folds.items()} for name, folds in splits.items()}
