@@ -1,0 +1,188 @@
+"""Drawing the pool of a query paper from rankings, and proving later that a stored pool was drawn so.
+
+`round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
+in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both, cited
+papers come first and have no quota, and a document already pooled is passed over and the method draws further down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from annot.errors import InputError
+from annot.ordering import ranked
+from annot.records import Draw, Pool, PoolEntry, Ranking
+
+CITED = "cited"
+"""The arm of the papers that the query paper cites; it has no ranking and no quota."""
+
+
+class MethodShare(NamedTuple):
+    """What one method did for a pool: documents drawn, documents it also had, the rank of its deepest draw (None where
+    it drew nothing or the ranks are not known), and whether it ran dry."""
+
+    method: str
+    drawn: int
+    also: int
+    deepest: int | None
+    dry: bool
+
+
+def draw(
+    rankings: Mapping[str, Ranking],
+    *,
+    paper_id: str,
+    cited: Iterable[str] | None,
+    cited_outside: int | None,
+    mode: str,
+    per_method: int,
+    ranking_depth: int,
+    seed: int,
+    without: Collection[str],
+    excluded: Collection[str],
+) -> Pool:
+    """The pool of one query paper. It depends on nothing but the arguments, and on no other paper's pool.
+
+    rankings: each method's ranking for this paper; only the first `ranking_depth` are looked at, and the rank of a
+    draw is the place there. cited: the papers it cites that are in the corpus, None where the arm takes no part;
+    cited_outside: how many more it cites. per_method: the quota of each ranking. without: methods left out, passed
+    over here and recorded. excluded: ids that never enter, besides the paper itself.
+    Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
+    of `annot.ordering` or has a document twice.
+    """
+    taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
+    _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
+    order = method_order(taking_part, seed=seed, paper_id=paper_id)
+    banned = {paper_id, *excluded}
+    first = None if cited is None or CITED in without else sorted({doc_id for doc_id in cited if doc_id not in banned})
+    draws: dict[str, Draw] = {}
+    for rank, doc_id in enumerate(first or (), start=1):
+        draws[doc_id] = Draw(CITED, rank, None, len(draws) + 1)
+    dry = _MODES[mode](draws, taking_part, order, per_method, banned)
+    places = {
+        name: {doc.doc_id: (rank, doc.score) for rank, doc in enumerate(taking_part[name], start=1)} for name in order
+    }
+    entries = []
+    for doc_id, drawn in draws.items():
+        others = [name for name in order if name != drawn.method and doc_id in places[name]]
+        entries.append(PoolEntry(doc_id, drawn, tuple(Draw(name, *places[name][doc_id], None) for name in others)))
+    return Pool(
+        paper_id=paper_id,
+        mode=mode,
+        per_method=per_method,
+        ranking_depth=ranking_depth,
+        seed=seed,
+        methods=(*([] if first is None else [CITED]), *order),
+        without=tuple(sorted(without)),
+        dry=dry,
+        cited_outside=None if first is None else cited_outside,
+        entries=tuple(entries),
+    )
+
+
+def replay(
+    pool: Pool, rankings: Mapping[str, Ranking], *, cited: Iterable[str] | None, excluded: Collection[str]
+) -> tuple[str, ...]:
+    """What in a stored pool does not follow from the rankings, in words; empty when all of it does.
+
+    The pool is drawn again with the mode, quota, depth, seed and `without` that it names itself.
+    """
+    if pool.per_method is None or pool.ranking_depth is None or pool.seed is None:
+        return (f"{pool.paper_id}: the pool was not drawn here (no quota, depth or seed), so it cannot be drawn again",)
+    again = draw(
+        rankings, paper_id=pool.paper_id, cited=cited, cited_outside=pool.cited_outside, mode=pool.mode,
+        per_method=pool.per_method, ranking_depth=pool.ranking_depth, seed=pool.seed, without=pool.without,
+        excluded=excluded,
+    )  # fmt: skip
+    faults = [
+        f"{pool.paper_id}: {name}: stored {getattr(pool, name)!r}, drawn {getattr(again, name)!r}"
+        for name in ("methods", "dry", "cited_outside")
+        if getattr(pool, name) != getattr(again, name)
+    ]
+    if len(pool.entries) != len(again.entries):
+        faults.append(f"{pool.paper_id}: stored {len(pool.entries)} documents, drawn {len(again.entries)}")
+    faults += [
+        f"{pool.paper_id}: place {place}: stored {stored}, drawn {drawn}"
+        for place, (stored, drawn) in enumerate(zip(pool.entries, again.entries, strict=False), start=1)
+        if stored != drawn
+    ]
+    return tuple(faults)
+
+
+def method_order(methods: Iterable[str], *, seed: int, paper_id: str) -> tuple[str, ...]:
+    """The order in which methods draw for a paper: a shuffle keyed by seed and paper.
+
+    Methods are sorted by a hash of (seed, paper, method): the order is uniform, the same on every machine and in every
+    version, and leaving one method out does not reorder the rest.
+    """
+
+    def key(method: str) -> tuple[bytes, str]:
+        return hashlib.sha256("\0".join((str(seed), paper_id, method)).encode()).digest(), method
+
+    return tuple(sorted(methods, key=key))
+
+
+def shares(pool: Pool) -> tuple[MethodShare, ...]:
+    """What each method did, in the order in which they drew."""
+    rows = []
+    for method in pool.methods:
+        drawn = [entry.drawn for entry in pool.entries if entry.drawn.method == method]
+        also = sum(other.method == method for entry in pool.entries for other in entry.also)
+        deepest = max((one.rank for one in drawn if one.rank is not None), default=None)
+        rows.append(MethodShare(method, len(drawn), also, deepest, method in pool.dry))
+    return tuple(rows)
+
+
+def _new_documents(method: str, ranking: Ranking, draws: dict[str, Draw], banned: Collection[str]) -> Iterator[bool]:
+    """Enter the method's next new document into `draws` at each step, yielding True; ends where the ranking does."""
+    for rank, doc in enumerate(ranking, start=1):
+        if doc.doc_id not in draws and doc.doc_id not in banned:
+            draws[doc.doc_id] = Draw(method, rank, doc.score, len(draws) + 1)
+            yield True
+
+
+def _round_robin(
+    draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
+) -> tuple[str, ...]:
+    drawing = {name: _new_documents(name, rankings[name], draws, banned) for name in order}
+    for _ in range(quota):
+        for name in tuple(drawing):
+            if not next(drawing[name], False):
+                del drawing[name]
+    return tuple(name for name in order if name not in drawing)
+
+
+def _blocks(
+    draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
+) -> tuple[str, ...]:
+    dry = []
+    for name in order:
+        drawing = _new_documents(name, rankings[name], draws, banned)
+        if not all(next(drawing, False) for _ in range(quota)):
+            dry.append(name)
+    return tuple(dry)
+
+
+_MODES = {"round-robin": _round_robin, "blocks": _blocks}
+
+
+def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranking_depth: int) -> None:
+    faults = []
+    if mode not in _MODES:
+        faults.append(f"mode: found {mode!r}, expected one of {', '.join(_MODES)}")
+    faults += [
+        f"{name}: found {value}, expected at least 1"
+        for name, value in (("per_method", per_method), ("ranking_depth", ranking_depth))
+        if value < 1
+    ]
+    for name, ranking in rankings.items():
+        if name == CITED:
+            faults.append(f"{CITED}: found among the rankings; it is given by itself")
+        if len({doc.doc_id for doc in ranking}) < len(ranking):
+            faults.append(f"{name}: a document stands in the ranking twice")
+        elif ranked(ranking) != tuple(ranking):
+            faults.append(f"{name}: the ranking is not in order of rounded score, then id")
+    if faults:
+        raise InputError("the pool cannot be drawn", faults=faults)

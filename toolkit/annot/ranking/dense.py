@@ -1,0 +1,148 @@
+"""Exact search in dense vectors, by blocked matrix products over rows that may stay on disk.
+
+Single precision selects, double precision scores: whatever could be among the best within the error of the blocked
+product is measured again pair by pair, so that the ranking does not depend on the block size or the BLAS kernel.
+A vector of zeros has no direction and lies near everything short; it never ranks, nor does a query of zeros find any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.ranking.counts import BLOCK
+from annot.ranking.topk import ROUNDING_STEP, TopK, best
+from annot.records import Ranking
+
+Metric = Literal["l2", "cosine"]
+Matrix = NDArray[np.float32]
+
+
+class Source(Protocol):
+    """Rows of float32 that can be had a block at a time or one by one."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+    def block(self, start: int, stop: int) -> Matrix:
+        """The rows `start` to `stop - 1`: shape (stop - start, dimensions)."""
+        ...
+
+    def take(self, rows: NDArray[np.int64]) -> Matrix:
+        """The named rows, in the order given. Each row is the same as `block` gives it."""
+        ...
+
+
+class MatrixSource:
+    """A matrix, in memory or memory-mapped."""
+
+    def __init__(self, matrix: NDArray[Any]) -> None:
+        self._matrix = matrix
+
+    @property
+    def dimensions(self) -> int:
+        return int(self._matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._matrix)
+
+    def block(self, start: int, stop: int) -> Matrix:
+        return np.asarray(self._matrix[start:stop], dtype=np.float32)
+
+    def take(self, rows: NDArray[np.int64]) -> Matrix:
+        return np.asarray(self._matrix[rows], dtype=np.float32)
+
+
+def negated_distances(query: Matrix, rows: Matrix) -> NDArray[np.float64]:
+    """-|q - d| for each row; 0 is the best."""
+    return np.asarray(0.0 - np.sqrt(((rows.astype(np.float64) - query.astype(np.float64)) ** 2).sum(axis=1)))
+
+
+def cosines(query: Matrix, rows: Matrix) -> NDArray[np.float64]:
+    """The cosine with each row, none of which is zero."""
+    left, right = query.astype(np.float64), rows.astype(np.float64)
+    lengths = np.sqrt((left**2).sum()) * np.sqrt((right**2).sum(axis=1))
+    return np.asarray((left * right).sum(axis=1) / lengths)
+
+
+SCORES: dict[Metric, Callable[[Matrix, Matrix], NDArray[np.float64]]] = {"l2": negated_distances, "cosine": cosines}
+"""The score of each metric, in double precision; higher is better."""
+
+
+def search(
+    source: Source,
+    ids: Sequence[str],
+    queries: Matrix,
+    *,
+    metric: Metric,
+    depths: NDArray[np.int64],
+    usable: NDArray[np.bool_] | None = None,
+) -> list[Ranking]:
+    """The best rows for each query, under the tie rule.
+
+    ids: the document of each row. queries: shape (queries, dimensions). depths: shape (queries,), how many each wants.
+    usable: shape (rows,), False for a row that must not rank.
+    """
+    wanted = np.asarray(queries, dtype=np.float32)
+    empty = ~wanted.any(axis=1)
+    # Distances do not change when everything moves by one vector; what queries and rows have in common only adds error.
+    centre = wanted.mean(axis=0) if metric == "l2" and len(wanted) else np.zeros(source.dimensions, dtype=np.float32)
+    moved = wanted - centre
+    lengths = np.sqrt((moved.astype(np.float64) ** 2).sum(axis=1))
+    # The relative error of a sum of n products in single precision, in whatever order: n u / (1 - n u), u = 2^-24;
+    # a few more u for the moving.
+    unit = (source.dimensions + 8) * 2.0**-24
+    gamma = 1.1 * unit / (1 - unit)
+    # A distance is compared by its square, on which one rounding step counts twice.
+    top = TopK(depths, relative=2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP)
+    longest = 0.0
+    error = np.zeros(len(wanted))
+    for start in range(0, len(source), BLOCK):
+        stop = min(start + BLOCK, len(source))
+        rows = source.block(start, stop)
+        ranks = rows.any(axis=1)
+        if usable is not None:
+            ranks &= usable[start:stop]
+        rows = rows - centre
+        squares = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
+        products = (moved @ rows.T).astype(np.float64)
+        if metric == "l2":
+            longest = max(longest, float(np.sqrt(squares.max(initial=0.0))))
+            scores = -np.maximum(squares + lengths[:, None] ** 2 - 2 * products, 0)
+            error = 2 * gamma * (longest + lengths) ** 2
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scores = products / np.sqrt(squares) / lengths[:, None]
+            error = np.full(len(wanted), 4 * gamma)
+        scores[:, ~ranks] = -np.inf
+        scores[empty] = -np.inf
+        top.push(start, scores, error=error)
+    found = [top.candidates(query, error=error)[0] for query in range(len(wanted))]
+    measured = _measured(source, wanted, found, SCORES[metric])
+    return [
+        best(ids, rows, scores, depth=depth)
+        for rows, scores, depth in zip(found, measured, depths.tolist(), strict=True)
+    ]
+
+
+def _measured(
+    source: Source,
+    queries: Matrix,
+    found: Sequence[NDArray[np.int64]],
+    score: Callable[[Matrix, Matrix], NDArray[np.float64]],
+) -> list[NDArray[np.float64]]:
+    """The scores of the rows found for each query, each row fetched once however many queries found it."""
+    scores: list[NDArray[np.float64]] = [np.zeros(len(rows)) for rows in found]
+    wanted = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+    for start in range(0, len(wanted), BLOCK):
+        chunk = wanted[start : start + BLOCK]
+        matrix = source.take(chunk)
+        for query, rows in enumerate(found):
+            low, high = np.searchsorted(rows, [chunk[0], chunk[-1] + 1])
+            scores[query][low:high] = score(queries[query], matrix[np.searchsorted(chunk, rows[low:high])])
+    return scores

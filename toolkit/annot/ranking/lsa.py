@@ -1,0 +1,48 @@
+"""Latent semantic analysis: a truncated singular value decomposition of the abstracts' tf-idf vectors.
+
+Deerwester et al., JASIS 1990. Documents are the rows of U S, compared by cosine; scikit-learn's randomised solver. The
+last digits depend on the linear algebra library, so a decomposition is stored and ranked from, not made twice.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.errors import InputError
+from annot.ranking.counts import Sparse
+from annot.ranking.tfidf import Tfidf
+from annot.ranking.vectors import Vectors
+
+
+class Lsa(NamedTuple):
+    """The documents' vectors, and what folds another text into their space: components, shape (dimensions, width)."""
+
+    vectors: Vectors
+    components: NDArray[np.float32]
+
+    def fold_in(self, unit_rows: Sparse) -> NDArray[np.float32]:
+        """Vectors of texts given as unit tf-idf rows of the same field and corpus."""
+        return np.asarray(unit_rows @ self.components.T, dtype=np.float32)
+
+
+def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int, seed: int) -> Lsa:
+    """The decomposition of a field. A corpus too small for `dimensions` gets as many as it has, less one.
+
+    Raises InputError when there are fewer than two documents or tokens.
+    """
+    from sklearn.decomposition import TruncatedSVD
+
+    rank = min(dimensions, len(model.counts) - 1, int((model.counts.document_frequency > 0).sum()) - 1)
+    if rank < 1:
+        raise InputError(f"lsa needs at least two documents and two tokens; found {len(model.counts)} document(s)")
+    svd = TruncatedSVD(n_components=rank, algorithm="randomized", n_iter=iterations, random_state=seed)
+    matrix = np.asarray(svd.fit_transform(model.matrix()), dtype=np.float32)
+    # An empty document's row is zero but for rounding; it must be zero to be known as empty.
+    matrix[model.norms == 0] = 0
+    facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
+    space = f"lsa-{rank}-{iterations}-{seed}"
+    vectors = Vectors(ids, matrix, model="lsa", space=space, metric="cosine", facts=facts)
+    return Lsa(vectors, np.asarray(svd.components_, dtype=np.float32))

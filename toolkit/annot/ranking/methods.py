@@ -1,0 +1,249 @@
+"""The ranking methods by name: whole-paper rankings for pooling, and facet baselines within a pool.
+
+The names are CSFCube's. Every other name is the name of a set of vectors (`specter`, `lsa`, one's own).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.errors import InputError, MissingInput
+from annot.ordering import ranked
+from annot.ranking import bm25, dense, tfidf
+from annot.ranking import vectors as dense_vectors
+from annot.ranking.counts import Counts, Sparse, count, count_pieces
+from annot.ranking.tokens import Field, Rule, TokenisedCorpus, Vocabulary, vocabulary
+from annot.ranking.vectors import Vectors
+from annot.ranking.wordvectors import Averages, WordVectors
+from annot.records import Ranking, ScoredDoc
+
+BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
+"""What `fabs_bm25` stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
+
+EMPTY_SCORE = -1e6
+"""The score in a within-pool run of a document that has no usable token: below every other, so that it comes last."""
+
+
+class Bench:
+    """A tokenised corpus with what the methods derive from it, each made when first needed and kept until `release`."""
+
+    def __init__(
+        self, corpus: TokenisedCorpus, *, word_vectors: WordVectors | None, vectors: Mapping[str, Vectors]
+    ) -> None:
+        self.corpus = corpus
+        self.word_vectors = word_vectors
+        self.vectors = dict(vectors)
+        self._vocabularies: dict[Rule, Vocabulary] = {}
+        self._counts: dict[tuple[Field, Rule], Counts] = {}
+        self._tfidf: dict[Field, tfidf.Tfidf] = {}
+        self._bm25: bm25.Bm25 | None = None
+        self._averages: dict[tuple[Field, bool], Averages] = {}
+
+    def release(self) -> None:
+        """Let go of the matrices of the corpus; the vocabularies stay."""
+        self._counts.clear()
+        self._tfidf.clear()
+        self._averages.clear()
+
+    def vocabulary(self, rule: Rule) -> Vocabulary:
+        if rule not in self._vocabularies:
+            self._vocabularies[rule] = vocabulary(self.corpus, rule)
+        return self._vocabularies[rule]
+
+    def counts(self, field: Field, rule: Rule) -> Counts:
+        if (field, rule) not in self._counts:
+            self._counts[field, rule] = count(self.corpus.stream(field), self.vocabulary(rule))
+        return self._counts[field, rule]
+
+    def tfidf(self, field: Field) -> tfidf.Tfidf:
+        if field not in self._tfidf:
+            self._tfidf[field] = tfidf.fit(self.counts(field, "terms"))
+        return self._tfidf[field]
+
+    def bm25(self) -> bm25.Bm25:
+        if self._bm25 is None:
+            self._bm25 = bm25.fit(self.counts("abstract", "words"), **BM25_OKAPI)
+        return self._bm25
+
+    def averages(self, field: Field, *, weighted: bool) -> Averages:
+        """Averages of the field's word vectors, weighted by the field's own idf or plain. Raises MissingInput."""
+        if self.word_vectors is None:
+            raise MissingInput("no word vectors", hint="train them with `annot index`")
+        if (field, weighted) not in self._averages:
+            counts = self.counts(field, "words")
+            idf = tfidf.smooth_idf(counts) if weighted else None
+            self._averages[field, weighted] = Averages(counts, self.vocabulary("words"), self.word_vectors, idf=idf)
+        return self._averages[field, weighted]
+
+
+Rows = NDArray[np.int64]
+
+
+def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[Ranking]:
+    model = bench.tfidf(field)
+    return tfidf.rank(model, bench.corpus.paper_ids, model.counts.take(rows), depths=depths)
+
+
+def _by_average(bench: Bench, rows: Rows, depths: Rows, *, field: Field, weighted: bool) -> list[Ranking]:
+    source = bench.averages(field, weighted=weighted)
+    return dense.search(source, bench.corpus.paper_ids, source.take(rows), metric="l2", depths=depths)
+
+
+METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
+    "title_tfidf": partial(_by_tfidf, field="title"),
+    "title_cbow200": partial(_by_average, field="title", weighted=False),
+    "title_tfidfcbow200": partial(_by_average, field="title", weighted=True),
+    "abs_tfidf": partial(_by_tfidf, field="abstract"),
+    "abs_cbow200": partial(_by_average, field="abstract", weighted=False),
+    "abs_tfidfcbow200": partial(_by_average, field="abstract", weighted=True),
+}
+"""The term and word-vector methods, those that need the same matrix side by side. 200 stands for the usual size of the
+word vectors; what they really have is in their settings."""
+
+
+def check(bench: Bench, methods: Iterable[str], *, vectors_hint: str) -> None:
+    """Raise MissingInput, naming all at once, when a method cannot run on this bench."""
+    faults = []
+    for method in methods:
+        if method in METHODS and method.endswith("cbow200") and bench.word_vectors is None:
+            faults.append(f"{method}: no word vectors; train them with `annot index`")
+        elif method not in METHODS and method not in bench.vectors:
+            known = _near(method, [*METHODS, *bench.vectors])
+            faults.append(f"{method}: neither a built-in method nor the name of vectors at hand; {known}")
+    if faults:
+        raise MissingInput("; ".join(faults), faults=faults, hint=vectors_hint)
+
+
+def rank(
+    bench: Bench,
+    *,
+    method: str,
+    paper_ids: Sequence[str],
+    excluded: Mapping[str, Collection[str]],
+    ranking_depth: int,
+) -> dict[str, Ranking]:
+    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole.
+
+    excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
+    a usable token, or with a vector of zeros, gets an empty ranking. Raises InputError for papers not in the corpus,
+    MissingInput when the method cannot run.
+    """
+    check(bench, [method], vectors_hint="bring the vectors, or leave the method out with `--without`")
+    rows = _rows(bench.corpus, paper_ids)
+    banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
+    depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
+    if method in METHODS:
+        found = METHODS[method](bench, rows, depths)
+    else:
+        found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.rows, depths=depths)
+    return {
+        paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
+        for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
+    }
+
+
+def rank_all(
+    bench: Bench,
+    *,
+    methods: Collection[str],
+    paper_ids: Sequence[str],
+    excluded: Mapping[str, Collection[str]],
+    ranking_depth: int,
+    after_method: Callable[[str], None] | None = None,
+) -> dict[str, dict[str, Ranking]]:
+    """`rank` for every method, holding one matrix of counts at a time. after_method: called as each is done.
+
+    Returns rankings by method, then by query paper, methods in the order given.
+    """
+    check(bench, methods, vectors_hint="bring the vectors, or leave the method out with `--without`")
+    done: dict[str, dict[str, Ranking]] = {}
+    known = list(METHODS)
+    held: tuple[str, bool] | None = None
+    for method in sorted(methods, key=lambda name: (known.index(name) if name in known else len(known), name)):
+        needed = (method.partition("_")[0], method.endswith("cbow200")) if method in METHODS else None
+        if needed != held:
+            bench.release()
+            held = needed
+        done[method] = rank(bench, method=method, paper_ids=paper_ids, excluded=excluded, ranking_depth=ranking_depth)
+        if after_method:
+            after_method(method)
+    return {method: done[method] for method in methods}
+
+
+def _pool_tfidf(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
+    model = bench.tfidf("abstract")
+    candidates = model.counts.take(rows)
+    scores = model.cosines(count_pieces(query, bench.vocabulary("terms")), candidates)[0]
+    return _empty_last(scores, candidates)
+
+
+def _pool_bm25(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
+    candidates = bench.counts("abstract", "words").take(rows)
+    scores = bench.bm25().scores(count_pieces(query, bench.vocabulary("words")), candidates)
+    return _empty_last(scores, candidates)
+
+
+def _pool_average(bench: Bench, query: NDArray[np.int32], rows: Rows, *, weighted: bool) -> NDArray[np.float64]:
+    source = bench.averages("abstract", weighted=weighted)
+    wanted = source.average(count_pieces(query, bench.vocabulary("words")))[0]
+    candidates = source.take(rows)
+    usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
+    return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
+
+
+BASELINES: dict[str, Callable[[Bench, NDArray[np.int32], Rows], NDArray[np.float64]]] = {
+    "fabs_tfidf": _pool_tfidf,
+    "fabs_bm25": _pool_bm25,
+    "fabs_cbow200": partial(_pool_average, weighted=False),
+    "fabs_tfidfcbow200": partial(_pool_average, weighted=True),
+}
+"""Within-pool baselines: the query is the facet's sentences, a candidate its whole abstract without the title."""
+
+
+def rank_pool(
+    bench: Bench, *, baseline: str, paper_id: str, sentences: Sequence[int], doc_ids: Sequence[str]
+) -> Ranking:
+    """All documents of a pool in the baseline's order; statistics come from the whole corpus.
+
+    sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
+    `EMPTY_SCORE`. Raises InputError for an unknown baseline, paper or sentence, MissingInput without word vectors.
+    """
+    if baseline not in BASELINES:
+        raise InputError(f"{baseline}: no such baseline; {_near(baseline, list(BASELINES))}")
+    rows = _rows(bench.corpus, [paper_id, *doc_ids])[1:]
+    scores = BASELINES[baseline](bench, bench.corpus.sentence_ids(paper_id, sentences), rows)
+    return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))
+
+
+def settings_of(bench: Bench, name: str) -> dict[str, Any]:
+    """What the figures of a method or baseline depend on, for the metadata of its run."""
+    if name in bench.vectors and name not in METHODS:
+        return {"vectors": bench.vectors[name].description}
+    if name.endswith("cbow200"):
+        facts = dict(bench.word_vectors.facts) if bench.word_vectors else {}
+        average = "sum(tf*idf*v)/sum(tf*idf)" if "tfidf" in name else "sum(tf*v)/sum(tf)"
+        return {"similarity": "-l2", "average": average, "idf": tfidf.SETTINGS["idf"], "word_vectors": facts}
+    return {"tokens": "words", **BM25_OKAPI} if name == "fabs_bm25" else dict(tfidf.SETTINGS)
+
+
+def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.float64]:
+    return np.where(np.diff(candidates.indptr) > 0, scores, EMPTY_SCORE)
+
+
+def _rows(corpus: TokenisedCorpus, paper_ids: Sequence[str]) -> Rows:
+    absent = [paper_id for paper_id in paper_ids if paper_id not in corpus.rows]
+    if absent:
+        faults = [f"{paper_id}: not in the corpus" for paper_id in absent]
+        raise InputError(f"{len(absent)} paper(s) are not in the corpus", faults=faults)
+    return np.array([corpus.rows[paper_id] for paper_id in paper_ids], dtype=np.int64)
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"

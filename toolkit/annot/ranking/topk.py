@@ -1,0 +1,75 @@
+"""The best k of a stream of scores, exact under the tie rule, without keeping every score.
+
+A document belongs to the best k by its rounded score and its id (`annot.ordering`), so what is kept while the blocks
+pass is everything that could still come in: all scores down to the k-th best, less the width of one rounding step and
+the error of the scores themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.ordering import SCORE_DIGITS, ranked
+from annot.records import Ranking, ScoredDoc
+
+ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)
+"""No two numbers further apart than this, relative to the larger, round to the same `SCORE_DIGITS` digits."""
+
+
+class TopK:
+    """Keeps, for each query, the rows that may be among its best.
+
+    depths: shape (queries,), how many each query wants. relative: how far below the k-th score, as a share of it, two
+    scores may still be tied once rounded.
+    """
+
+    def __init__(self, depths: NDArray[np.int64], *, relative: float) -> None:
+        self._depths = depths
+        self._relative = relative
+        self._rows: list[list[NDArray[np.int64]]] = [[] for _ in depths]
+        self._scores: list[list[NDArray[np.float64]]] = [[] for _ in depths]
+        self._kept = np.zeros(len(depths), dtype=np.int64)
+        self._kth = np.full(len(depths), -np.inf)
+
+    def push(self, start: int, scores: NDArray[np.float64], *, error: NDArray[np.float64]) -> None:
+        """Take in a block. scores: shape (queries, rows), -inf where a row does not rank; `start` is its first row.
+
+        error: shape (queries,), twice the largest error of any score so far; it may only grow from block to block.
+        """
+        for query, line in enumerate(scores):
+            rows = np.flatnonzero((line >= self._floor(query, error)) & (line > -np.inf))
+            if len(rows):
+                self._rows[query].append(rows + start)
+                self._scores[query].append(line[rows])
+                self._kept[query] += len(rows)
+                if self._kept[query] > 2 * self._depths[query]:
+                    self._thin(query, error)
+
+    def candidates(self, query: int, *, error: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The rows among which the best of the query are, ascending, and their scores; `error` as in `push`."""
+        if not self._rows[query]:
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._thin(query, error)
+        return self._rows[query][0], self._scores[query][0]
+
+    def _floor(self, query: int, error: NDArray[np.float64]) -> float:
+        kth = float(self._kth[query])
+        return kth if kth == -np.inf else kth - float(error[query]) - self._relative * abs(kth)
+
+    def _thin(self, query: int, error: NDArray[np.float64]) -> None:
+        rows, scores = np.concatenate(self._rows[query]), np.concatenate(self._scores[query])
+        depth = int(self._depths[query])
+        if depth < len(scores):
+            self._kth[query] = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        stay = scores >= self._floor(query, error)
+        self._rows[query], self._scores[query] = [rows[stay]], [scores[stay]]
+        self._kept[query] = int(stay.sum())
+
+
+def best(ids: Sequence[str], rows: NDArray[np.int64], scores: NDArray[np.float64], *, depth: int) -> Ranking:
+    """The first `depth` of the documents `ids[rows]` under the tie rule."""
+    scored: Iterable[ScoredDoc] = (ScoredDoc(ids[row], score) for row, score in zip(rows, scores.tolist(), strict=True))
+    return ranked(scored)[:depth]

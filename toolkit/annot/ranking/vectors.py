@@ -1,0 +1,142 @@
+"""Vectors of papers in a folder: the format in which any encoder's output joins.
+
+    ids.txt         one paper id a line, UTF-8
+    vectors.npy     float32, shape (ids, dimensions), one row for each id
+    vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts
+
+`model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
+(Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
+where it is not named it is "l2", by which CSFCube ranked SPECTER.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.errors import InputError, MissingInput
+from annot.ranking.counts import BLOCK
+from annot.ranking.dense import MatrixSource, Metric, search
+from annot.records import Ranking
+
+ABOUT, IDS, MATRIX = "vectors.json", "ids.txt", "vectors.npy"
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """One row of float32 for each id, with the space they lie in and the metric it is made for."""
+
+    ids: tuple[str, ...]
+    matrix: NDArray[np.float32]
+    model: str
+    space: str
+    metric: Metric
+    facts: Mapping[str, Any]
+    """What else the maker of the vectors wrote down: settings, versions."""
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each id."""
+        return {paper_id: row for row, paper_id in enumerate(self.ids)}
+
+    def sha256(self) -> str:
+        """The hash of ids, matrix and description; reads all of the matrix."""
+        digest = hashlib.sha256(json.dumps(self.description, sort_keys=True, ensure_ascii=False).encode())
+        for paper_id in self.ids:
+            digest.update(paper_id.encode() + b"\n")
+        for start in range(0, len(self.ids), BLOCK):
+            digest.update(np.ascontiguousarray(self.matrix[start : start + BLOCK]).view(np.uint8).data)
+        return digest.hexdigest()
+
+    @property
+    def description(self) -> dict[str, Any]:
+        own = {"model": self.model, "space": self.space, "metric": self.metric, "dimensions": int(self.matrix.shape[1])}
+        return own | dict(self.facts)
+
+
+def missing(vectors: Vectors, paper_ids: Iterable[str]) -> tuple[str, ...]:
+    """The papers that have no vector; they cannot be queries and never rank."""
+    return tuple(paper_id for paper_id in paper_ids if paper_id not in vectors.rows)
+
+
+def rank(
+    vectors: Vectors, queries: Collection[str], *, corpus: Collection[str], depths: NDArray[np.int64]
+) -> list[Ranking]:
+    """The papers of `corpus` nearest to each query paper, by the metric of the space. depths: shape (queries,).
+
+    Raises InputError naming every query paper without a vector.
+    """
+    absent = missing(vectors, queries)
+    if absent:
+        faults = [f"{paper_id}: no vector" for paper_id in absent]
+        raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=faults)
+    members = frozenset(corpus)
+    usable = np.fromiter((paper_id in members for paper_id in vectors.ids), dtype=np.bool_, count=len(vectors.ids))
+    source = MatrixSource(vectors.matrix)
+    rows = np.array([vectors.rows[paper_id] for paper_id in queries], dtype=np.int64)
+    return search(source, vectors.ids, source.take(rows), metric=vectors.metric, depths=depths, usable=usable)
+
+
+def save(vectors: Vectors, folder: Path) -> None:
+    """Write the three files to `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # The description comes last: a folder without it is not read.
+    (folder / ABOUT).unlink(missing_ok=True)
+    np.save(folder / MATRIX, np.asarray(vectors.matrix, dtype=np.float32))
+    with (folder / IDS).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{paper_id}\n" for paper_id in vectors.ids)
+    text = json.dumps(vectors.description, indent=2, sort_keys=True, ensure_ascii=False)
+    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+
+
+def load(folder: Path, *, hint: str) -> Vectors:
+    """The vectors in `folder`, memory-mapped.
+
+    Raises MissingInput (with `hint`) when a file is not there, InputError with every fault when they do not fit.
+    """
+    absent = [name for name in (ABOUT, IDS, MATRIX) if not (folder / name).is_file()]
+    if absent:
+        raise MissingInput(f"{folder}: no vectors there; not found: {', '.join(absent)}", hint=hint)
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        about = {"metric": "l2"} | about if isinstance(about, dict) else about
+        ids = tuple((folder / IDS).read_text(encoding="utf-8").splitlines())
+        matrix = np.load(folder / MATRIX, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: not readable as vectors: {error}", hint=hint) from None
+    faults = _faults(about, ids, matrix)
+    if faults:
+        raise InputError(f"{folder}: the vectors have {len(faults)} fault(s)", faults=faults)
+    facts = {key: value for key, value in about.items() if key not in ("model", "space", "metric", "dimensions")}
+    return Vectors(ids, matrix, about["model"], about["space"], about["metric"], facts)
+
+
+def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]:
+    if not isinstance(about, dict):
+        return [f"{ABOUT}: found {type(about).__name__}, expected an object"]
+    faults = [
+        f"{ABOUT}: {key}: found {about.get(key)!r}, expected a name"
+        for key in ("model", "space")
+        if not (isinstance(about.get(key), str) and about[key])
+    ]
+    if about.get("metric") not in get_args(Metric):
+        faults.append(f"{ABOUT}: metric: found {about.get('metric')!r}, expected one of {', '.join(get_args(Metric))}")
+    faults += [f"{IDS}: {name}: {count} times, expected once" for name, count in Counter(ids).items() if count > 1]
+    if matrix.dtype != np.float32 or matrix.ndim != 2:
+        faults.append(f"{MATRIX}: found {matrix.dtype} of {matrix.ndim} dimension(s), expected float32 of 2")
+    elif len(matrix) != len(ids):
+        faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
+    else:
+        for start in range(0, len(matrix), BLOCK):
+            broken = np.flatnonzero(~np.isfinite(matrix[start : start + BLOCK]).all(axis=1))
+            faults += [f"{MATRIX}: row {start + row} ({ids[start + row]}): not finite" for row in broken.tolist()]
+    return faults

@@ -1,0 +1,181 @@
+"""Word vectors trained on the corpus's own abstracts, and documents as averages of them.
+
+gensim's continuous bag of words (Mikolov et al. 2013) over the `words` tokens of each sentence. One worker, and a
+vocabulary ordered by count and word before training, so that one seed gives one result whatever the hash seed. The
+last digits still depend on the linear algebra library's kernel, which is recorded: train once, store, rank from that.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.errors import InputError
+from annot.ranking import storage
+from annot.ranking.counts import BLOCK, Counts, Sparse
+from annot.ranking.tokens import TokenisedCorpus, Vocabulary
+
+KIND = "annot-word-vectors-1"
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """words: in the order of the rows. matrix: float32, shape (words, dimensions). facts: how they were trained."""
+
+    words: tuple[str, ...]
+    matrix: NDArray[np.float32]
+    facts: Mapping[str, Any]
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+
+class Averages:
+    """Documents as averages of their words' vectors: a source for `annot.ranking.dense.search`.
+
+    Plain: sum(tf v) / sum(tf). Weighted: sum(tf idf v) / sum(tf idf). Both over the words that have a vector; a
+    document without any is a row of zeros.
+    """
+
+    def __init__(
+        self, counts: Counts, vocabulary: Vocabulary, vectors: WordVectors, *, idf: NDArray[np.float64] | None
+    ) -> None:
+        self._counts = counts
+        self._matrix = np.asarray(vectors.matrix, dtype=np.float32)
+        row_of = vectors.row_of
+        self._rows = np.fromiter((row_of.get(token, -1) for token in vocabulary.tokens), np.int32, counts.width)
+        self._weights = (np.ones(counts.width) if idf is None else idf).astype(np.float32)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self._matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def block(self, start: int, stop: int) -> NDArray[np.float32]:
+        return self.average(self._counts.block(start, stop))
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        parts = [self._counts.take(rows[start : start + BLOCK]) for start in range(0, len(rows), BLOCK)]
+        return np.concatenate([np.zeros((0, self.dimensions), np.float32), *(self.average(part) for part in parts)])
+
+    def average(self, rows: Sparse) -> NDArray[np.float32]:
+        """The averages of rows of counts: shape (rows, dimensions)."""
+        from scipy.sparse import csr_matrix
+
+        places = self._rows[rows.indices]
+        known = places >= 0
+        weights = rows.data[known] * self._weights[rows.indices[known]]
+        indptr = np.concatenate(([0], np.cumsum(known)))[rows.indptr]
+        documents = np.repeat(np.arange(rows.shape[0]), np.diff(indptr))
+        sums = np.bincount(documents, weights=weights, minlength=rows.shape[0])
+        shares = (weights / sums[documents]).astype(np.float32)
+        shape = (rows.shape[0], len(self._matrix))
+        return np.asarray(csr_matrix((shares, places[known], indptr), shape=shape) @ self._matrix)
+
+
+def train(
+    corpus: TokenisedCorpus,
+    counts: Counts,
+    vocabulary: Vocabulary,
+    *,
+    dimensions: int,
+    window: int,
+    min_count: int,
+    epochs: int,
+    seed: int,
+    scratch: Path,
+    after_epoch: Callable[[int], None] | None = None,
+) -> WordVectors:
+    """Train on the abstracts, a sentence at a time.
+
+    counts, vocabulary: of the abstracts under the rule `words`. scratch: a file to write the sentences to, removed at
+    the end. after_epoch: called with the number of epochs done. Raises InputError when no word is frequent enough.
+    """
+    from gensim import __version__ as gensim_version
+    from gensim.models import Word2Vec
+
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.width).astype(np.int64)
+    frequent = [(vocabulary.tokens[token], int(totals[token])) for token in np.flatnonzero(totals >= min_count)]
+    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
+    if not frequent:
+        raise InputError(f"word vectors: no word stands {min_count} time(s) in the abstracts", hint="lower min_count")
+    model = Word2Vec(
+        vector_size=dimensions, window=window, min_count=min_count, epochs=epochs, seed=seed, workers=1, sg=0,
+        hashfxn=_stable_hash, sorted_vocab=0,
+    )  # fmt: skip
+    try:
+        _write_sentences(corpus, vocabulary, scratch)
+        model.build_vocab_from_freq(dict(frequent), corpus_count=len(corpus.abstracts.sentences) - 1)
+        model.train(
+            corpus_file=str(scratch), total_words=int(totals.sum()), total_examples=model.corpus_count, epochs=epochs,
+            callbacks=[_epoch_counter(after_epoch)] if after_epoch else (),
+        )  # fmt: skip
+    finally:
+        scratch.unlink(missing_ok=True)
+    facts = {
+        "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": epochs,
+        "seed": seed, "workers": 1, "negative": int(model.negative), "tokens": "words", "trained_on": "abstracts",
+        "running_words": int(totals.sum()), "gensim": gensim_version, "kernels": _kernels(),
+    }  # fmt: skip
+    return WordVectors(tuple(model.wv.index_to_key), np.asarray(model.wv.vectors, dtype=np.float32), facts)
+
+
+def save(vectors: WordVectors, folder: Path) -> str:
+    """Write them with their settings and return the hash of the content."""
+    texts = {"words": vectors.words}
+    return storage.save(folder, kind=KIND, arrays={"vectors": vectors.matrix}, texts=texts, facts=vectors.facts)
+
+
+def load(folder: Path) -> WordVectors:
+    """What `save` wrote. Raises MissingInput or InputError (`annot.ranking.storage.load`)."""
+    stored = storage.load(folder, kind=KIND, memory_map=False, hint="make them with `annot index`")
+    return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
+
+
+def _write_sentences(corpus: TokenisedCorpus, vocabulary: Vocabulary, path: Path) -> None:
+    stream = corpus.abstracts
+    tokens = np.array([*vocabulary.tokens, "\n"], dtype=object)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for first in range(0, len(stream.sentences) - 1, BLOCK):
+            bounds = stream.sentences[first : first + BLOCK + 1]
+            ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]])
+            ends = np.concatenate(([0], np.cumsum(widths)))[bounds[1:] - bounds[0]]
+            file.write(" ".join(tokens[np.insert(ids, ends, len(tokens) - 1)].tolist()))
+
+
+def _epoch_counter(after_epoch: Callable[[int], None]) -> Any:
+    from gensim.models.callbacks import CallbackAny2Vec
+
+    class Counter(CallbackAny2Vec):  # type: ignore[misc]
+        done = 0
+
+        def on_epoch_end(self, model: Any) -> None:
+            self.done += 1
+            after_epoch(self.done)
+
+    return Counter()
+
+
+def _stable_hash(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+def _kernels() -> list[str]:
+    """The linear algebra kernels in use, as `library version architecture`: what the last digits depend on."""
+    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
+
+    loaded = threadpool_info()
+    names = {
+        f"{e['internal_api']} {e.get('version')} {e.get('architecture')}" for e in loaded if e["user_api"] == "blas"
+    }
+    return sorted(names)
