@@ -1,1 +1,41 @@
 """Agreement between assessors: coefficients, intervals and tables."""
+
+from __future__ import annotations
+
+from annot.agreement.bootstrap import Bootstrap
+from annot.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.agreement.missing import POLICIES
+from annot.agreement.results import (
+    AgreementTable,
+    GroupAgreement,
+    Interval,
+    Intervals,
+    QueryAgreement,
+    Share,
+    ShareSummary,
+    Summary,
+    Undefined,
+    Value,
+    to_json,
+)
+from annot.agreement.tables import TOGETHER, agreement_table
+
+__all__ = [
+    "COEFFICIENTS",
+    "POLICIES",
+    "TITLES",
+    "TOGETHER",
+    "AgreementTable",
+    "Bootstrap",
+    "GroupAgreement",
+    "Interval",
+    "Intervals",
+    "QueryAgreement",
+    "Share",
+    "ShareSummary",
+    "Summary",
+    "Undefined",
+    "Value",
+    "agreement_table",
+    "to_json",
+]

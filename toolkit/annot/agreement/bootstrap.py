@@ -1,0 +1,182 @@
+"""Intervals by resampling whole queries: pairs of one query share its difficulty and assessors, so they go together.
+
+Percentile and BCa intervals after Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 13 and 14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, n_judged_twice
+from annot.agreement.results import Interval, Intervals, Undefined
+from annot.seeding import generator
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+MAX_UNDEFINED = 0.05
+"""An interval that leaves out more than this share of its resamples would be one of the well-behaved data only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """How intervals are drawn: `resamples` times, at confidence `level` (0..1), from `seed`."""
+
+    resamples: int
+    level: float
+    seed: int
+
+
+def draw(n_queries: int, *, plan: Bootstrap, key: str) -> Indices:
+    """Positions of the queries in each resample, shape (resamples, n_queries). `key` names what is resampled."""
+    return generator(plan.seed, "bootstrap", key).integers(0, n_queries, size=(plan.resamples, n_queries))
+
+
+def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> Intervals:
+    """Intervals of the `median` or `mean` of `values`, shape (Q,), one a query, nan where it has none.
+
+    Queries without a value take part in the resampling, so that the interval also shows how often there is none.
+    """
+    if len(values) < 2:
+        return _too_few(len(values))
+    of = QUERY_STATISTICS[statistic]
+    others = values[_all_but_one(len(values))]
+    return intervals(
+        estimate=float(of(values[None, :])[0]),
+        replicates=of(values[draw(len(values), plan=plan, key=key)]),
+        left_out=of(others),
+        level=plan.level,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PooledResamples:
+    """The counts of all queries (first axis 1), of each resample (B), and without each query (Q); computed once."""
+
+    whole: Counts
+    drawn: Counts
+    left_out: Counts
+    n_queries: int
+
+
+def resample(counts: Counts, *, plan: Bootstrap, key: str) -> PooledResamples:
+    """Sum the queries' counts over each resample of the queries.
+
+    counts: first axis Q queries, second axis the comparisons whose mean is taken: one before adjudication, each
+    assessor with the final grade after it.
+    """
+    n_queries = len(counts.agreement)
+    drawn = draw(n_queries, plan=plan, key=key)
+    times = np.stack([np.bincount(row, minlength=n_queries) for row in drawn]).astype(np.float64)
+    return PooledResamples(
+        whole=counts.weighted(np.ones((1, n_queries))),
+        drawn=counts.weighted(times),
+        # Summed anew, not subtracted: a difference would leave rounding dust where there is nothing.
+        left_out=counts.weighted(1 - np.eye(n_queries)),
+        n_queries=n_queries,
+    )
+
+
+def of_pooled(resamples: PooledResamples, grades: Sequence[int], *, name: str, plan: Bootstrap) -> Intervals:
+    """Intervals of the coefficient `name` of all pairs together."""
+    if resamples.n_queries < 2:
+        return _too_few(resamples.n_queries)
+    return intervals(
+        estimate=float(pooled(resamples.whole, grades, name=name)[0]),
+        replicates=pooled(resamples.drawn, grades, name=name),
+        left_out=pooled(resamples.left_out, grades, name=name),
+        level=plan.level,
+    )
+
+
+def pooled(counts: Counts, grades: Sequence[int], *, name: str) -> Array:
+    """The mean over the second axis of `counts`, shape (B,); comparisons without a pair are left out."""
+    there = n_judged_twice(counts) > 0
+    values = np.where(there, COEFFICIENTS_OF_COUNTS[name](counts, grades), 0.0)
+    result = np.full(len(values), np.nan)
+    np.divide(values.sum(axis=1), there.sum(axis=1), out=result, where=there.any(axis=1))
+    return result
+
+
+def intervals(*, estimate: float, replicates: Array, left_out: Array, level: float) -> Intervals:
+    """Both intervals of `estimate`.
+
+    replicates: shape (B,), the statistic on each resample. left_out: shape (Q,), the statistic without each query.
+    nan marks what has no value.
+    """
+    if np.isnan(estimate):
+        return _both("the figure itself has no value")
+    defined = replicates[~np.isnan(replicates)]
+    lost = len(replicates) - len(defined)
+    if lost > MAX_UNDEFINED * len(replicates):
+        return _both(f"{lost} of {len(replicates)} resamples have no value")
+
+    def interval(method: str, tails: Sequence[float]) -> Interval:
+        low, high = np.quantile(defined, tails)
+        return Interval(float(low), float(high), level, method, len(replicates), lost)
+
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    try:
+        bca: Interval | Undefined = interval("bca", _bca_tails(estimate, defined, left_out, tails))
+    except _NoBCa as reason:
+        bca = Undefined(str(reason))
+    return Intervals(percentile=interval("percentile", tails), bca=bca)
+
+
+class _NoBCa(Exception):
+    """Why the BCa interval cannot be had."""
+
+
+def _bca_tails(estimate: float, defined: Array, left_out: Array, tails: Sequence[float]) -> list[float]:
+    """Efron and Tibshirani 1993, equations 14.9-14.15; a resample equal to the estimate counts half below it."""
+    if np.isnan(left_out).any():
+        raise _NoBCa("without one of the queries the figure has no value")
+    below = float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2)
+    if not 0 < below < 1:
+        raise _NoBCa("all resamples lie on one side of the figure")
+    gaps = left_out.mean() - left_out
+    spread = float((gaps**2).sum())
+    if spread <= (1e-12 * max(1.0, abs(estimate))) ** 2:
+        raise _NoBCa("the figure is the same whichever query is left out")
+    acceleration = float((gaps**3).sum()) / (6 * spread**1.5)
+    normal = NormalDist()
+    z0 = normal.inv_cdf(below)
+    shifted = [z0 + normal.inv_cdf(tail) for tail in tails]
+    return [normal.cdf(z0 + z / (1 - acceleration * z)) for z in shifted]
+
+
+def _median(values: Array) -> Array:
+    """The median of the defined values in each row, nan where none is; many times faster than nanmedian."""
+    ordered = np.sort(values, axis=1)  # nan sorts last
+    n = np.count_nonzero(~np.isnan(values), axis=1)
+    rows = np.arange(len(values))
+    lower = ordered[rows, np.maximum(n - 1, 0) // 2]
+    return np.asarray((lower + ordered[rows, n // 2]) / 2)
+
+
+def _mean(values: Array) -> Array:
+    there = ~np.isnan(values)
+    result = np.full(len(values), np.nan)
+    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=result, where=there.any(axis=1))
+    return result
+
+
+QUERY_STATISTICS: dict[str, Callable[[Array], Array]] = {"median": _median, "mean": _mean}
+
+
+def _all_but_one(n: int) -> Indices:
+    """Positions of the others, shape (n, n - 1)."""
+    return np.array([[at for at in range(n) if at != left] for left in range(n)], dtype=np.int64)
+
+
+def _both(reason: str) -> Intervals:
+    return Intervals(Undefined(reason), Undefined(reason))
+
+
+def _too_few(n_queries: int) -> Intervals:
+    return _both(f"{n_queries} query: nothing to resample" if n_queries == 1 else "no query to resample")

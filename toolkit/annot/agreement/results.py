@@ -1,0 +1,150 @@
+"""What the agreement tables hold, and how it becomes JSON: a value, or the reason why there is none."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A statistic that has no value on the data, with the reason in words."""
+
+    reason: str
+
+
+Value = float | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval from resamples; `undefined_resamples` of them had no value and were left out."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+    resamples: int
+    undefined_resamples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Both intervals of one figure."""
+
+    percentile: Interval | Undefined
+    bca: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` pairs `of` so many; `value` is a fraction, 0..1."""
+
+    count: int
+    of: int
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ShareSummary:
+    """A share over all pairs, and the mean of the queries' shares; fractions, 0..1."""
+
+    pooled: Share
+    mean: Value
+    n_queries: int
+    undefined: dict[str, str]
+    """Reason by `query_id` of the queries that have no share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One coefficient over the queries of a group."""
+
+    median: Value
+    mean: Value
+    q1: Value
+    q3: Value
+    pooled: Value
+    """The coefficient of all pairs of the group taken together."""
+    n_queries: int
+    """Queries in which it has a value: those behind median, mean and quartiles."""
+    n_pairs: int
+    """Pairs judged at least twice in these queries."""
+    n_pairs_pooled: int
+    """Pairs judged at least twice behind `pooled`."""
+    undefined: dict[str, str]
+    """Reason by `query_id` of the queries in which it has no value."""
+    intervals: dict[str, Intervals] | None
+    """Of `median`, `mean` and `pooled`, by resampling whole queries; None when not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAgreement:
+    """The agreement on one query."""
+
+    query_id: str
+    facet: str
+    assessors: tuple[str, ...]
+    n_pairs: int
+    """Pairs with two or more grades, after the policy for missing judgements."""
+    n_missing: int
+    """Judgements that were asked for and have no grade."""
+    prevalence: dict[int, int]
+    """How often each grade was given."""
+    before: dict[str, Value]
+    """Between the assessors, by coefficient."""
+    after: dict[str, Value]
+    """The mean of (each assessor, final grade), by coefficient."""
+    disputed: Share
+    """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
+    overruled: Share
+    """Pairs with two or more grades whose final grade is none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAgreement:
+    """The agreement on the queries of one facet, or on all together."""
+
+    name: str
+    n_queries: int
+    n_pairs: int
+    n_missing: int
+    prevalence: dict[int, int]
+    before: dict[str, Summary]
+    after: dict[str, Summary]
+    disputed: ShareSummary
+    overruled: ShareSummary
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementTable:
+    """All agreement figures of a study, with what they rest on."""
+
+    missing: str
+    """The policy for missing judgements, by name."""
+    grades: tuple[int, ...]
+    """The scale that the coefficients saw; (0, 1) when binarised."""
+    binarised_at: int | None
+    """Grades from here upward counted as 1; None when the scale was used as it is."""
+    titles: dict[str, str]
+    queries: tuple[QueryAgreement, ...]
+    groups: tuple[GroupAgreement, ...]
+    """Facets by name, then `together`."""
+
+
+def to_json(value: Any) -> Any:
+    """Plain dicts, lists and numbers. A statistic without a value is `{"undefined": reason}`; nan never appears."""
+    if isinstance(value, Undefined):
+        return {"undefined": value.reason}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
+    return value

@@ -1,0 +1,318 @@
+"""How good a ranking is: two dialects of the same measures, side by side, under honest names.
+
+`trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose names
+mean something else in places:
+
+- `RP@last` is that release's "R-Precision": the precision at the rank of the last relevant document.
+- `R@20` divides by the relevant documents of the submitted list, not of the qrels.
+- `NDCG%100` and `NDCG%20` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2),
+  and normalise by the submitted list re-sorted; they are cut at floor(share of the list's length).
+- Ties keep the order of the submitted list.
+
+In both dialects an unjudged document counts as not relevant; how many there are stands beside the figures
+(`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
+above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
+does; the release's script never met either. Values are fractions, 0..1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.errors import InputError
+from annot.ordering import ranked
+from annot.records import Judgement, Qrel, ScoredDoc
+
+Run = Mapping[str, Sequence[ScoredDoc]]
+"""The submitted documents of each query, best first; higher scores are better."""
+
+CUTOFF = 20
+MEASURES = {
+    "csfcube": ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP"),
+    "trec": ("Rprec", "P@20", "R@20", "nDCG", "AP"),
+}
+"""The names of each dialect's measures, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMeasures:
+    """The measures of one query, and what they rest on."""
+
+    query_id: str
+    values: dict[str, float]
+    submitted: int
+    relevant: int
+    """Documents of the qrels with a relevant grade."""
+    unjudged: int
+    """Submitted documents without a grade."""
+    judged_at_20: float
+    """The judged share of the first 20 submitted documents (of all where there are fewer; 0 where there are none)."""
+    missing: tuple[str, ...]
+    """Judged documents that were not submitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One run, or one order of the pool, in one dialect."""
+
+    dialect: str
+    relevant_from: int
+    queries: tuple[QueryMeasures, ...]
+    """All queries of the qrels, by id."""
+    mean: dict[str, float]
+    """Over the queries."""
+    not_submitted: tuple[str, ...]
+    """Queries of the qrels of which the run has no document: 0 in the mean."""
+    without_relevant: tuple[str, ...]
+    """Queries of the qrels without a relevant document."""
+    not_in_qrels: tuple[str, ...]
+    """Queries of the run without qrels: left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldMeans:
+    """`test`: the mean of the folds' means, whatever their sizes. `dev`: the mean over the development queries."""
+
+    test: dict[str, float]
+    dev: dict[str, float]
+    folds: tuple[dict[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """One assessor's grades as a ranking, measured against the final grades."""
+
+    assessor: str
+    evaluation: Evaluation
+    ungraded: int
+    """Judged pairs that this assessor has not graded: they rank last."""
+
+
+def evaluate(run: Run, qrels: Iterable[Qrel], *, dialect: str, relevant_from: int) -> Evaluation:
+    """Measure `run` in `dialect` (a name in DIALECTS).
+
+    relevant_from: the smallest grade that counts as relevant in the binary measures.
+    Raises InputError for an unknown dialect, no qrels, a document submitted twice, or scores that rise down a list
+    (as distances do: smaller is better there).
+    """
+    _check_dialect(dialect)
+    graded = _by_query(qrels)
+    _check(run)
+    values = DIALECTS[dialect]({query_id: run.get(query_id, ()) for query_id in graded}, graded, relevant_from)
+    queries = tuple(
+        _beside(query_id, values[query_id], run.get(query_id, ()), grades, relevant_from)
+        for query_id, grades in graded.items()
+    )
+    return Evaluation(
+        dialect=dialect,
+        relevant_from=relevant_from,
+        queries=queries,
+        mean=_mean([one.values for one in queries]),
+        not_submitted=tuple(one.query_id for one in queries if not one.submitted),
+        without_relevant=tuple(one.query_id for one in queries if not one.relevant),
+        not_in_qrels=tuple(sorted(set(run) - set(graded))),
+    )
+
+
+def chance_floor(qrels: Iterable[Qrel], *, dialect: str, relevant_from: int) -> dict[str, dict[str, float]]:
+    """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact."""
+    _check_dialect(dialect)
+    return {
+        query_id: _floor(list(grades.values()), relevant_from, dialect) for query_id, grades in _by_query(qrels).items()
+    }
+
+
+def single_assessor_ceiling(
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], *, assessor: str, dialect: str, relevant_from: int
+) -> Ceiling:
+    """The queries that `assessor` judged, ranked by their grades (equal grades by id), measured on the final grades.
+
+    Judgements that carry flags do not count. Raises InputError when the assessor judged no pair of the qrels.
+    """
+    given = {
+        (one.query_id, one.doc_id): one.grade
+        for one in sorted(judgements, key=lambda one: one.revision)
+        if one.assessor == assessor and not one.flags
+    }
+    judged_queries = {query_id for query_id, _ in given}
+    of_theirs = [qrel for qrel in qrels if qrel.query_id in judged_queries]
+    if not of_theirs:
+        raise InputError(f"{assessor}: judged no pair of the qrels, so there is no ceiling to measure")
+    scored: dict[str, list[ScoredDoc]] = {}
+    ungraded = 0
+    for query_id, doc_id, _ in of_theirs:
+        grade = given.get((query_id, doc_id))
+        ungraded += grade is None
+        scored.setdefault(query_id, []).append(ScoredDoc(doc_id, -1 if grade is None else grade))
+    run = {query_id: ranked(docs) for query_id, docs in scored.items()}
+    return Ceiling(assessor, evaluate(run, of_theirs, dialect=dialect, relevant_from=relevant_from), ungraded)
+
+
+def by_folds(evaluation: Evaluation, *, test: Sequence[Collection[str]], dev: Collection[str]) -> FoldMeans:
+    """Means as CSFCube reports them. test: the query ids of each fold; dev: those of the development fold.
+
+    Raises InputError when a fold is empty, names a query that was not evaluated, or two folds share one.
+    """
+    values = {one.query_id: one.values for one in evaluation.queries}
+    named = {f"fold {at}": fold for at, fold in enumerate(test, start=1)} | {"dev": dev}
+    faults = [f"{name}: no query" for name, fold in named.items() if not fold]
+    faults += [
+        f"{name}: {one} was not evaluated" for name, fold in named.items() for one in sorted(set(fold) - set(values))
+    ]
+    seen: dict[str, int] = {}
+    for at, fold in enumerate(test, start=1):
+        faults += [f"fold {at}: {one} is in fold {seen[one]} too" for one in sorted(fold) if one in seen]
+        seen.update(dict.fromkeys(fold, at))
+    if faults or not test:
+        raise InputError("the folds do not fit the evaluated queries", faults=faults or ["no test fold"])
+    folds = tuple(_mean([values[one] for one in fold]) for fold in test)
+    return FoldMeans(test=_mean(folds), dev=_mean([values[one] for one in dev]), folds=folds)
+
+
+Grades = Mapping[str, Mapping[str, int]]
+Values = dict[str, float]
+
+
+def _csfcube(run: Run, graded: Grades, relevant_from: int) -> dict[str, Values]:
+    return {
+        query_id: _csfcube_query([graded[query_id].get(doc.doc_id, 0) for doc in docs], relevant_from)
+        for query_id, docs in run.items()
+    }
+
+
+def _csfcube_query(grades: Sequence[int], relevant_from: int) -> Values:
+    """The measures of one list of grades in submitted order; facts in the module's docstring."""
+    hits = [grade >= relevant_from for grade in grades]
+    ranks = [rank for rank, hit in enumerate(hits, start=1) if hit]
+    top = sum(hits[:CUTOFF])
+    return {
+        "RP@last": len(ranks) / ranks[-1] if ranks else 0.0,
+        "P@20": top / CUTOFF,
+        "R@20": top / len(ranks) if ranks else 0.0,
+        "NDCG%100": _ndcg(grades, len(grades)),
+        "NDCG%20": _ndcg(grades, len(grades) // 5),
+        "AP": sum(n / rank for n, rank in enumerate(ranks, start=1)) / len(ranks) if ranks else 0.0,
+    }
+
+
+def _ndcg(grades: Sequence[int], k: int) -> float:
+    ideal = _dcg(sorted(grades, reverse=True)[:k], shift=0)
+    return _dcg(grades[:k], shift=0) / ideal if ideal else 0.0
+
+
+def _dcg(grades: Sequence[int], *, shift: int) -> float:
+    """Linear gain over log2(rank + shift), never under 1: shift 0 is CSFCube's discount, 1 is trec_eval's."""
+    return sum(grade / max(1.0, math.log2(rank + shift)) for rank, grade in enumerate(grades, start=1))
+
+
+def _trec(run: Run, graded: Grades, relevant_from: int) -> dict[str, Values]:
+    import ir_measures
+    from ir_measures import AP, P, R, Rprec, nDCG
+
+    names = {
+        Rprec(rel=relevant_from): "Rprec",
+        P(rel=relevant_from) @ CUTOFF: "P@20",
+        R(rel=relevant_from) @ CUTOFF: "R@20",
+        nDCG: "nDCG",
+        AP(rel=relevant_from): "AP",
+    }
+    # Strictly falling whole numbers in the order of our own tie rule: the provider's can never come to bear.
+    scores = {
+        query_id: {doc.doc_id: float(len(docs) - at) for at, doc in enumerate(ranked(docs))}
+        for query_id, docs in run.items()
+        if docs
+    }
+    values = {query_id: dict.fromkeys(MEASURES["trec"], 0.0) for query_id in graded}
+    if scores:
+        for metric in ir_measures.iter_calc(list(names), {key: dict(of) for key, of in graded.items()}, scores):
+            values[metric.query_id][names[metric.measure]] = float(metric.value)
+    return values
+
+
+DIALECTS: dict[str, Callable[[Run, Grades, int], dict[str, Values]]] = {"csfcube": _csfcube, "trec": _trec}
+
+
+def _floor(grades: Sequence[int], relevant_from: int, dialect: str) -> Values:
+    n, relevant = len(grades), sum(grade >= relevant_from for grade in grades)
+    reached = min(CUTOFF, n) / n
+    values = {
+        "RP@last": _expected_rp(n, relevant),
+        "Rprec": relevant / n,
+        "P@20": relevant * reached / CUTOFF,
+        "R@20": reached if relevant else 0.0,
+        "NDCG%100": _expected_ndcg(grades, n, shift=0),
+        "NDCG%20": _expected_ndcg(grades, n // 5, shift=0),
+        "nDCG": _expected_ndcg(grades, n, shift=1),
+        "AP": _expected_ap(n, relevant),
+    }
+    return {name: values[name] for name in MEASURES[dialect]}
+
+
+def _expected_ndcg(grades: Sequence[int], k: int, *, shift: int) -> float:
+    ideal = _dcg(sorted(grades, reverse=True)[:k], shift=shift)
+    return sum(grades) / len(grades) * _dcg([1] * k, shift=shift) / ideal if ideal else 0.0
+
+
+def _expected_rp(n: int, relevant: int) -> float:
+    """The last of R relevant documents is at rank l in C(l-1, R-1) of C(n, R) orders; the precision there is R / l."""
+    if not relevant:
+        return 0.0
+    orders = math.comb(n, relevant)
+    return sum(math.comb(last - 1, relevant - 1) / orders * relevant / last for last in range(relevant, n + 1))
+
+
+def _expected_ap(n: int, relevant: int) -> float:
+    """Given a relevant document at rank i, each of the i - 1 before it is relevant with chance (R - 1) / (n - 1)."""
+    if not relevant:
+        return 0.0
+    others = (relevant - 1) / (n - 1) if n > 1 else 0.0
+    return sum((1 + (rank - 1) * others) / rank for rank in range(1, n + 1)) / n
+
+
+def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
+    graded: dict[str, dict[str, int]] = {}
+    for query_id, doc_id, relevance in sorted(qrels):
+        graded.setdefault(query_id, {})[doc_id] = relevance
+    if not graded:
+        raise InputError("no qrels: there is nothing to measure against", hint="write them with `annot qrels`")
+    return graded
+
+
+def _check_dialect(dialect: str) -> None:
+    if dialect not in DIALECTS:
+        raise InputError(f"dialect {dialect!r}: no such dialect", hint=f"one of {', '.join(DIALECTS)}")
+
+
+def _check(run: Run) -> None:
+    faults: list[str] = []
+    for query_id, docs in run.items():
+        ids = [doc.doc_id for doc in docs]
+        if len(set(ids)) < len(ids):
+            faults.append(f"{query_id}: {len(ids) - len(set(ids))} document(s) submitted twice, expected once")
+        rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
+        if rising is not None:
+            faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
+    if faults:
+        raise InputError(f"{len(faults)} fault(s) in the run", faults=faults, hint="distances must be negated")
+
+
+def _beside(
+    query_id: str, values: Values, docs: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
+) -> QueryMeasures:
+    top = [doc.doc_id in grades for doc in docs[:CUTOFF]]
+    submitted = {doc.doc_id for doc in docs}
+    return QueryMeasures(
+        query_id=query_id,
+        values=values,
+        submitted=len(docs),
+        relevant=sum(grade >= relevant_from for grade in grades.values()),
+        unjudged=len(submitted - set(grades)),
+        judged_at_20=sum(top) / len(top) if top else 0.0,
+        missing=tuple(sorted(set(grades) - submitted)),
+    )
+
+
+def _mean(values: Sequence[Mapping[str, float]]) -> Values:
+    return {name: math.fsum(one[name] for one in values) / len(values) for name in values[0]}
