@@ -108,16 +108,16 @@ def load(folder: Path, *, hint: str) -> Vectors:
         raise MissingInput(f"{folder}: no vectors there; not found: {', '.join(absent)}", hint=hint)
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        about = {"metric": "l2"} | about if isinstance(about, dict) else about
-        ids = tuple((folder / IDS).read_text(encoding="utf-8").splitlines())
+        ids = tuple((folder / IDS).read_text(encoding="utf-8").removesuffix("\n").split("\n"))
         matrix = np.load(folder / MATRIX, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as vectors: {error}", hint=hint) from None
     faults = _faults(about, ids, matrix)
     if faults:
         raise InputError(f"{folder}: the vectors have {len(faults)} fault(s)", faults=faults)
+    metric: Metric = about.get("metric", "l2")
     facts = {key: value for key, value in about.items() if key not in ("model", "space", "metric", "dimensions")}
-    return Vectors(ids, matrix, about["model"], about["space"], about["metric"], facts)
+    return Vectors(ids, matrix, about["model"], about["space"], metric, facts)
 
 
 def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]:
@@ -128,9 +128,10 @@ def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]
         for key in ("model", "space")
         if not (isinstance(about.get(key), str) and about[key])
     ]
-    if about.get("metric") not in get_args(Metric):
-        faults.append(f"{ABOUT}: metric: found {about.get('metric')!r}, expected one of {', '.join(get_args(Metric))}")
-    faults += [f"{IDS}: {name}: {count} times, expected once" for name, count in Counter(ids).items() if count > 1]
+    if about.get("metric", "l2") not in get_args(Metric):
+        faults.append(f"{ABOUT}: metric: found {about['metric']!r}, expected one of {', '.join(get_args(Metric))}")
+    faults += [f"{IDS}:{line}: empty, expected a paper id" for line, name in enumerate(ids, 1) if not name.strip()]
+    faults += [f"{IDS}: {name!r}: {count} times, expected once" for name, count in Counter(ids).items() if count > 1]
     if matrix.dtype != np.float32 or matrix.ndim != 2:
         faults.append(f"{MATRIX}: found {matrix.dtype} of {matrix.ndim} dimension(s), expected float32 of 2")
     elif len(matrix) != len(ids):

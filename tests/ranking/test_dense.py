@@ -1,0 +1,122 @@
+"""Blocked search in dense vectors finds exactly what measuring every pair finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from annot.errors import InputError, MissingInput
+from annot.ordering import ranked
+from annot.ranking import dense, vectors
+from annot.ranking.dense import MatrixSource, Metric, search
+from annot.ranking.vectors import Vectors
+from annot.records import Ranking, ScoredDoc
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+
+def brute_force(ids: list[str], matrix: np.ndarray, query: np.ndarray, metric: Metric, depth: int) -> Ranking:
+    rows, wanted = matrix.astype(np.float64), query.astype(np.float64)
+    scored = []
+    for doc_id, row in zip(ids, rows, strict=True):
+        if row.any() and wanted.any():
+            distance = float(np.linalg.norm(row - wanted))
+            cosine = float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted))
+            scored.append(ScoredDoc(doc_id, 0.0 - distance if metric == "l2" else cosine))
+    return ranked(scored)[:depth]
+
+
+# Small integers make many exact ties, many duplicates and some vectors of zeros.
+small = npst.arrays(np.float32, st.tuples(st.integers(1, 60), st.just(3)), elements=st.integers(-2, 2).map(float))
+
+
+@given(small, st.sampled_from(get_args(Metric)), st.integers(1, 70), st.sampled_from([1, 4, 1000]))
+def test_ties_at_the_boundary_are_settled_by_id(matrix: np.ndarray, metric: Metric, depth: int, block: int) -> None:
+    ids = [str(7919 * row % 1000) for row in range(len(matrix))]
+    queries = matrix[:3]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dense, "BLOCK", block)
+        found = search(MatrixSource(matrix), ids, queries, metric=metric, depths=np.full(len(queries), depth))
+    assert list(found) == [brute_force(ids, matrix, query, metric, depth) for query in queries]
+
+
+@pytest.mark.parametrize("metric", get_args(Metric))
+@pytest.mark.parametrize("offset", [0.0, 50.0])
+def test_near_ties_that_single_precision_cannot_tell_apart(
+    metric: Metric, offset: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "BLOCK", 500)
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=64) + offset
+    # 3,000 rows whose distances to the query differ by far less than the error of a blocked product.
+    directions = rng.normal(size=(3000, 64))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    matrix = (base + directions * (1 + 1e-5 * rng.random((3000, 1)))).astype(np.float32)
+    queries = np.stack([base, base + directions[0]]).astype(np.float32)
+    ids = [f"d{number}" for number in rng.permutation(3000)]
+    found = search(MatrixSource(matrix), ids, queries, metric=metric, depths=np.array([40, 300]))
+    assert found[0] == brute_force(ids, matrix, queries[0], metric, 40)
+    assert found[1] == brute_force(ids, matrix, queries[1], metric, 300)
+
+
+def test_what_may_not_rank_does_not_rank() -> None:
+    matrix = np.array([[1, 0], [0, 0], [1, 1], [2, 0]], dtype=np.float32)
+    usable = np.array([True, True, False, True])
+    queries = np.array([[1, 0], [0, 0]], dtype=np.float32)
+    found = search(MatrixSource(matrix), list("abcd"), queries, metric="l2", depths=np.array([9, 9]), usable=usable)
+    assert found == [(ScoredDoc("a", 0.0), ScoredDoc("d", -1.0)), ()]
+
+
+def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
+    matrix = np.arange(2 * len(ids), dtype=np.float32).reshape(-1, 2) + 1
+    return Vectors(ids, matrix, model="m", space="s", metric="l2", facts=facts)
+
+
+def test_vectors_come_back_from_their_folder(tmp_path: Path) -> None:
+    vectors.save(made(batch=8), tmp_path / "v")
+    back = vectors.load(tmp_path / "v", hint="")
+    assert isinstance(back.matrix, np.memmap)
+    assert (back.ids, back.model, back.space, back.metric, back.facts) == (made().ids, "m", "s", "l2", {"batch": 8})
+    assert back.sha256() == made(batch=8).sha256() != made(batch=9).sha256()
+
+
+def test_vectors_without_a_folder_name_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput, match=r"ids\.txt") as caught:
+        vectors.load(tmp_path, hint="use --without specter")
+    assert caught.value.hint == "use --without specter"
+
+
+def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "v"
+    vectors.save(made(("a", "a", "c")), folder)
+    matrix = made(("a", "b", "c")).matrix.copy()
+    matrix[1, 0] = np.nan
+    np.save(folder / "vectors.npy", matrix)
+    (folder / "vectors.json").write_text('{"model": "", "space": "s", "metric": "taxicab"}')
+    with pytest.raises(InputError) as caught:
+        vectors.load(folder, hint="")
+    told = "\n".join(caught.value.faults)
+    assert len(caught.value.faults) == 4
+    for part in ("model: found ''", "'taxicab'", "'a': 2 times", "row 1 (a): not finite"):
+        assert part in told
+
+
+@pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])
+def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
+    vectors.save(made(), tmp_path / "v")
+    np.save(tmp_path / "v" / "vectors.npy", matrix)
+    with pytest.raises(InputError) as caught:
+        vectors.load(tmp_path / "v", hint="")
+    assert "vectors.npy" in caught.value.faults[0]
+
+
+def test_vectors_rank_papers_of_the_corpus_only_and_need_the_query() -> None:
+    found = vectors.rank(made(), ["b"], corpus={"b", "c", "z"}, depths=np.array([5]))
+    assert [doc.doc_id for doc in found[0]] == ["b", "c"]
+    assert vectors.missing(made(), ["c", "z"]) == ("z",)
+    with pytest.raises(InputError) as caught:
+        vectors.rank(made(), ["y", "a", "z"], corpus={"a"}, depths=np.array([5, 5, 5]))
+    assert caught.value.faults == ("y: no vector", "z: no vector")
