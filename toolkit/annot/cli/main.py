@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer import Context
 from typer.core import TyperGroup
 
 from annot import __version__
@@ -28,7 +27,7 @@ ORDER = (
 class InOrder(TyperGroup):
     """A group that lists its commands in the order of the work, not groups first."""
 
-    def list_commands(self, ctx: Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=ORDER.index)
 
 

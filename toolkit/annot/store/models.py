@@ -96,7 +96,7 @@ class DrawRow(_Row, table=True):
         ForeignKeyConstraint(
             ["paper_id", "doc_id"], ["pool_entry.paper_id", "pool_entry.doc_id"], name="draw_pool_entry"
         ),
-        CheckConstraint("rank >= 0", name="draw_rank"),
+        CheckConstraint("rank IS NULL OR rank >= 1", name="draw_rank"),
         UniqueConstraint("paper_id", "doc_id", "place", name="draw_place"),
         CheckConstraint("place >= 0", name="draw_place_from_0"),
         CheckConstraint("turn IS NULL OR (place = 0 AND turn >= 1)", name="draw_turn"),
@@ -104,7 +104,7 @@ class DrawRow(_Row, table=True):
     paper_id: str = Field(primary_key=True, sa_type=Text)
     doc_id: str = Field(primary_key=True, sa_type=Text)
     method: str = Field(primary_key=True, sa_type=Text)
-    rank: int
+    rank: int | None
     score: float | None = Field(sa_type=Float)
     turn: int | None
     place: int
@@ -251,13 +251,13 @@ class AdjudicationRow(_Row, table=True):
 
 
 class SplitRow(_Row, table=True):
-    """A query's fold in a named split; a query is in one fold of a split."""
+    """A query in a fold of a named split; folds may share queries, as development and test folds do."""
 
     __tablename__ = "split"
     __table_args__ = (ForeignKeyConstraint(["query_id"], ["query.query_id"], name="split_query"),)
     name: str = Field(primary_key=True, sa_type=Text)
     query_id: str = Field(primary_key=True, sa_type=Text)
-    fold: str = Field(sa_type=Text)
+    fold: str = Field(primary_key=True, sa_type=Text)
 
 
 class RunRow(_Row, table=True):

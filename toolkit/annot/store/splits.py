@@ -17,24 +17,21 @@ Folds = Mapping[str, Iterable[str]]
 def put_split(session: Session, name: str, folds: Folds) -> Change:
     """Make these the folds of the split `name`; other splits stay.
 
-    Raises InputError for a query in two folds, and for one that is unknown.
+    Folds may share queries: a development fold is often another's test fold. Raises InputError for a query twice in
+    one fold, and for one that is unknown.
     """
-    given = [(query_id, fold) for fold, query_ids in folds.items() for query_id in query_ids]
-    check_distinct([query_id for query_id, _fold in given], what=f"split {name}")
-    check_queries_known(session, {query_id for query_id, _fold in given}, what=f"split {name}")
+    given = [(fold, query_id) for fold, query_ids in folds.items() for query_id in query_ids]
+    check_distinct(given, what=f"split {name}")
+    check_queries_known(session, {query_id for _fold, query_id in given}, what=f"split {name}")
     standing = {
-        query_id: fold for fold, query_ids in read_splits(session).get(name, {}).items() for query_id in query_ids
+        (fold, query_id) for fold, query_ids in read_splits(session).get(name, {}).items() for query_id in query_ids
     }
-    new = dict(given)
-    added = len(new.keys() - standing.keys())
-    removed = len(standing.keys() - new.keys())
-    changed = sum(standing[query_id] != new[query_id] for query_id in new.keys() & standing.keys())
-    if added or removed or changed:
+    new = set(given)
+    if new != standing:
         delete_where(session, SplitRow, "name", [name])
-        insert_rows(
-            session, SplitRow, ({"name": name, "query_id": query_id, "fold": fold} for query_id, fold in new.items())
-        )
-    return Change(added, changed, removed, len(new) - added - changed)
+        rows = ({"name": name, "fold": fold, "query_id": query_id} for fold, query_id in sorted(new))
+        insert_rows(session, SplitRow, rows)
+    return Change(len(new - standing), 0, len(standing - new), len(new & standing))
 
 
 def read_splits(session: Session) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -1,0 +1,116 @@
+"""Papers into the corpus: read, filtered, counted, kept as Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.corpus import Tally, filter_papers
+from annot.errors import InputError, MissingInput
+from annot.formats.papers import read_papers as parse_papers
+from annot.records import Paper
+from annot.store import papers as parquet
+from annot.workspace import Workspace, write_manifest
+
+MANIFEST = "manifest.json"
+REPORTED = 10
+"""Examples of each kind that are told; all of them are counted."""
+OFTEN = 2_000
+
+Advance = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of the papers read."""
+
+    read: int
+    kept: int
+    in_corpus: int
+    rejected: dict[str, int]
+    differing_ids: tuple[str, ...]
+    """Ids that came again with other content; the first paper stands."""
+    same_title: tuple[tuple[str, str], ...]
+    """Pairs of ids with one normalised title; both are kept."""
+    sha256: str | None
+
+
+def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) -> Added:
+    """Add the papers of `files`; the same files again add nothing. All files are sound, or nothing is kept."""
+    missing = [str(path) for path in files if not path.is_file()]
+    if missing:
+        raise InputError(f"{len(missing)} file(s) not found", faults=[f"{path}: no such file" for path in missing])
+    tally = Tally()
+    before = 0
+    try:
+        for paper in parquet.read_papers(ws.corpus):
+            tally.remember(paper)
+            before += 1
+    except MissingInput:
+        pass
+    known_titles = len(tally.same_title)
+    kept = filter_papers(_counted(_parse(files), advance), ws.settings.corpus, tally)
+    if dry_run:
+        for _paper in kept:
+            pass
+        digest = None
+    else:
+        with parquet.PaperWriter(ws.corpus) as writer:
+            for paper in kept:
+                writer.add(paper)
+        digest = write_corpus_manifest(ws) if before + tally.kept else None
+    return Added(
+        read=tally.read,
+        kept=tally.kept,
+        in_corpus=before + tally.kept,
+        rejected={reason.value: count for reason, count in sorted(tally.rejected.items())},
+        differing_ids=tuple(tally.differing),
+        same_title=tuple(tally.same_title[known_titles:]),
+        sha256=digest,
+    )
+
+
+def write_corpus_manifest(ws: Workspace) -> str:
+    """Write the manifest of the corpus as it is now, and return the hash of its content."""
+    digest = parquet.corpus_sha256(ws.corpus)
+    facts = {"papers": parquet.count_papers(ws.corpus), "content_sha256": digest}
+    write_manifest(ws.corpus / MANIFEST, files=sorted(ws.corpus.glob("*.parquet")), inputs={}, facts=facts)
+    return digest
+
+
+def describe(added: Added) -> str:
+    """The counts in words."""
+    lines = [f"{added.read} papers read, {added.kept} kept, {added.in_corpus} in the corpus"]
+    lines += [f"  {count} rejected: {reason}" for reason, count in added.rejected.items()]
+    if added.differing_ids:
+        lines.append(f"  ids with other content than before: {_some(list(added.differing_ids))}")
+    if added.same_title:
+        pairs = [f"{first} = {second}" for first, second in added.same_title]
+        lines.append(f"  {len(pairs)} with the title of another (both kept): {_some(pairs)}")
+    return "\n".join(lines)
+
+
+def _parse(files: list[Path]) -> Iterator[Paper]:
+    for path in files:
+        try:
+            with path.open(encoding="utf-8") as lines:
+                yield from parse_papers(lines, name=str(path), clean_text=True)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper a line"
+            ) from None
+
+
+def _counted(papers: Iterator[Paper], advance: Advance) -> Iterator[Paper]:
+    done = 0
+    for done, paper in enumerate(papers, start=1):
+        if done % OFTEN == 0:
+            advance(done, None)
+        yield paper
+    advance(done, done)
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - REPORTED
+    return ", ".join(names[:REPORTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,116 @@
+"""Drawing the plan: who judges what, in which order, before anything is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from annot.errors import MissingInput
+from annot.planning import draw_plan, plan_lines
+from annot.records import Assignment, Query
+from annot.steps.names import known_query
+from annot.store import people
+from annot.store.database import open_store
+from annot.store.pools import documents_by_query
+from annot.store.queries import read_queries
+from annot.workspace import Workspace, write_file, write_manifest
+
+PLAN_FILE = "plan.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one assessor has to do."""
+
+    assessor: str
+    queries: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan: how many pairs, who has how many, and the hash to hold it by."""
+
+    pairs: int
+    assignments: int
+    new: int
+    sha256: str
+    loads: tuple[Load, ...]
+
+
+def make(ws: Workspace, *, queries: tuple[str, ...], seed: int | None, dry_run: bool) -> Planned:
+    """Draw the plan for the pools as they are; what is planned already keeps its place.
+
+    `queries` limits what is added to these queries; without any, all queries are planned.
+    """
+    seed = ws.settings.seed if seed is None else seed
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            known = {query.query_id: query for query in read_queries(session)}
+            documents = documents_by_query(session)
+            everyone = people.read_assessors(session)
+            standing = people.read_assignments(session)
+        wanted = _wanted(known, documents, queries, standing)
+        assessors = [
+            person.assessor
+            for person in everyone
+            if not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess
+        ]
+        assignments = draw_plan(
+            wanted,
+            known,
+            assessors,
+            per_pair=ws.settings.judging.per_pair,
+            assignment=ws.settings.judging.assignment,
+            seed=seed,
+            standing=standing,
+        )
+        text = plan_lines(assignments)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        if not dry_run:
+            with store.begin() as session:
+                created = datetime.now(UTC).isoformat(timespec="seconds")
+                people.replace_plan(session, assignments, plan=people.Plan(digest, seed, created))
+            _write(ws, text, seed)
+    return Planned(
+        pairs=len({(one.query_id, one.doc_id) for one in assignments}),
+        assignments=len(assignments),
+        new=len(assignments) - len(standing),
+        sha256=digest,
+        loads=_loads(assignments, assessors),
+    )
+
+
+def _wanted(
+    known: dict[str, Query],
+    documents: dict[str, tuple[str, ...]],
+    queries: tuple[str, ...],
+    standing: tuple[Assignment, ...],
+) -> dict[str, tuple[str, ...]]:
+    """The documents to judge of each query to plan; queries that stand in the plan stay in it."""
+    chosen = {known_query(known, name).query_id for name in queries} or set(known)
+    chosen |= {one.query_id for one in standing}
+    without_pool = sorted(name for name in chosen if name not in documents)
+    if not known:
+        raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
+    if without_pool:
+        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint="draw the pools with `annot pool`")
+    return {name: documents[name] for name in sorted(chosen)}
+
+
+def _write(ws: Workspace, text: str, seed: int) -> None:
+    path = ws.pools / PLAN_FILE
+    write_file(path, text)
+    pools = ws.pools / "manifest.json"
+    inputs = {"pools/manifest.json": hashlib.sha256(pools.read_bytes()).hexdigest()} if pools.is_file() else {}
+    judging = ws.settings.judging
+    facts = {"seed": seed, "per_pair": judging.per_pair, "assignment": judging.assignment}
+    write_manifest(ws.pools / "plan.manifest.json", files=[path], inputs=inputs, facts=facts)
+
+
+def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:
+    pairs = Counter(one.assessor for one in assignments)
+    queries = Counter(name for name, _ in {(one.assessor, one.query_id) for one in assignments})
+    return tuple(Load(name, queries[name], pairs[name]) for name in sorted(assessors))

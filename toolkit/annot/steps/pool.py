@@ -1,0 +1,318 @@
+"""Drawing the pools: rank the corpus for each query paper by every method, draw, write, remember."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from annot.corpus import normalised_title
+from annot.errors import InputError, MissingInput
+from annot.formats.trec import read_run, write_run
+from annot.pooling import CITED, draw, shares
+from annot.ranking.methods import rank_all, settings_of
+from annot.records import Paper, Pool, Query, Ranking
+from annot.settings import DrawMode
+from annot.steps.index import open_index
+from annot.steps.names import known_query
+from annot.store import papers, pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+
+MANIFEST = "manifest.json"
+
+Advance = Callable[[int, int | None], None]
+Rankings = dict[str, dict[str, Ranking]]
+"""By method, then by query paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One pool in figures."""
+
+    paper_id: str
+    queries: int
+    size: int
+    cited: int
+    cited_outside: int | None
+    dry: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What `annot pool` did."""
+
+    pools: tuple[Drawn, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A pool and the titles of its documents."""
+
+    pool: Pool
+    titles: dict[str, str]
+
+
+def build(
+    ws: Workspace,
+    *,
+    mode: str | None,
+    per_method: int | None,
+    ranking_depth: int | None,
+    without: tuple[str, ...] | None,
+    seed: int | None,
+    frozen: bool,
+    dry_run: bool,
+    advance: Advance,
+) -> Built:
+    """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
+
+    frozen: draw from the rankings in `pools/rankings/` as they stand.
+    """
+    settings = ws.settings.pool
+    mode = settings.mode if mode is None else mode
+    per_method = settings.per_method if per_method is None else per_method
+    depth = settings.ranking_depth if ranking_depth is None else ranking_depth
+    left_out = settings.without if without is None else without
+    seed = ws.settings.seed if seed is None else seed
+    _check_names(mode, left_out, settings.methods)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = read_queries(session)
+        if not queries:
+            raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
+        query_papers = _query_papers(ws, queries)
+        twins = _twins(ws, query_papers)
+        ranked_methods = [name for name in settings.methods if name not in left_out and name != CITED]
+        if frozen:
+            rankings, facts = _read_rankings(ws, ranked_methods, query_papers), None
+        else:
+            rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance)
+        in_corpus = _cited_in_corpus(ws, query_papers) if CITED in settings.methods and CITED not in left_out else None
+        drawn = [
+            draw(
+                {method: rankings[method][paper_id] for method in ranked_methods},
+                paper_id=paper_id,
+                cited=None if in_corpus is None else [one for one in paper.citations if one in in_corpus],
+                cited_outside=None
+                if in_corpus is None
+                else len({one for one in paper.citations if one not in in_corpus}),
+                mode=mode,
+                per_method=per_method,
+                ranking_depth=depth,
+                seed=seed,
+                without=left_out,
+                excluded=twins[paper_id],
+            )
+            for paper_id, paper in query_papers.items()
+        ]
+        if not dry_run:
+            digests = {paper_id: _digest(rankings, paper_id) for paper_id in query_papers}
+            with store.begin() as session:
+                pools.replace_pools(session, drawn, rankings_sha256=digests)
+            if facts is not None:
+                write_rankings(ws, rankings, facts=facts)
+            _write_pools(ws, drawn, seed=seed)
+    return Built(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+
+
+def show(ws: Workspace, name: str) -> Shown:
+    """The pool of a query, or of a query paper."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        if name not in known and any(query.paper_id == name for query in known.values()):
+            paper_id = name
+        else:
+            paper_id = known_query(known, name).paper_id
+        pool = pools.read_pool(session, paper_id)
+    found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
+    return Shown(pool, {doc_id: paper.title for doc_id, paper in found.items()})
+
+
+def headline(pool: Pool) -> str:
+    """How the pool came about, in a line or two."""
+    quota = "" if pool.per_method is None else f", {pool.per_method} per method"
+    seed = "" if pool.seed is None else f", seed {pool.seed}"
+    lines = [f"{pool.paper_id}: {len(pool.entries)} documents, {pool.mode}{quota}{seed}"]
+    lines += [
+        f"  {share.method}: drew {share.drawn} (down to rank {share.deepest or '-'}), had {share.also} more"
+        + (", ran dry" if share.dry else "")
+        for share in shares(pool)
+    ]
+    if pool.without:
+        lines.append(f"  without {', '.join(pool.without)}")
+    return "\n".join(lines)
+
+
+def pool_lines(pool: Pool) -> str:
+    """A pool as JSON lines: how it was drawn, then an entry a line in the order drawn."""
+    head = {key: value for key, value in asdict(pool).items() if key != "entries"}
+    return "".join(
+        json.dumps(record, ensure_ascii=False) + "\n" for record in [head, *(asdict(entry) for entry in pool.entries)]
+    )
+
+
+def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, object]) -> None:
+    """Write each method's rankings as a TREC run whose topics are the query papers, and the manifest."""
+    for method, by_paper in rankings.items():
+        write_file(ws.rankings / f"{method}.run", write_run(by_paper, tag=method))
+    for stale in ws.rankings.glob("*.run"):
+        if stale.stem not in rankings:
+            stale.unlink()
+    inputs = {"corpus": str(facts["corpus_sha256"])}
+    told = {name: value for name, value in facts.items() if name != "corpus_sha256"}
+    write_manifest(ws.rankings / MANIFEST, files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
+
+
+def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -> None:
+    modes = DrawMode.__args__  # type: ignore[attr-defined]
+    if mode not in modes:
+        raise InputError(f"mode {mode!r}: expected one of {', '.join(modes)}")
+    unknown = [name for name in left_out if name not in methods]
+    if unknown:
+        raise InputError(f"--without {', '.join(unknown)}: not among pool.methods in annot.toml ({', '.join(methods)})")
+
+
+def _query_papers(ws: Workspace, queries: tuple[Query, ...]) -> dict[str, Paper]:
+    wanted = sorted({query.paper_id for query in queries})
+    found = papers.find_papers(ws.corpus, wanted)
+    absent = [paper_id for paper_id in wanted if paper_id not in found]
+    if absent:
+        raise InputError(
+            f"{len(absent)} query paper(s) not in the corpus",
+            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
+        )
+    return {paper_id: found[paper_id] for paper_id in wanted}
+
+
+def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
+    """For each query paper the other papers of its normalised title: they never enter its pool."""
+    wanted: dict[str, list[str]] = {}
+    for paper in query_papers.values():
+        title = normalised_title(paper.title)
+        if title:
+            wanted.setdefault(title, [])
+    for paper in papers.read_papers(ws.corpus, columns=("title",)):
+        title = normalised_title(paper.title)
+        if title in wanted:
+            wanted[title].append(paper.paper_id)
+    return {
+        paper_id: tuple(one for one in wanted.get(normalised_title(paper.title), ()) if one != paper_id)
+        for paper_id, paper in query_papers.items()
+    }
+
+
+def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
+    cited = {one for paper in query_papers.values() for one in paper.citations}
+    return frozenset(cited & set(papers.paper_ids(ws.corpus)))
+
+
+def _rank(
+    ws: Workspace,
+    methods: list[str],
+    paper_ids: list[str],
+    twins: Mapping[str, tuple[str, ...]],
+    depth: int,
+    advance: Advance,
+) -> tuple[Rankings, dict[str, object]]:
+    index = open_index(ws, methods=methods, advance=advance)
+    done = 0
+
+    def after_method(_name: str) -> None:
+        nonlocal done
+        done += 1
+        advance(done, len(methods))
+
+    rankings = rank_all(
+        index.bench,
+        methods=methods,
+        paper_ids=paper_ids,
+        excluded=twins,
+        ranking_depth=depth,
+        after_method=after_method,
+    )
+    facts = {
+        "corpus_sha256": index.corpus_sha256,
+        "ranking_depth": depth,
+        "query_papers": paper_ids,
+        "methods": {method: settings_of(index.bench, method) for method in methods},
+    }
+    return rankings, facts
+
+
+def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str, Paper]) -> Rankings:
+    hint = "rank anew with `annot pool` without --frozen"
+    ranked = set(read_manifest(ws.rankings / MANIFEST, hint=hint)["query_papers"])
+    absent = [paper_id for paper_id in query_papers if paper_id not in ranked]
+    if absent:
+        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=hint)
+    rankings: Rankings = {}
+    for method in methods:
+        path = ws.rankings / f"{method}.run"
+        if not path.is_file():
+            raise MissingInput(f"{path}: no rankings to draw from", hint=hint)
+        found = read_run(path.read_text(encoding="utf-8").splitlines(), name=str(path)).rankings
+        # A query paper without a usable token has an empty ranking, and so no line in the file.
+        rankings[method] = {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
+    return rankings
+
+
+def _digest(rankings: Rankings, paper_id: str) -> str:
+    """The hash of what the pool of one query paper was drawn from."""
+    digest = hashlib.sha256()
+    for method in sorted(rankings):
+        digest.update(write_run({paper_id: rankings[method][paper_id]}, tag=method).encode())
+    return digest.hexdigest()
+
+
+def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
+    wanted = {pool.paper_id: pool for pool in drawn}
+    for paper_id, pool in wanted.items():
+        write_file(pool_file(ws, paper_id), pool_lines(pool))
+    files = [pool_file(ws, paper_id) for paper_id in wanted]
+    known = {*files, ws.pools / "plan.jsonl"}
+    for stale in set(ws.pools.glob("*.jsonl")) - known:
+        stale.unlink()
+    inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
+    facts = {
+        "mode": drawn[0].mode,
+        "per_method": drawn[0].per_method,
+        "ranking_depth": drawn[0].ranking_depth,
+        "seed": seed,
+        "without": drawn[0].without,
+    }
+    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
+
+
+def pool_file(ws: Workspace, paper_id: str) -> Path:
+    """Where the pool of a query paper lies; all its facets share it."""
+    return ws.pools / f"{quote(paper_id, safe='')}.jsonl"
+
+
+def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> Drawn:
+    return Drawn(
+        paper_id=pool.paper_id,
+        queries=sum(query.paper_id == pool.paper_id for query in queries),
+        size=len(pool.entries),
+        cited=sum(entry.drawn.method == CITED for entry in pool.entries),
+        cited_outside=pool.cited_outside,
+        dry=pool.dry,
+    )
+
+
+def _notes(drawn: list[Pool], left_out: tuple[str, ...], twins: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
+    sizes = sorted(len(pool.entries) for pool in drawn)
+    yield f"{len(drawn)} pools of {sizes[0]} to {sizes[-1]} documents, {sum(sizes) / len(sizes):.1f} on average"
+    if left_out:
+        yield f"left out on request: {', '.join(left_out)}"
+    for paper_id, others in twins.items():
+        if others:
+            yield f"{paper_id}: kept out of its pool for having the same title: {', '.join(others)}"
+    dry = [pool.paper_id for pool in drawn if pool.dry]
+    if dry:
+        yield f"a method ran dry in the pool(s) of {', '.join(dry)}"
