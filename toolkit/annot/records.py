@@ -53,7 +53,7 @@ class Draw:
 
     `rank` counts from 1 in that method's ranking; it is None in an imported pool that names its methods and no ranks.
     `score` is None for `cited` and where `rank` is. `turn` counts the draws of the pool from 1; it is None where the
-    method also had the document but did not draw it.
+    method also had the document but did not draw it, and in an imported pool that does not tell its order.
     """
 
     method: str

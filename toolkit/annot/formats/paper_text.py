@@ -11,7 +11,7 @@ from annot.formats.sentences import PARAGRAPH, split_sentences
 from annot.formats.text import clean
 from annot.records import LABELS, Paper
 
-_HEADING = re.compile(r"abstract\s*(?:[.:]|[—–]|-(?=[\sA-Z]))+\s*|abstract$", re.IGNORECASE)
+_HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")
 
 
 def paper_of(
@@ -36,14 +36,13 @@ def paper_of(
         paragraphs = PARAGRAPH.split(abstract)
         if clean_text:
             paragraphs = [clean(paragraph) for paragraph in paragraphs]
-            paragraphs[0] = _HEADING.sub("", paragraphs[0], count=1) if _HEADING.match(paragraphs[0]) else paragraphs[0]
+            paragraphs[0] = _without_heading(paragraphs[0])
         sentences = [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph)]
     else:
         sentences = list(abstract)
         if clean_text:
             sentences = [clean(sentence) for sentence in sentences]
-            if sentences and (heading := _HEADING.match(sentences[0])):
-                sentences[0] = sentences[0][heading.end() :]
+            sentences[:1] = [_without_heading(first) for first in sentences[:1]]
             kept = [position for position, sentence in enumerate(sentences) if sentence]
             sentences = [sentences[position] for position in kept]
             known = None if known is None else [known[position] for position in kept]
@@ -56,6 +55,11 @@ def paper_of(
         labels=None if known is None else tuple(known),
         citations=tuple(cited),
     )
+
+
+def _without_heading(text: str) -> str:
+    heading = _HEADING.match(text)
+    return text[heading.end() :] if heading else text
 
 
 def _known(labels: Sequence[str]) -> list[str]:

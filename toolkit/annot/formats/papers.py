@@ -64,14 +64,16 @@ def paper_from(record: dict[str, Any], *, clean_text: bool) -> Paper:
     year = _year(record, faults)
     labels = _labels(record, faults)
     citations = _citations(record, faults)
-    if labels is not None and isinstance(abstract, str):
+    if abstract is None:
+        labels = None
+    elif labels is not None and isinstance(abstract, str):
         faults.append("labels need `abstract` as a list of sentences, found one string")
     elif labels is not None and len(labels) != len(abstract):
         if record.get("pred_labels_truncated") is True and len(labels) < len(abstract):
             labels = None
         else:
             faults.append(f"{len(labels)} labels for {len(abstract)} sentences")
-    if faults:
+    if faults or abstract is None:
         raise InputError("not a paper", faults=faults)
     return paper_of(paper_id, title, abstract, year=year, labels=labels, citations=citations, clean_text=clean_text)
 
@@ -107,14 +109,17 @@ def _text(record: dict[str, Any], field: str, faults: list[str]) -> str:
     return value or ""
 
 
-def _abstract(record: dict[str, Any], faults: list[str]) -> str | list[str]:
+def _abstract(record: dict[str, Any], faults: list[str]) -> str | list[str] | None:
+    """One string or sentences; None where there is a fault."""
+    before = len(faults)
     value = record.get("abstract")
     if not isinstance(value, list):
-        return _text(record, "abstract", faults)
+        text = _text(record, "abstract", faults)
+        return (text or []) if len(faults) == before else None
     wrong = [position for position, sentence in enumerate(value, 1) if not isinstance(sentence, str)]
     if wrong:
         faults.append(f"abstract: entry {wrong[0]} is {_kind(value[wrong[0] - 1])}, expected a string")
-        return []
+        return None
     return value
 
 

@@ -35,9 +35,10 @@ _CAPITAL_INSIDE = re.compile(r"[a-z]+[-‐]?[A-Z]")
 _CITATION = re.compile(r"[(\[]\s*\d")
 _SEVERAL_LETTERS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _LIST_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[ivx]{1,4}|[A-Za-z])[)\]]?[.)]?")
+_NEAR = 120
+"""Characters within which an open bracket must close to hold a sentence together."""
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 """An empty line, where a paragraph ends."""
-_WORD_BEFORE = re.compile(r"\S*$")
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
@@ -70,7 +71,7 @@ def _split_paragraph(text: str) -> list[str]:
         sentence = text[start : match.end()]
         following = match[1] or match[2]
         ends = following in _OPENERS if match[2] else _ends(sentence, match[0], following)
-        if ends and not _in_bracket(sentence, text[match.end() :]):
+        if ends and not _in_bracket(sentence, text[match.end() : match.end() + _NEAR]):
             sentences.append(sentence.strip())
             start = match.end()
     sentences.append(text[start:].strip())
@@ -83,8 +84,8 @@ def _ends(sentence: str, stop: str, following: str) -> bool:
         return False
     if stop != ".":
         return True
-    found = _WORD_BEFORE.search(sentence[:-1])
-    word = found[0].lstrip("\"'“‘«([{") if found else ""
+    words = sentence[:-1].rsplit(None, 1)
+    word = words[-1].lstrip("\"'“‘«([{") if words else ""
     lowered = word.lower()
     opener = following.strip("\"'“”‘’«»()[],;:") in _OPENERS
     if lowered in _INSIDE:
@@ -108,8 +109,8 @@ def _can_open(word: str) -> bool:
 
 
 def _in_bracket(sentence: str, rest: str) -> bool:
-    """Whether a bracket that was opened in `sentence` closes within the next words of `rest`."""
+    """Whether a bracket that was opened in `sentence` closes in `rest`, the characters that follow."""
     if sentence.count("(") <= sentence.count(")"):
         return False
-    closing = rest.find(")", 0, 120)
+    closing = rest.find(")")
     return closing >= 0 and "(" not in rest[:closing]

@@ -1,0 +1,185 @@
+"""Papers from JSON Lines: both styles, cleaning, and every fault of a file with its line."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from annot.errors import InputError
+from annot.formats.papers import read_papers
+from annot.records import LABELS, Paper
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+PLAIN = {
+    "paper_id": "fic0101",
+    "title": "A Title",
+    "year": 2001,
+    "abstract": ["We tag.", "It works."],
+    "labels": ["method", "result"],
+    "citations": ["fic0102", "fic0102", "fic0101", 7],
+    "problem": "01",
+}
+
+
+def read(*records: Any, clean_text: bool = True) -> list[Paper]:
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    return list(read_papers(lines, name="corpus.jsonl", clean_text=clean_text))
+
+
+def faults_of(*records: Any) -> tuple[str, ...]:
+    with pytest.raises(InputError) as caught:
+        read(*records)
+    return caught.value.faults
+
+
+def test_a_plain_line_becomes_a_paper_and_unknown_fields_are_passed_over() -> None:
+    assert read(PLAIN) == [
+        Paper("fic0101", "A Title", ("We tag.", "It works."), 2001, ("method", "result"), ("fic0102", "7"))
+    ]
+
+
+def test_a_line_in_the_style_of_csfcube_and_s2orc_becomes_a_paper() -> None:
+    record = {
+        "paper_id": "77",
+        "metadata": {"year": 1999, "authors": []},
+        "title": "T",
+        "abstract": ["One.", "Two.", "Three."],
+        "pred_labels": ["background_label", "objective_label", "other_label"],
+        "pred_labels_truncated": False,
+        "outbound_citations": ["5", "6"],
+    }
+    assert read(record) == [
+        Paper("77", "T", ("One.", "Two.", "Three."), 1999, ("background", "objective", "other"), ("5", "6"))
+    ]
+
+
+@pytest.mark.parametrize("field", ["paper_id", "id", "_id"])
+@pytest.mark.parametrize(("value", "expected"), [("x1", "x1"), (12, "12")])
+def test_the_id_is_found_under_each_of_its_names_and_is_a_string(field: str, value: object, expected: str) -> None:
+    assert read({field: value, "title": "T", "abstract": "One. Two."})[0].paper_id == expected
+
+
+def test_an_abstract_in_one_string_is_split_and_has_no_labels() -> None:
+    paper = read({"id": "1", "title": "T", "year": "2020", "abstract": "Abstract. We tag, e.g. Names.\n\nIt works."})[0]
+    assert paper == Paper("1", "T", ("We tag, e.g. Names.", "It works."), 2020)
+
+
+def test_null_title_abstract_year_are_for_the_filters_and_no_faults() -> None:
+    assert read({"id": "1", "title": None, "abstract": None, "year": None}) == [Paper("1", "", ())]
+    assert read({"id": "1", "title": "T", "abstract": "", "labels": []}) == [Paper("1", "T", (), None, ())]
+
+
+def test_labels_of_a_truncated_abstract_are_left_to_the_classifier() -> None:
+    record = {**PLAIN, "pred_labels_truncated": True, "labels": ["method"]}
+    assert read(record)[0].labels is None
+    assert faults_of({**PLAIN, "labels": ["method"]}) == ("corpus.jsonl:1: 1 labels for 2 sentences",)
+
+
+def test_a_heading_and_empty_sentences_go_with_their_labels() -> None:
+    record = {
+        "id": "1",
+        "title": " <i>T</i> ",
+        "abstract": ["Abstract.", "<<ETX>>", "A tagger.", "It\u0092s good."],
+        "labels": ["other", "background", "method", "result"],
+    }
+    assert read(record) == [Paper("1", "T", ("A tagger.", "It’s good."), None, ("method", "result"))]
+    raw = read(record, clean_text=False)[0]
+    assert (raw.title, raw.sentences) == (" <i>T</i> ", tuple(record["abstract"]))
+    assert raw.labels == tuple(record["labels"])
+
+
+@pytest.mark.parametrize(
+    ("first", "left"),
+    [
+        ("Abstract: We tag.", "We tag."),
+        ("ABSTRACT — We tag.", "We tag."),
+        ("Abstract-We tag.", "We tag."),
+        ("Abstract-level rules help.", "Abstract-level rules help."),
+        ("Abstract meaning is hard.", "Abstract meaning is hard."),
+        ("Abstraction.", "Abstraction."),
+    ],
+)
+def test_only_the_heading_abstract_is_taken_from_the_first_sentence(first: str, left: str) -> None:
+    assert read({"id": "1", "title": "T", "abstract": [first, "Abstract."]})[0].sentences == (left, "Abstract.")
+
+
+def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -> None:
+    good = [{**PLAIN, "paper_id": f"p{number}"} for number in range(16)]
+    bad = [
+        '{"paper_id": "p17", "title": ',
+        {**PLAIN, "labels": ["method", "resutl"]},
+        ["p19"],
+        {"title": "T", "abstrct": "x"},
+        {**PLAIN, "paper_id": "a b", "year": 2001.5, "abstract": ["x", 3]},
+        {**PLAIN, "abstract": "One. Two."},
+        {**PLAIN, "title": 3, "citations": "x"},
+    ]
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in [*good, *bad]]
+    papers = read_papers(lines, name="corpus.jsonl", clean_text=True)
+    seen: list[str] = []
+    with pytest.raises(InputError, match=r"corpus\.jsonl: 11 faults") as caught:
+        seen.extend(paper.paper_id for paper in papers)
+    assert seen == [f"p{number}" for number in range(16)]
+    assert caught.value.faults == (
+        "corpus.jsonl:17: not valid JSON: Expecting value at column 30",
+        "corpus.jsonl:18: unknown sentence label 'resutl': did you mean 'result'?",
+        "corpus.jsonl:19: found a list, expected one JSON object a line",
+        "corpus.jsonl:20: no id: expected one of the fields paper_id, id, _id",
+        "corpus.jsonl:20: no field 'abstract': did you mean 'abstrct'?",
+        "corpus.jsonl:21: paper_id: found 'a b', expected an id without white space",
+        "corpus.jsonl:21: abstract: entry 2 is a number, expected a string",
+        "corpus.jsonl:21: year: found 2001.5, expected an integer or null",
+        "corpus.jsonl:22: labels need `abstract` as a list of sentences, found one string",
+        "corpus.jsonl:23: title: found a number, expected a string",
+        "corpus.jsonl:23: citations: found a string, expected a list of ids",
+    )
+
+
+def test_a_file_of_another_format_stops_after_a_thousand_faults() -> None:
+    with pytest.raises(InputError, match="1000 faults, reading stopped"):
+        list(read_papers(("x" for _ in range(10**9)), name="corpus.txt", clean_text=True))
+
+
+def test_bytes_that_are_not_utf8_are_a_fault() -> None:
+    file = io.TextIOWrapper(io.BytesIO(b'{"id": "1", "title": "\xff", "abstract": "x"}\n'), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        list(read_papers(file, name="x", clean_text=True))
+    assert "not UTF-8" in caught.value.faults[0]
+
+
+def test_a_byte_order_mark_and_empty_lines_are_passed_over() -> None:
+    assert len(read("\ufeff" + json.dumps(PLAIN), "", " \n")) == 1
+
+
+words = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@settings(deadline=None)
+@given(
+    st.builds(
+        Paper,
+        paper_id=st.from_regex(r"[\w./:-]+", fullmatch=True),
+        title=words,
+        sentences=st.lists(words, max_size=5).map(tuple),
+        year=st.none() | st.integers(0, 3000),
+        labels=st.none(),
+        citations=st.just(("c1", "c2")),
+    ),
+    st.data(),
+)
+def test_a_written_paper_is_read_back_as_it_was_without_cleaning(paper: Paper, data: st.DataObject) -> None:
+    labels = data.draw(st.lists(st.sampled_from(LABELS), min_size=len(paper.sentences), max_size=len(paper.sentences)))
+    record = {
+        "paper_id": paper.paper_id,
+        "title": paper.title,
+        "abstract": list(paper.sentences),
+        "year": paper.year,
+        "labels": labels,
+        "citations": list(paper.citations),
+    }
+    assert read(record, clean_text=False) == [
+        Paper(paper.paper_id, paper.title, paper.sentences, paper.year, tuple(labels), paper.citations)
+    ]

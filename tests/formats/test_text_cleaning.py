@@ -1,0 +1,91 @@
+"""Cleaning: each kind of junk that facts on CSFCube name, what must stay, and that cleaning twice is cleaning once."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from annot.formats.text import clean
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pieces = st.one_of(
+    st.sampled_from(
+        [
+            "&amp;",
+            "&lt;",
+            "i",
+            ">",
+            "<",
+            "/",
+            "&",
+            ";",
+            "#",
+            "\x00",
+            "\x85",
+            "â",
+            "\x80",
+            "\x94",
+            "ﬁ",
+            "é",
+            "<<ETX>>",
+            "\u0308",
+            "\u0958",
+            " ",
+            "\n",
+            "\ufffd",
+            "\ud800",
+            "p",
+            "sup",
+            "lt",
+            "amp",
+        ]
+    ),
+    st.text(st.characters(exclude_categories=()), max_size=3),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(pieces, max_size=12).map("".join))
+def test_cleaning_twice_is_cleaning_once_and_leaves_nothing_unprintable(text: str) -> None:
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned
+    assert unicodedata.is_normalized("NFC", cleaned)
+    assert cleaned == " ".join(cleaned.split())
+    assert not {unicodedata.category(char) for char in cleaned} & {"Cc", "Cs", "Co"}
+    cleaned.encode("utf-8")
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("abc XYZ.,;:()'\"-0123456789$\\^_{}é"), max_size=60))
+def test_ordinary_text_is_only_folded(text: str) -> None:
+    assert clean(text) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("found", "meant"),
+    [
+        ("A &amp; B &#239; &quot;x&quot; &amp;lt;", 'A & B ï "x" <'),
+        ("(1 + &epsis;) and &NA; AT&T R&D; x", "(1 + &epsis;) and &NA; AT&T R&D; x"),
+        ("rumor dynamicsâ\x80\x94volume", "rumor dynamics—volume"),
+        ("Dijkstra\x92s", "Dijkstra’s"),
+        ("a\x81b\x00c\x07d", "abcd"),
+        ("widely used.<<ETX>>", "widely used."),
+        ("<i>O</i>(<i>T</i><sup>*</sup>) <italic>x</italic>", "O(T*) x"),
+        ('<span class="a b">word</span><p>next</p>', "word next"),
+        (
+            "patterns<P1,...,Pm>and <document,abstract> if a<b or c>d",
+            "patterns<P1,...,Pm>and <document,abstract> if a<b or c>d",
+        ),
+        ("the ﬁrst ﬂow suﬃcient", "the first flow sufficient"),
+        ("\ufffdIn this", "In this"),
+        ("\uf020Abstract", "Abstract"),
+        ("soft\u00adhyphen \u202eright\u202c \u2061n", "softhyphen right n"),
+        ("  a \t b\r\n\u00a0 c\u2003d ", "a b c d"),
+        ("Nai\u0308ve", "Naïve"),
+        ('as"thumbs up"or $N$-ary', 'as"thumbs up"or $N$-ary'),
+        ("نمی\u200cخواهم", "نمی\u200cخواهم"),
+    ],
+)
+def test_junk_goes_and_text_stays(found: str, meant: str) -> None:
+    assert clean(found) == meant

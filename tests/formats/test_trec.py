@@ -1,0 +1,115 @@
+"""TREC run and qrels files: what is read, what is refused, and that writing and reading are inverse."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pytest
+from annot.errors import InputError
+from annot.formats.trec import Run, read_qrels, read_run, write_qrels, write_run
+from annot.ordering import ranked
+from annot.records import Qrel, ScoredDoc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ids = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8).filter(
+    lambda text: not any(char.isspace() for char in text) and not text.startswith("\ufeff")
+)
+scores = st.floats(allow_nan=False, allow_infinity=False)
+rankings = st.dictionaries(
+    ids,
+    st.dictionaries(ids, scores, min_size=1, max_size=6).map(lambda d: [ScoredDoc(*pair) for pair in d.items()]),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(deadline=None)
+@given(rankings, ids)
+def test_a_run_read_back_is_the_run_that_was_written(documents: dict[str, list[ScoredDoc]], tag: str) -> None:
+    text = write_run(documents, tag=tag)
+    expected = {query_id: ranked(scored) for query_id, scored in documents.items()}
+    assert read_run(io.StringIO(text), name="x.run") == Run(tag, expected)
+    assert write_run(read_run(io.StringIO(text), name="x.run").rankings, tag=tag) == text
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.tuples(ids, ids), st.integers(-2, 5), min_size=1, max_size=10))
+def test_qrels_read_back_are_the_qrels_that_were_written(grades: dict[tuple[str, str], int]) -> None:
+    qrels = [Qrel(*pair, grade) for pair, grade in grades.items()]
+    assert read_qrels(io.StringIO(write_qrels(qrels)), name="qrels.txt") == tuple(sorted(qrels))
+
+
+def test_a_run_is_written_column_by_column_with_ties_by_id_and_six_digits() -> None:
+    text = write_run(
+        {
+            "q2": [ScoredDoc("d1", 1.0)],
+            "q1": [ScoredDoc("d9", 0.12345649), ScoredDoc("d10", 0.12345651), ScoredDoc("z", -0.0)],
+        },
+        tag="bm25",
+    )
+    assert text == ("q1 Q0 d10 1 0.123457 bm25\nq1 Q0 d9 2 0.123456 bm25\nq1 Q0 z 3 0 bm25\nq2 Q0 d1 1 1 bm25\n")
+    tied = write_run({"q": [ScoredDoc("d9", 0.33333331), ScoredDoc("d10", 0.33333330)]}, tag="t")
+    assert tied == "q Q0 d10 1 0.333333 t\nq Q0 d9 2 0.333333 t\n"
+
+
+def test_order_comes_from_the_scores_and_neither_from_the_rank_column_nor_from_the_lines() -> None:
+    run = read_run(["q Q0 low 1 0.5 t\n", "q Q0 high 2 1.5e0 t\r\n", "\n", "q\tQ0\tmid  3 1 t"], name="x.run")
+    assert [doc.doc_id for doc in run.rankings["q"]] == ["high", "mid", "low"]
+
+
+def test_every_fault_of_a_run_is_listed_with_its_line() -> None:
+    lines = ["q Q0 d1 1 2.0 t\n"] * 2 + ["q Q0 d2 1 nan t\n", "q Q0 d3 1 1_0 t", "q Q0 d4 1 inf t", "q Q0 d5 1 high t"]
+    lines += ["q Q0 d6 1 0.5\n", "q Q0 d7 1 0.5 other\n"]
+    with pytest.raises(InputError) as caught:
+        read_run(lines, name="pools/bm25.run")
+    assert caught.value.faults == (
+        "pools/bm25.run:2: document 'd1' is there twice for query 'q'",
+        "pools/bm25.run:3: score 'nan', expected a finite number",
+        "pools/bm25.run:4: score '1_0', expected a finite number",
+        "pools/bm25.run:5: score 'inf', expected a finite number",
+        "pools/bm25.run:6: score 'high', expected a finite number",
+        "pools/bm25.run:7: 5 columns, expected 6 (query_id Q0 doc_id rank score tag)",
+        "pools/bm25.run:8: tag 'other', expected 't' as in the lines before",
+    )
+
+
+def test_every_fault_of_qrels_is_listed_with_its_line() -> None:
+    with pytest.raises(InputError) as caught:
+        read_qrels(["q 0 d 1\n", "q 0 d 2\n", "q 0 e 1.5\n", "q e 1\n"], name="qrels.txt")
+    assert [fault.split(": ")[0] for fault in caught.value.faults] == ["qrels.txt:2", "qrels.txt:3", "qrels.txt:4"]
+
+
+def test_files_without_a_line_are_refused() -> None:
+    for read in (read_run, read_qrels):
+        with pytest.raises(InputError, match="1 fault"):
+            read(["\n"], name="empty")
+
+
+def test_bytes_that_are_not_utf8_are_a_fault_with_a_place() -> None:
+    file = io.TextIOWrapper(io.BytesIO(b"q Q0 d 1 2 t\nq Q0 \xff 1 2 t\n"), encoding="utf-8")
+    with pytest.raises(InputError, match="fault") as caught:
+        read_run(file, name="x.run")
+    assert "not UTF-8" in caught.value.faults[0]
+
+
+@pytest.mark.parametrize("bad", ["", "a b", "a\u00a0b", "a\u2028b", "a\x1fb"])
+def test_an_id_that_could_not_be_read_back_is_refused_on_writing(bad: str) -> None:
+    with pytest.raises(InputError):
+        write_run({"q": [ScoredDoc(bad, 1.0)]}, tag="t")
+    with pytest.raises(InputError):
+        write_run({bad: [ScoredDoc("d", 1.0)]}, tag="t")
+    with pytest.raises(InputError):
+        write_run({"q": [ScoredDoc("d", 1.0)]}, tag=bad)
+    with pytest.raises(InputError):
+        write_qrels([Qrel("q", bad, 1)])
+
+
+def test_scores_that_are_not_finite_and_repeated_documents_are_refused_on_writing() -> None:
+    documents = [ScoredDoc("a", math.nan), ScoredDoc("b", math.inf), ScoredDoc("c", 1.0), ScoredDoc("c", 2.0)]
+    with pytest.raises(InputError) as caught:
+        write_run({"q": documents}, tag="t")
+    assert len(caught.value.faults) == 3
+    with pytest.raises(InputError):
+        write_qrels([Qrel("q", "d", 1), Qrel("q", "d", 2)])

@@ -1,0 +1,177 @@
+"""Which papers are kept: each reason by itself, the order of reasons, duplicates by id and by title."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from annot.corpus import Reason, Tally, filter_papers, normalised_title, rejection, same_titles
+from annot.formats.papers import read_papers
+from annot.records import Paper
+from annot.settings import CorpusSettings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SETTINGS = CorpusSettings()
+FOUR = "one two three four"
+
+
+def paper(paper_id: str = "p1", title: str = "Title", sentences: tuple[str, ...] = (FOUR,) * 3) -> Paper:
+    return Paper(paper_id, title, sentences)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "reason"),
+    [
+        ((FOUR,) * 3, None),
+        ((FOUR,) * 20, None),
+        ((FOUR,) * 2, Reason.FEW_SENTENCES),
+        ((FOUR,) * 21, Reason.MANY_SENTENCES),
+        ((" ".join(["w"] * 80), FOUR, FOUR), None),
+        ((" ".join(["w"] * 81), FOUR, FOUR), Reason.LONG_SENTENCE),
+        (("one two three",) * 3, Reason.SHORT_SENTENCES),
+        (("one two three", "one", FOUR), None),
+        ((), Reason.NO_ABSTRACT),
+        (("", " ", ""), Reason.NO_ABSTRACT),
+        ((" ".join(["w"] * 81),), Reason.FEW_SENTENCES),
+    ],
+)
+def test_the_first_reason_by_the_limits_of_the_datasheet(sentences: tuple[str, ...], reason: Reason | None) -> None:
+    assert rejection(paper(sentences=sentences), SETTINGS) is reason
+
+
+def test_a_paper_without_title_is_not_kept() -> None:
+    assert rejection(paper(title=" "), SETTINGS) is Reason.NO_TITLE
+
+
+def test_the_limits_are_those_of_the_settings() -> None:
+    narrow = CorpusSettings(min_sentences=1, max_sentences=2, max_sentence_tokens=4, min_sentence_tokens=2)
+    assert rejection(paper(sentences=(FOUR,)), narrow) is None
+    assert rejection(paper(sentences=(FOUR,) * 3), narrow) is Reason.MANY_SENTENCES
+    assert rejection(paper(sentences=(FOUR + " five",)), narrow) is Reason.LONG_SENTENCE
+    assert rejection(paper(sentences=("one",)), narrow) is Reason.SHORT_SENTENCES
+
+
+def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -> None:
+    tally = Tally()
+    papers = [
+        paper("p1", "First", (FOUR,)),
+        paper("p1", "Second"),
+        paper("p1", "Second"),
+        paper("p1", "Third"),
+        paper("p2", "Other"),
+    ]
+    kept = list(filter_papers(papers, SETTINGS, tally))
+    assert kept == [papers[1], papers[4]]
+    assert (tally.read, tally.kept) == (5, 2)
+    assert tally.rejected == {Reason.FEW_SENTENCES: 1, Reason.DUPLICATE_ID: 1, Reason.DIFFERING_ID: 1}
+    assert tally.differing == ["p1"]
+    assert tally.same_title == []
+
+
+def test_papers_of_one_title_are_kept_and_reported() -> None:
+    tally = Tally()
+    papers = [
+        paper("p1", "Deep Parsing"),
+        paper("p2", "deep-parsing."),
+        paper("p3", "Other"),
+        paper("p4", "DEEP PARSING"),
+    ]
+    assert list(filter_papers(papers, SETTINGS, tally)) == papers
+    assert tally.same_title == [("p1", "p2"), ("p1", "p4")]
+
+
+def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> None:
+    tally = Tally()
+    tally.remember(paper("p1", "Deep Parsing"))
+    kept = list(filter_papers([paper("p1", "Deep Parsing"), paper("p2", "Deep Parsing")], SETTINGS, tally))
+    assert [p.paper_id for p in kept] == ["p2"]
+    assert (tally.read, tally.kept, tally.rejected) == (2, 1, {Reason.DUPLICATE_ID: 1})
+    assert tally.same_title == [("p1", "p2")]
+
+
+def test_titles_without_letters_and_digits_are_not_taken_for_the_same() -> None:
+    assert same_titles([paper("p1", "???"), paper("p2", "...")]) == []
+
+
+def test_filtering_takes_one_paper_at_a_time() -> None:
+    taken = []
+
+    def source() -> object:
+        for number in range(10):
+            taken.append(number)
+            yield paper(f"p{number}")
+
+    kept = filter_papers(source(), SETTINGS, Tally())  # type: ignore[arg-type]
+    next(kept)
+    assert taken == [0]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            paper,
+            st.sampled_from("abc"),
+            st.sampled_from(("T", "t.", "U")),
+            st.integers(0, 25).map(lambda n: (FOUR,) * n),
+        ),
+        max_size=30,
+    )
+)
+def test_every_paper_is_kept_or_counted_once_and_filtering_again_keeps_all(papers: list[Paper]) -> None:
+    tally = Tally()
+    kept = list(filter_papers(papers, SETTINGS, tally))
+    assert tally.read == len(papers) == tally.kept + tally.rejected.total()
+    assert len({p.paper_id for p in kept}) == len(kept) == tally.kept
+    assert list(filter_papers(kept, SETTINGS, Tally())) == kept
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('All You Need is"Love"', "All you need is “love”."),
+        ("Straße", "STRASSE"),
+        ("Naïve Bayes", "Nai\u0308ve  bayes"),
+        ("The ﬁrst x²", "the first X2"),
+        ("ΛΌΓΟΣ", "λόγος"),
+    ],
+)
+def test_titles_that_differ_in_writing_only_are_the_same(one: str, other: str) -> None:
+    assert normalised_title(one) == normalised_title(other) != ""
+
+
+def test_titles_that_differ_in_a_digit_or_letter_are_not_the_same() -> None:
+    assert normalised_title("Parsing 2") != normalised_title("Parsing 3")
+    assert normalised_title("机器翻译") != normalised_title("机器学习")
+
+
+@settings(deadline=None)
+@given(st.text(max_size=30))
+def test_a_normalised_title_is_its_own_normal_form(title: str) -> None:
+    assert normalised_title(normalised_title(title)) == normalised_title(title)
+
+
+def test_the_released_papers_pass_the_filters_that_their_authors_used(shared: Path) -> None:
+    """CSFCube's datasheet: its corpus was filtered so before anything was drawn from it."""
+    tally = Tally()
+    with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
+        kept = list(filter_papers(read_papers(lines, name="csfcube", clean_text=False), SETTINGS, tally))
+    assert (tally.read, len(kept), tally.rejected) == (3368, 3368, Counter())
+
+
+def test_pairs_of_one_title_in_the_release_are_found(shared: Path) -> None:
+    """Thirteen pairs share a title but for case and white space; a fourteenth differs in its final stop only."""
+    with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    with_title: dict[str, list[str]] = {}
+    for record in records:
+        with_title.setdefault("".join(record["title"].lower().split()), []).append(record["paper_id"])
+    pairs = {tuple(ids) for ids in with_title.values() if len(ids) > 1}
+    assert len(pairs) == 13
+    found = same_titles(Paper(record["paper_id"], record["title"], ()) for record in records)
+    titles = {record["paper_id"]: record["title"] for record in records}
+    assert pairs < set(found)
+    assert [titles[one].rstrip(".") == titles[other].rstrip(".") for one, other in set(found) - pairs] == [True]
