@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
-def generator(seed: int, *key: str) -> np.random.Generator:
+def generator(seed: int, *key: str) -> Generator:
     """A local generator that follows from `seed` and `key` alone, on every machine and in every process."""
+    from numpy.random import default_rng
+
     digest = hashlib.sha256("\x1f".join([str(seed), *key]).encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+    return default_rng(int.from_bytes(digest[:16], "big"))

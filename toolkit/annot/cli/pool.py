@@ -84,7 +84,7 @@ def pool_show(
             entry.drawn.method,
             entry.drawn.rank,
             "" if entry.drawn.score is None else f"{entry.drawn.score:.6g}",
-            " ".join(f"{draw.method}:{draw.rank}" for draw in entry.also),
+            " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in entry.also),
             shown.titles.get(entry.doc_id, "")[:60],
         ]
         for entry in shown.pool.entries

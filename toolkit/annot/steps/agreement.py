@@ -45,7 +45,7 @@ def table_of(ws: Workspace, outcome: Outcome, facets: dict[str, str], *, missing
 
 def with_what_was_asked(outcome: Outcome) -> tuple[Judgement, ...]:
     """The judgements of the pairs that all planned assessors have answered: a study under way has no missing ones."""
-    incomplete = set(outcome.settlement.incomplete) - set(outcome.adjudications)
+    incomplete = set(outcome.incomplete)
     return tuple(one for one in outcome.judgements if (one.query_id, one.doc_id) not in incomplete)
 
 

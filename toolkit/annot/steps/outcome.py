@@ -27,6 +27,8 @@ class Outcome:
     """By pair."""
     open: tuple[Pair, ...]
     """Pairs in dispute that nobody has settled yet."""
+    incomplete: tuple[Pair, ...]
+    """Pairs without a final grade that not all of their assessors have answered."""
 
 
 def outcome_of(session: Session) -> Outcome:
@@ -55,6 +57,7 @@ def outcome_of(session: Session) -> Outcome:
         open=tuple(
             (one.query_id, one.doc_id) for one in settlement.disputed if (one.query_id, one.doc_id) not in adjudications
         ),
+        incomplete=tuple(pair for pair in settlement.incomplete if pair not in adjudications),
     )
 
 

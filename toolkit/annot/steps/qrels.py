@@ -49,7 +49,7 @@ def write(ws: Workspace, *, partial: bool) -> Written:
         for name, file in {"pools/plan.manifest.json": ws.pools / "plan.manifest.json"}.items()
         if file.is_file()
     }
-    incomplete = len(set(outcome.settlement.incomplete) - set(outcome.adjudications))
+    incomplete = len(outcome.incomplete)
     facts = {"pairs": len(qrels), "open": len(outcome.open), "incomplete": incomplete}
     write_manifest(ws.exports / "qrels.manifest.json", files=[path, decisions], inputs=inputs, facts=facts)
     scale = ws.settings.scale.grades
@@ -76,11 +76,10 @@ def _refuse_unfinished(outcome: Outcome, partial: bool) -> None:
         raise MissingInput("no judgements", hint="bring them in with `annot pull`")
     if not outcome.decisions:
         raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
-    incomplete = [pair for pair in outcome.settlement.incomplete if pair not in outcome.adjudications]
-    if partial or not (outcome.open or incomplete):
+    if partial or not (outcome.open or outcome.incomplete):
         return
     faults = [f"{' '.join(pair)}: in dispute, not adjudicated" for pair in outcome.open]
-    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in incomplete]
+    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]
     raise InputError(
         f"{len(faults)} pair(s) have no final grade",
         faults=faults,

@@ -1,0 +1,104 @@
+"""How far the study is, from the store alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from annot.report.text import text_table
+from annot.steps.outcome import Outcome, outcome_of
+from annot.store import facet_labels, people, pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many pairs one assessor has, and has judged."""
+
+    assessor: str
+    assigned: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The study in counts, and the command that comes next."""
+
+    labelled_papers: int
+    queries: int
+    pools: int
+    pairs: int
+    assessors: tuple[Progress, ...]
+    incomplete: int
+    agreed: int
+    disputed: int
+    settled: int
+    open: int
+    next_command: str
+
+
+def status(ws: Workspace) -> Status:
+    """Count what is there."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        labelled = sum(facet_labels.count_by_origin(session).values())
+        queries = read_queries(session)
+        documents = pools.documents_by_query(session)
+        plan = people.read_assignments(session)
+        everyone = people.read_assessors(session)
+        outcome = outcome_of(session)
+    assigned = Counter(one.assessor for one in plan)
+    judged = Counter(one.assessor for one in outcome.judgements if not one.flags)
+    return Status(
+        labelled_papers=labelled,
+        queries=len(queries),
+        pools=len({query.paper_id for query in queries if query.query_id in documents}),
+        pairs=len(outcome.planned),
+        assessors=tuple(
+            Progress(person.assessor, assigned[person.assessor], judged[person.assessor])
+            for person in everyone
+            if assigned[person.assessor]
+        ),
+        incomplete=len(outcome.incomplete),
+        agreed=len(outcome.settlement.agreed),
+        disputed=len(outcome.settlement.disputed),
+        settled=len(outcome.adjudications),
+        open=len(outcome.open),
+        next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
+    )
+
+
+def describe(found: Status) -> str:
+    """The counts in words."""
+    lines = [
+        f"{found.labelled_papers} papers labelled, {found.queries} queries, {found.pools} pools",
+        f"{found.pairs} pairs planned: {found.agreed} agreed, {found.disputed} in dispute "
+        f"({found.open} of them open), {found.incomplete} incomplete; {found.settled} settled by an adjudicator",
+    ]
+    rows = [
+        [one.assessor, one.assigned, one.judged, f"{100 * one.judged / one.assigned:.0f}%"] for one in found.assessors
+    ]
+    parts = ["\n".join(lines), text_table(["assessor", "assigned", "judged", "done"], rows)]
+    return "\n\n".join(part for part in [*parts, f"next: {found.next_command}"] if part)
+
+
+def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:
+    """The command that moves the study on, by the order of the flow."""
+    if not labelled:
+        return "annot corpus add, then annot facets"
+    if not queries:
+        return "annot query sample, or annot query add"
+    if not documents:
+        return "annot pool"
+    if not people_there:
+        return "annot assessor add"
+    if not outcome.planned:
+        return "annot plan"
+    if not outcome.judgements:
+        return "annot push, and annot pull once people have judged"
+    if outcome.incomplete:
+        return "annot pull"
+    if outcome.open:
+        return "annot adjudicate push, and annot adjudicate pull once they are settled"
+    return "annot agreement, annot qrels, annot run, annot evaluate, annot report"
