@@ -29,15 +29,15 @@ class Lsa(NamedTuple):
 
 
 def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int, seed: int) -> Lsa:
-    """The decomposition of a field. A corpus too small for `dimensions` gets as many as it has, less one.
+    """The decomposition of a field. A corpus too small for `dimensions` gets as many as it has documents or tokens.
 
-    Raises InputError when there are fewer than two documents or tokens.
+    Raises InputError when no document has a token.
     """
     from sklearn.decomposition import TruncatedSVD
 
-    rank = min(dimensions, len(model.counts) - 1, int((model.counts.document_frequency > 0).sum()) - 1)
+    rank = min(dimensions, len(model.counts), int((model.counts.document_frequency > 0).sum()))
     if rank < 1:
-        raise InputError(f"lsa needs at least two documents and two tokens; found {len(model.counts)} document(s)")
+        raise InputError(f"lsa needs a document with a token; found none in {len(model.counts)} document(s)")
     svd = TruncatedSVD(n_components=rank, algorithm="randomized", n_iter=iterations, random_state=seed)
     matrix = np.asarray(svd.fit_transform(model.matrix()), dtype=np.float32)
     # An empty document's row is zero but for rounding; it must be zero to be known as empty.
