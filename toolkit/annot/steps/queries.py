@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from annot.errors import InputError, MissingInput
 from annot.facets.mapping import known_facet
@@ -65,5 +63,3 @@ def _paper(ws: Workspace, paper_id: str) -> Paper:
         check_name(paper_id, papers.paper_ids(ws.corpus)[:100_000], what="paper")
         raise InputError(f"paper {paper_id!r}: not in the corpus")
     return found[paper_id]
-
-
