@@ -1,0 +1,318 @@
+"""Both dialects against outside figures, brute force, and CSFCube's release."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+from annot.errors import InputError
+from annot.measures import (
+    DIALECTS,
+    MEASURES,
+    by_folds,
+    chance_floor,
+    evaluate,
+    single_assessor_ceiling,
+)
+from annot.records import Judgement, Qrel, ScoredDoc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def qrels_of(*grades: int, query_id: str = "1-method") -> list[Qrel]:
+    """Documents d00, d01, ... with these grades."""
+    return [Qrel(query_id, f"d{at:02}", grade) for at, grade in enumerate(grades)]
+
+
+def in_order(doc_ids: Sequence[str]) -> list[ScoredDoc]:
+    return [ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids)]
+
+
+def measured(run: dict[str, list[ScoredDoc]], qrels: list[Qrel], dialect: str) -> dict[str, float]:
+    return evaluate(run, qrels, dialect=dialect, relevant_from=2).mean
+
+
+def as_submitted(grades: Sequence[int], dialect: str) -> dict[str, float]:
+    """The measures of a list that has these grades in this order, all of them judged and submitted."""
+    qrels = qrels_of(*grades)
+    return measured({"1-method": in_order([qrel.doc_id for qrel in qrels])}, qrels, dialect)
+
+
+# Outside truth: the release's own eval script under NumPy 1, and trec_eval, over the release's SPECTER pools.
+# Order: RP, P@20, R@20, NDCG%100, NDCG%20, MAP; and Rprec, P@20, R@20, nDCG, MAP. Tables 3 and 4 of Mysore et al.
+SPECTER = {
+    ("background", "csfcube"): (24.81, 35.31, 57.45, 82.24, 66.70, 43.95),
+    ("method", "csfcube"): (11.72, 13.58, 40.81, 62.77, 37.41, 22.44),
+    ("background", "trec"): (40.31, 35.31, 56.93, 83.61, 43.64),
+    ("method", "trec"): (17.44, 13.58, 40.81, 65.93, 22.44),
+}
+
+
+@pytest.mark.parametrize(("facet", "dialect"), SPECTER)
+def test_specter_on_csfcube(shared: Path, facet: str, dialect: str) -> None:
+    folder = shared / "csfcube"
+    release = json.loads((folder / f"test-pid2anns-csfcube-{facet}.json").read_text(encoding="utf-8"))
+    pools = folder / "eval_scripts" / "sample_ranked_pools" / f"test-pid2pool-csfcube-specter-{facet}-ranked.json"
+    splits = json.loads((folder / "evaluation_splits.json").read_text(encoding="utf-8"))[facet]
+    fold = {name: {one.split("_")[0] for one in queries} for name, queries in splits.items()}
+    qrels = [
+        Qrel(paper_id, doc_id, grade)
+        for paper_id, lists in release.items()
+        for doc_id, grade in zip(lists["cands"], lists["relevance_adju"], strict=True)
+    ]
+    # The release ranks by distance: smaller is better there.
+    run = {
+        paper_id: [ScoredDoc(doc_id, -distance) for doc_id, distance in ranked]
+        for paper_id, ranked in json.loads(pools.read_text(encoding="utf-8")).items()
+    }
+    evaluation = evaluate(run, qrels, dialect=dialect, relevant_from=2)
+    found = by_folds(evaluation, test=[fold["fold1_test"], fold["fold2_test"]], dev=fold["fold1_dev"])
+    assert tuple(round(100 * value, 2) for value in found.test.values()) == SPECTER[facet, dialect]
+    missing = {one.query_id: one.missing for one in evaluation.queries if one.missing}
+    assert missing == ({"8781666": ("8781666",)} if facet == "background" else {})
+
+
+def test_csfcube_dcg_of_jarvelin_and_kekalainen() -> None:
+    """Jarvelin and Kekalainen 2002, section 2.2: gains 3,2,3,0,0,1,2,2,3,0 have the discounted cumulated gain
+    <3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61> with b = 2: ranks 1 and 2 are not discounted."""
+    gains = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+    ideal = 3 + 3 + 3 / math.log2(3) + sum(2 / math.log2(rank) for rank in (4, 5, 6)) + 1 / math.log2(7)
+    assert as_submitted(gains, "csfcube")["NDCG%100"] == pytest.approx(9.61 / ideal, abs=5e-4)
+
+
+def test_csfcube_names_that_mean_something_else() -> None:
+    """Relevant at ranks 1, 3 and 10 of 12, worked by hand."""
+    found = as_submitted([2, 0, 3, 1, 0, 0, 0, 0, 0, 2, 0, 0], "csfcube")
+    assert found["RP@last"] == pytest.approx(3 / 10)
+    assert found["P@20"] == pytest.approx(3 / 20)
+    assert found["R@20"] == pytest.approx(1.0)
+    assert found["AP"] == pytest.approx((1 / 1 + 2 / 3 + 3 / 10) / 3)
+    # A fifth of 12 is 2.4: cut at 2, where the ideal order has 3 and 2.
+    assert found["NDCG%20"] == pytest.approx((2 + 0) / (3 + 2))
+
+
+def test_rprec_is_not_rp() -> None:
+    grades = [2, 0, 3, 1, 0, 0, 0, 0, 0, 2, 0, 0]
+    assert as_submitted(grades, "trec")["Rprec"] == pytest.approx(2 / 3)
+
+
+def test_recall_divides_by_the_submitted_list_in_csfcube_and_by_the_qrels_in_trec() -> None:
+    qrels = qrels_of(2, 2, 3, 0)
+    run = {"1-method": in_order(["d00", "d03"])}
+    assert measured(run, qrels, "csfcube")["R@20"] == pytest.approx(1.0)
+    assert measured(run, qrels, "trec")["R@20"] == pytest.approx(1 / 3)
+    assert evaluate(run, qrels, dialect="trec", relevant_from=2).queries[0].missing == ("d01", "d02")
+
+
+def test_ties_keep_file_order_in_csfcube_and_go_by_id_in_trec() -> None:
+    qrels = qrels_of(3, 0)
+    tied = {"1-method": [ScoredDoc("d01", 1.0), ScoredDoc("d00", 1.0)]}
+    assert measured(tied, qrels, "csfcube")["AP"] == pytest.approx(1 / 2)
+    assert measured(tied, qrels, "trec")["AP"] == pytest.approx(1.0)
+
+
+def test_trec_ignores_differences_that_a_run_file_does_not_carry() -> None:
+    """Two scores that are equal at six significant digits are a tie, before and after the file is written."""
+    qrels = qrels_of(3, 0)
+    run = {"1-method": [ScoredDoc("d01", 0.12345678), ScoredDoc("d00", 0.12345671)]}
+    assert measured(run, qrels, "trec")["AP"] == pytest.approx(1.0)
+
+
+DOC_IDS = st.integers(0, 40).map("d{:02}".format)
+GRADE_AND_SCORE = st.tuples(st.integers(0, 3), st.integers(-9, 9))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(DOC_IDS, GRADE_AND_SCORE, min_size=1, max_size=30))
+def test_trec_is_what_ir_measures_says_of_distinct_scores(graded: dict[str, tuple[int, int]]) -> None:
+    qrels = [Qrel("q", doc_id, grade) for doc_id, (grade, _) in graded.items()]
+    scores = {doc_id: score + int(doc_id[1:]) / 100 for doc_id, (_, score) in graded.items()}
+    run = {"q": sorted((ScoredDoc(*pair) for pair in scores.items()), key=lambda doc: -doc.score)}
+    names = dict(
+        zip(MEASURES["trec"], ["Rprec(rel=2)", "P(rel=2)@20", "R(rel=2)@20", "nDCG", "AP(rel=2)"], strict=True)
+    )
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.parse_measure(name) for name in names.values()],
+        [ir_measures.Qrel("q", qrel.doc_id, qrel.relevance) for qrel in qrels],
+        [ir_measures.ScoredDoc("q", doc_id, score) for doc_id, score in scores.items()],
+    )
+    found = measured(run, qrels, "trec")
+    assert found == pytest.approx({name: theirs[ir_measures.parse_measure(names[name])] for name in found})
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_perfect_order_is_one_where_it_can_be(dialect: str) -> None:
+    found = as_submitted([3, 3, 2, 2, 2, 1, 1, 0, 0, 0], dialect)
+    assert {name for name, value in found.items() if value != pytest.approx(1.0)} == {"P@20"}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_relevance_starts_where_it_is_told(dialect: str) -> None:
+    qrels, run = qrels_of(0, 1, 3), {"1-method": in_order(["d00", "d01", "d02"])}
+    from_one = evaluate(run, qrels, dialect=dialect, relevant_from=1)
+    from_three = evaluate(run, qrels, dialect=dialect, relevant_from=3)
+    assert (from_one.mean["AP"], from_three.mean["AP"]) == pytest.approx(((1 / 2 + 2 / 3) / 2, 1 / 3))
+    assert (from_one.queries[0].relevant, from_three.queries[0].relevant) == (2, 1)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_unjudged_documents_are_counted_and_named_as_a_share_of_the_top(dialect: str) -> None:
+    run = {"1-method": in_order(["x1", "d00", "x2", "d01"])}
+    found = evaluate(run, qrels_of(3, 0, 2), dialect=dialect, relevant_from=2).queries[0]
+    assert (found.submitted, found.unjudged) == (4, 2)
+    assert found.judged_at_20 == pytest.approx(0.5)
+    assert found.missing == ("d02",)
+    assert found.values["P@20"] == pytest.approx(1 / 20)
+
+
+def test_judged_at_20_looks_at_the_first_twenty() -> None:
+    run = {"1-method": in_order([*(f"d{at:02}" for at in range(19)), "x1", "x2", "x3"])}
+    found = evaluate(run, qrels_of(*[1] * 19), dialect="csfcube", relevant_from=2).queries[0]
+    assert found.judged_at_20 == pytest.approx(19 / 20)
+    assert found.unjudged == 3
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_query_that_was_not_submitted_scores_zero_and_is_named(dialect: str) -> None:
+    qrels = [*qrels_of(3, 0), *qrels_of(3, 0, query_id="2-method")]
+    run = {"1-method": in_order(["d00", "d01"]), "9-method": in_order(["d00"])}
+    found = evaluate(run, qrels, dialect=dialect, relevant_from=2)
+    assert found.not_submitted == ("2-method",)
+    assert found.not_in_qrels == ("9-method",)
+    assert found.queries[1].values == dict.fromkeys(MEASURES[dialect], 0.0)
+    assert found.mean["AP"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_query_without_a_relevant_document_scores_zero_and_is_named(dialect: str) -> None:
+    found = evaluate({"1-method": in_order(["d00", "d01"])}, qrels_of(1, 0), dialect=dialect, relevant_from=2)
+    assert found.without_relevant == ("1-method",)
+    zero = {name: value for name, value in found.mean.items() if not name.lower().startswith("ndcg")}
+    assert set(zero.values()) == {0.0}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_query_with_grade_zero_only_scores_zero_everywhere(dialect: str) -> None:
+    assert set(as_submitted([0] * 10, dialect).values()) == {0.0}
+
+
+def test_list_too_short_to_have_a_fifth_has_no_ndcg_at_a_fifth() -> None:
+    assert as_submitted([3, 2, 1, 0], "csfcube")["NDCG%20"] == 0.0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_distances_and_doubles_are_refused_together(dialect: str) -> None:
+    run = {
+        "1-method": [ScoredDoc("d00", 0.1), ScoredDoc("d01", 0.4)],
+        "2-method": [ScoredDoc("d00", 0.9), ScoredDoc("d00", 0.4)],
+    }
+    with pytest.raises(InputError) as caught:
+        evaluate(run, qrels_of(3, 0), dialect=dialect, relevant_from=2)
+    assert caught.value.faults == (
+        "1-method: the score rises at rank 2, expected best first, higher is better",
+        "2-method: 1 document(s) submitted twice, expected once",
+    )
+
+
+def test_unknown_dialect_and_empty_qrels_are_refused() -> None:
+    with pytest.raises(InputError, match="no such dialect"):
+        evaluate({}, qrels_of(3), dialect="beir", relevant_from=2)
+    with pytest.raises(InputError, match="no such dialect"):
+        chance_floor(qrels_of(3), dialect="beir", relevant_from=2)
+    with pytest.raises(InputError, match="no qrels"):
+        evaluate({}, [], dialect="trec", relevant_from=2)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("grades", [(3, 0, 2, 0, 1), (0, 0, 1, 0, 0), (2, 2, 3), (3,), (0, 0, 2, 3, 0, 1)])
+def test_chance_floor_is_the_mean_over_all_orders(dialect: str, grades: tuple[int, ...]) -> None:
+    qrels = qrels_of(*grades)
+    orders = list(itertools.permutations([qrel.doc_id for qrel in qrels]))
+    every = [evaluate({"1-method": in_order(order)}, qrels, dialect=dialect, relevant_from=2).mean for order in orders]
+    expected = {name: math.fsum(one[name] for one in every) / len(every) for name in MEASURES[dialect]}
+    assert chance_floor(qrels, dialect=dialect, relevant_from=2)["1-method"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(dialect: str) -> None:
+    """60 documents, cut-offs within the list: the mean of 1,000 random orders lies within four standard errors."""
+    rng = np.random.default_rng(3)
+    qrels = qrels_of(*rng.choice([0, 1, 2, 3], size=60, p=[0.6, 0.2, 0.15, 0.05]).tolist())
+    run = {}
+    for at in range(1000):
+        run[f"{at}"] = in_order(rng.permutation([qrel.doc_id for qrel in qrels]).tolist())
+    copies = [Qrel(query_id, qrel.doc_id, qrel.relevance) for query_id in run for qrel in qrels]
+    every = evaluate(run, copies, dialect=dialect, relevant_from=2).queries
+    floor = chance_floor(qrels, dialect=dialect, relevant_from=2)["1-method"]
+    assert list(floor) == list(MEASURES[dialect])
+    for name, expected in floor.items():
+        values = np.array([one.values[name] for one in every])
+        assert abs(values.mean() - expected) < 4 * values.std() / math.sqrt(1000), name
+
+
+def test_ceiling_ranks_by_one_assessors_grades() -> None:
+    """The assessor puts d01 (final 0) over d00 (final 3): average precision (1/2 + 2/3) / 2 by hand."""
+    judgements = [
+        Judgement("1-method", "d00", "a1", 2),
+        Judgement("1-method", "d01", "a1", 3),
+        Judgement("1-method", "d02", "a1", 1),
+        Judgement("1-method", "d00", "a2", 3),
+    ]
+    found = single_assessor_ceiling(judgements, qrels_of(3, 0, 2), assessor="a1", dialect="trec", relevant_from=2)
+    assert found.evaluation.mean["AP"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert found.ungraded == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_assessor_who_is_always_right_reaches_one(dialect: str) -> None:
+    qrels = qrels_of(1, 3, 0, 2, 2)
+    judgements = [Judgement(qrel.query_id, qrel.doc_id, "a1", qrel.relevance) for qrel in qrels]
+    found = single_assessor_ceiling(judgements, qrels, assessor="a1", dialect=dialect, relevant_from=2)
+    assert found.evaluation.mean["AP"] == pytest.approx(1.0)
+
+
+def test_ceiling_covers_the_assessors_queries_and_ranks_what_they_left_out_last() -> None:
+    qrels = [*qrels_of(0, 3, 2), *qrels_of(3, query_id="2-method")]
+    judgements = [
+        Judgement("1-method", "d00", "a1", 0),
+        Judgement("1-method", "d01", "a1", None, cannot_judge="language"),
+        Judgement("1-method", "d02", "a1", 3, flags=("foreign-account",)),
+    ]
+    found = single_assessor_ceiling(judgements, qrels, assessor="a1", dialect="csfcube", relevant_from=2)
+    assert [one.query_id for one in found.evaluation.queries] == ["1-method"]
+    assert found.ungraded == 2
+    assert found.evaluation.mean["AP"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_ceiling_of_nobody_is_refused() -> None:
+    with pytest.raises(InputError, match="a9: judged no pair"):
+        single_assessor_ceiling([], qrels_of(3), assessor="a9", dialect="trec", relevant_from=2)
+
+
+def test_test_figure_is_the_mean_of_the_fold_means_not_of_the_queries() -> None:
+    qrels = [qrel for at in range(3) for qrel in qrels_of(3, 0, query_id=f"{at}-m")]
+    first_right = {"0-m": ["d00", "d01"], "1-m": ["d01", "d00"], "2-m": ["d01", "d00"]}
+    run = {query_id: in_order(order) for query_id, order in first_right.items()}
+    evaluation = evaluate(run, qrels, dialect="trec", relevant_from=2)
+    found = by_folds(evaluation, test=[{"0-m"}, {"1-m", "2-m"}], dev={"0-m", "1-m"})
+    assert found.test["AP"] == pytest.approx((1 + 0.5) / 2)
+    assert evaluation.mean["AP"] == pytest.approx(2 / 3)
+    assert found.dev["AP"] == pytest.approx(0.75)
+    assert [fold["AP"] for fold in found.folds] == pytest.approx([1.0, 0.5])
+
+
+def test_folds_that_do_not_fit_are_refused_with_every_fault() -> None:
+    evaluation = evaluate({}, [*qrels_of(3), *qrels_of(3, query_id="2-m")], dialect="trec", relevant_from=2)
+    with pytest.raises(InputError) as caught:
+        by_folds(evaluation, test=[{"1-method", "2-m"}, {"2-m", "7-m"}], dev=set())
+    assert caught.value.faults == (
+        "dev: no query",
+        "fold 2: 7-m was not evaluated",
+        "fold 2: 2-m is in fold 1 too",
+    )
