@@ -245,7 +245,7 @@ def test_nan_never_becomes_json() -> None:
 
 @pytest.mark.parametrize("name", [name for name in COEFFICIENTS if not name.startswith("alpha")])
 def test_intervals_of_twice_the_same_query_have_no_width(name: str) -> None:
-    """Every resample is then two copies of it, and no coefficient but alpha minds copies: the interval is the figure."""
+    """Every resample is then two copies of it; only alpha minds copies, so the interval is the figure itself."""
     copy = [*judged("2-method", "a1", A), *judged("2-method", "a2", B)]
     settled = [0, 2, 2, 3, 0, 0]
     found = table(
