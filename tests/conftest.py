@@ -47,6 +47,8 @@ def postgres_server() -> Iterator[postgres.PostgresServer]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: postgres.PostgresServer) -> str:
-    """The URL of a new, empty PostgreSQL database."""
-    return postgres_server.new_database()
+def postgres_url(postgres_server: postgres.PostgresServer) -> Iterator[str]:
+    """The URL of an empty PostgreSQL database."""
+    url = postgres_server.new_database()
+    yield url
+    postgres_server.give_back(url)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from annot.records import Assessor, Query
 from annot.store.database import Store, open_store
 from annot.store.people import put_assessors

@@ -182,8 +182,6 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver would begin and commit by itself around CREATE TABLE; the event `begin` does it instead.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
-    # Without it, INSERT OR REPLACE deletes a row unseen by the triggers that make a table append-only.
-    connection.execute("PRAGMA recursive_triggers = ON")
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -153,7 +153,7 @@ def corpus_sha256(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memoryview]]:
     import numpy
     import pyarrow
     import pyarrow.compute
@@ -165,12 +165,23 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         yield f"{prefix}lengths", lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
         yield from _buffers(column.flatten(), f"{prefix}items ")
     elif pyarrow.types.is_string(column.type):
-        lengths = pyarrow.compute.fill_null(pyarrow.compute.binary_length(column), 0)
-        yield f"{prefix}lengths", lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
-        yield f"{prefix}values", "".join(pyarrow.compute.fill_null(column, "").to_pylist()).encode()
+        filled = pyarrow.compute.fill_null(column, "")
+        yield f"{prefix}lengths", pyarrow.compute.binary_length(filled).to_numpy().astype("<i8").tobytes()
+        yield f"{prefix}values", _text_bytes(filled)
     else:
         numbers = pyarrow.compute.fill_null(column, 0)
         yield f"{prefix}values", numbers.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
+
+
+def _text_bytes(column: Any) -> memoryview:
+    """The texts of an array without nulls one after the other, as they lie in its memory: a slice of one buffer."""
+    import numpy
+
+    _validity, offsets, values = column.buffers()
+    if len(column) == 0 or values is None:
+        return memoryview(b"")
+    bounds = numpy.frombuffer(offsets, numpy.int32, len(column) + 1, column.offset * 4)
+    return memoryview(values)[int(bounds[0]) : int(bounds[-1])]
 
 
 def _papers(batch: Any) -> Iterator[Paper]:

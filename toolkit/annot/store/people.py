@@ -90,7 +90,7 @@ def read_server_users(session: Session) -> dict[str, int]:
     found = session.connection().execute(
         select(rows.c.assessor, rows.c.server_user_id).where(rows.c.server_user_id.is_not(None))
     )
-    return dict(sorted(found.tuples()))
+    return dict(sorted(found))
 
 
 def check_assessors_known(session: Session, assessors: Iterable[str], *, what: str) -> None:
@@ -170,7 +170,7 @@ def _refuse_judged(session: Session, leaving: Iterable[tuple[str, str, str]]) ->
         return
     rows = table(JudgementRow)
     count: dict[tuple[str, str, str], int] = {}
-    for key in session.connection().execute(select(rows.c.query_id, rows.c.doc_id, rows.c.assessor)).tuples():
+    for key in session.connection().execute(select(rows.c.query_id, rows.c.doc_id, rows.c.assessor)):
         if key in wanted:
             count[key] = count.get(key, 0) + 1
     if count:

@@ -47,7 +47,7 @@ def read_pool(session: Session, paper_id: str) -> Pool:
 def read_rankings_sha256(session: Session) -> dict[str, str]:
     """For each `paper_id` with a pool, the hash of what the pool was drawn from."""
     rows = table(PoolRow)
-    return dict(sorted(session.connection().execute(select(rows.c.paper_id, rows.c.rankings_sha256)).tuples()))
+    return dict(sorted(session.connection().execute(select(rows.c.paper_id, rows.c.rankings_sha256))))
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:

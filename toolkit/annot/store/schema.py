@@ -190,7 +190,7 @@ TABLES = (
         name TEXT NOT NULL,
         query_id TEXT NOT NULL,
         fold TEXT NOT NULL,
-        PRIMARY KEY (name, fold, query_id),
+        PRIMARY KEY (name, query_id, fold),
         CONSTRAINT split_query FOREIGN KEY (query_id) REFERENCES query (query_id)
     )
     """,

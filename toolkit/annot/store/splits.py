@@ -38,7 +38,7 @@ def read_splits(session: Session) -> dict[str, dict[str, tuple[str, ...]]]:
     """For each split the query ids of each fold, all in the order of their names."""
     rows = table(SplitRow)
     splits: dict[str, dict[str, list[str]]] = {}
-    found = session.connection().execute(select(rows.c.name, rows.c.fold, rows.c.query_id)).tuples()
+    found = session.connection().execute(select(rows.c.name, rows.c.fold, rows.c.query_id))
     for name, fold, query_id in sorted(found):
         splits.setdefault(name, {}).setdefault(fold, []).append(query_id)
     return {name: {fold: tuple(ids) for fold, ids in folds.items()} for name, folds in splits.items()}

@@ -1,0 +1,186 @@
+"""The rules that the database itself keeps, whatever program writes to it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from annot.errors import StoreError
+from annot.records import Judgement
+from annot.store.adjudications import Adjudication, SourcedAdjudication, record_adjudications
+from annot.store.database import Store, open_store
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.models import QueryRow
+from sqlalchemy import Engine, create_engine, inspect, text
+
+JUDGEMENT = (
+    "INSERT INTO judgement (source, query_id, doc_id, assessor, annotation, revision, grade, flags, payload, "
+    "content_sha256, recorded_at) VALUES ({}, '[]', 'null', '', '')"
+)
+POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '')"
+ENTRY = "INSERT INTO pool_entry VALUES ('p1', 'd1', 1)"
+DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0)"
+PROJECT = "INSERT INTO project (round, assessor, server, remote_id) VALUES ('judge', 'a1', 'http://one', 7)"
+
+
+def execute(store: Store, *statements: str) -> None:
+    with store.begin() as session:
+        for statement in statements:
+            session.connection().execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    ("before", "refused"),
+    [
+        ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 10")),
+        ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, -1")),
+        ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 0, 1")),
+        ((), JUDGEMENT.format("'x', 'no-such-query', 'd1', 'a1', '', 1, 1")),
+        ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'nobody', '', 1, 1")),
+        (
+            (JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1"),),
+            JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 2"),
+        ),
+        ((), "INSERT INTO facet_labels VALUES ('p1', 'method', 'guessed')"),
+        ((), "INSERT INTO facet_labels VALUES ('p1', 'method', 'predicted:')"),
+        ((), "INSERT INTO query VALUES ('other', 'p1', 'method', '[0]')"),
+        ((), ENTRY),
+        ((POOL, ENTRY), "INSERT INTO pool_entry VALUES ('p1', 'd2', 1)"),
+        ((POOL, ENTRY), "INSERT INTO pool_entry VALUES ('p1', 'd2', 0)"),
+        ((POOL,), DRAW),
+        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 0)"),
+        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 1)"),
+        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 4, 1.5, NULL, 1)"),
+        ((), "INSERT INTO assessor VALUES ('a3', 'one@example.org', FALSE, NULL)"),
+        ((), "INSERT INTO assessor VALUES ('', NULL, FALSE, NULL)"),
+        ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'nobody', 1)"),
+        ((), "INSERT INTO assignment VALUES ('no-such-query', 'd1', 'a1', 1)"),
+        (
+            ("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1)",),
+            "INSERT INTO assignment VALUES ('p1-method', 'd2', 'a1', 1)",
+        ),
+        ((), "INSERT INTO plan VALUES (2, '', 1, '')"),
+        ((PROJECT,), PROJECT),
+        ((), PROJECT.replace("'judge'", "'guess'")),
+        ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1)"),
+        (
+            (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 5 FROM project"),
+            "INSERT INTO task SELECT id, 'p1-method', 'd2', 5 FROM project",
+        ),
+        (
+            ("INSERT INTO split VALUES ('all', 'p1-method', 'one')",),
+            "INSERT INTO split VALUES ('all', 'p1-method', 'one')",
+        ),
+        ((), "INSERT INTO split VALUES ('all', 'no-such-query', 'one')"),
+        ((POOL, ENTRY), DRAW.replace("'cited', 1", "'cited', 0")),
+        (("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1)",), "DELETE FROM query"),
+        ((JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1"),), "DELETE FROM assessor"),
+    ],
+)
+def test_the_database_refuses(study: Store, before: tuple[str, ...], refused: str) -> None:
+    execute(study, *before)
+    with pytest.raises(StoreError, match="the database refused"):
+        execute(study, refused)
+
+
+def recorded(store: Store) -> None:
+    judgement = SourcedJudgement(Judgement("p1-method", "d1", "a1", 2), "label-studio", "1", {"id": 1})
+    settled = Adjudication("p1-method", "d1", "z1", 2, "shown", ("a2", "a1"))
+    with store.begin() as session:
+        record_judgements(session, [judgement], recorded_at="2024-01-01T00:00:00Z")
+        record_adjudications(
+            session, [SourcedAdjudication(settled, "label-studio", "2", {})], recorded_at="2024-01-01T00:00:00Z"
+        )
+
+
+@pytest.mark.parametrize("table", ["judgement", "adjudication"])
+@pytest.mark.parametrize("statement", ["UPDATE {} SET grade = 0", "DELETE FROM {}"])
+def test_judgements_and_adjudications_are_append_only(study: Store, table: str, statement: str) -> None:
+    recorded(study)
+    with pytest.raises(StoreError, match=f"{table} is append-only"):
+        execute(study, statement.format(table))
+    with study.read() as session:
+        assert session.connection().execute(text(f"SELECT grade FROM {table}")).scalars().all() == [2]
+
+
+@pytest.mark.postgres
+def test_append_only_tables_cannot_be_emptied_on_postgresql(postgres_url: str) -> None:
+    with open_store(postgres_url) as store, pytest.raises(StoreError, match="append-only: TRUNCATE"):
+        execute(store, "TRUNCATE judgement")
+
+
+def test_no_other_program_can_change_a_judgement_in_the_sqlite_file(tmp_path: Path) -> None:
+    path = tmp_path / "annot.db"
+    with open_store(f"sqlite:///{path}") as store:
+        execute(
+            store,
+            "INSERT INTO query VALUES ('p1-method', 'p1', 'method', '[0]')",
+            "INSERT INTO assessor VALUES ('a1', NULL, FALSE, NULL)",
+            "INSERT INTO assessor VALUES ('z1', NULL, TRUE, NULL)",
+            "INSERT INTO assessor VALUES ('a2', NULL, FALSE, NULL)",
+        )
+        recorded(store)
+    connection = sqlite3.connect(path)
+    columns = (
+        "source, query_id, doc_id, assessor, annotation, revision, grade, flags, payload, content_sha256, recorded_at"
+    )
+    worse = columns.replace("grade", "0")
+    for statement in (
+        "UPDATE judgement SET grade = 0",
+        "DELETE FROM judgement",
+        "DELETE FROM adjudication",
+        f"INSERT OR REPLACE INTO judgement (id, {columns}) SELECT id, {worse.replace('revision', '2')} FROM judgement",
+        f"INSERT OR REPLACE INTO judgement ({columns}) SELECT {worse} FROM judgement",
+    ):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute(statement)
+    assert connection.execute("SELECT grade FROM judgement").fetchall() == [(2,)]
+    connection.close()
+
+
+def _shape(engine: Engine) -> dict[str, object]:
+    """Columns, keys, rules and indexes of every table, as the database itself tells them."""
+    inspector = inspect(engine)
+    shape: dict[str, object] = {}
+    for name in sorted(set(inspector.get_table_names()) - {"annot_schema"}):
+        shape[name] = {
+            "columns": {
+                column["name"]: (str(column["type"]), column["nullable"]) for column in inspector.get_columns(name)
+            },
+            "primary key": inspector.get_pk_constraint(name)["constrained_columns"],
+            "unique": sorted((one["name"], one["column_names"]) for one in inspector.get_unique_constraints(name)),
+            "foreign keys": sorted(
+                (one["name"], one["constrained_columns"], one["referred_table"], one["referred_columns"])
+                for one in inspector.get_foreign_keys(name)
+            ),
+            "checks": sorted((one["name"], one["sqltext"]) for one in inspector.get_check_constraints(name)),
+            "indexes": sorted(
+                (one["name"], one["column_names"], bool(one["unique"])) for one in inspector.get_indexes(name)
+            ),
+        }
+    return shape
+
+
+def _shapes(migrated: str, declared: str) -> tuple[dict[str, object], dict[str, object]]:
+    open_store(migrated).close()
+    engines = create_engine(migrated), create_engine(declared)
+    try:
+        QueryRow.metadata.create_all(engines[1])
+        return _shape(engines[0]), _shape(engines[1])
+    finally:
+        for engine in engines:
+            engine.dispose()
+
+
+def test_the_migrations_make_the_tables_that_the_models_declare(tmp_path: Path) -> None:
+    migrated, declared = _shapes(f"sqlite:///{tmp_path / 'one.db'}", f"sqlite:///{tmp_path / 'two.db'}")
+    assert len(migrated) == len(QueryRow.metadata.tables) == 15
+    assert migrated == declared
+
+
+@pytest.mark.postgres
+def test_the_migrations_make_the_tables_that_the_models_declare_on_postgresql(postgres_server) -> None:
+    migrated, declared = _shapes(postgres_server.new_database(), postgres_server.new_database())
+    assert len(migrated) == 15
+    assert migrated == declared

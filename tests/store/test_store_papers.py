@@ -1,0 +1,229 @@
+"""The corpus in Parquet: papers come back as they went in, whole or not at all, however they lie in files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from annot.errors import InputError, MissingInput
+from annot.records import Paper
+from annot.store import papers
+from annot.store.papers import PaperWriter, corpus_sha256, count_papers, find_papers, paper_ids, read_papers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+FULL = Paper("p1", "A title", ("One.", "Two."), 1999, ("background", "method"), ("p2", "elsewhere"))
+BARE = Paper("p0", "", ())
+EMPTY_LABELS = Paper("p2", "Ünïcödé \N{GRINNING FACE}", ("",), None, ("other",), ())
+
+
+def write(folder: Path, *written: Paper, name: str | None = None) -> Path:
+    with PaperWriter(folder, name=name) as writer:
+        for paper in written:
+            writer.add(paper)
+    return writer.path
+
+
+def many(count: int, *, start: int = 0) -> list[Paper]:
+    return [
+        Paper(f"p{n:07d}", f"Title {n}", (f"Sentence {n}.", "Another."), 2000 + n % 20, None, (f"p{n + 1:07d}",))
+        for n in range(start, start + count)
+    ]
+
+
+def test_papers_come_back_in_the_order_of_files_and_rows(tmp_path: Path) -> None:
+    assert write(tmp_path, FULL, BARE).name == "part-00001.parquet"
+    assert write(tmp_path, EMPTY_LABELS).name == "part-00002.parquet"
+    write(tmp_path, Paper("first", "t", ("s",)), name="a.parquet")
+    assert list(read_papers(tmp_path)) == [Paper("first", "t", ("s",)), FULL, BARE, EMPTY_LABELS]
+    assert paper_ids(tmp_path) == ("first", "p1", "p0", "p2")
+    assert count_papers(tmp_path) == 4
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@st.composite
+def any_paper(draw: st.DrawFn) -> Paper:
+    sentences = draw(st.lists(TEXT, max_size=4))
+    labels = draw(st.none() | st.lists(TEXT, min_size=len(sentences), max_size=len(sentences)))
+    return Paper(
+        draw(TEXT),
+        draw(TEXT),
+        tuple(sentences),
+        draw(st.none() | st.integers(-9999, 9999)),
+        None if labels is None else tuple(labels),
+        tuple(draw(st.lists(TEXT, max_size=3))),
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(any_paper(), min_size=1, max_size=6), st.integers(0, 6))
+def test_any_papers_come_back_and_their_hash_does_not_see_how_they_are_cut(
+    tmp_path_factory: pytest.TempPathFactory, corpus: list[Paper], cut: int
+) -> None:
+    whole, parts = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("parts")
+    write(whole, *corpus)
+    write(parts, *corpus[:cut])
+    write(parts, *corpus[cut:])
+    assert list(read_papers(whole)) == list(read_papers(parts)) == corpus
+    assert corpus_sha256(whole) == corpus_sha256(parts)
+
+
+def test_the_hash_does_not_see_compression_and_row_groups(tmp_path: Path) -> None:
+    path = write(tmp_path / "one", *many(100), FULL, BARE, EMPTY_LABELS)
+    table = pyarrow.parquet.read_table(path)
+    (tmp_path / "two").mkdir()
+    pyarrow.parquet.write_table(table, tmp_path / "two" / "x.parquet", compression="none", row_group_size=7)
+    assert corpus_sha256(tmp_path / "one") == corpus_sha256(tmp_path / "two")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Paper("p2", *[getattr(FULL, name) for name in ("title", "sentences", "year", "labels", "citations")]),
+        Paper("p1", "A titlo", FULL.sentences, 1999, FULL.labels, FULL.citations),
+        Paper("p1", "A title", ("One.Two", "."), 1999, FULL.labels, FULL.citations),
+        Paper("p1", "A title", FULL.sentences, None, FULL.labels, FULL.citations),
+        Paper("p1", "A title", FULL.sentences, 2000, FULL.labels, FULL.citations),
+        Paper("p1", "A title", FULL.sentences, 1999, None, FULL.citations),
+        Paper("p1", "A title", FULL.sentences, 1999, FULL.labels, ("p2",)),
+    ],
+)
+def test_the_hash_sees_every_field(tmp_path: Path, other: Paper) -> None:
+    write(tmp_path / "one", FULL)
+    write(tmp_path / "two", other)
+    assert corpus_sha256(tmp_path / "one") != corpus_sha256(tmp_path / "two")
+
+
+def test_the_hash_sees_where_a_paper_ends_and_no_year_is_not_the_year_0(tmp_path: Path) -> None:
+    corpora = {
+        "one": [Paper("a", "", ("x", "y")), Paper("b", "", ("z",))],
+        "two": [Paper("a", "", ("x",)), Paper("b", "", ("y", "z"))],
+        "three": [Paper("b", "", ("z",)), Paper("a", "", ("x", "y"))],
+        "four": [Paper("a", "", ("x", "y"), 0), Paper("b", "", ("z",), 0)],
+        "five": [Paper("a", "", ("x", "y"), None, ("", "")), Paper("b", "", ("z",), None, ("",))],
+    }
+    for name, corpus in corpora.items():
+        write(tmp_path / name, *corpus)
+    assert len({corpus_sha256(tmp_path / name) for name in corpora}) == len(corpora)
+
+
+def test_columns_that_are_not_wanted_stay_empty(tmp_path: Path) -> None:
+    write(tmp_path, FULL)
+    assert list(read_papers(tmp_path, ["title", "year"])) == [Paper("p1", "A title", (), 1999)]
+    with pytest.raises(InputError, match="abstract"):
+        list(read_papers(tmp_path, ["abstract"]))
+
+
+def test_papers_are_found_by_id_over_files_and_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papers, "ROWS_IN_GROUP", 10)
+    corpus = many(95)
+    write(tmp_path, *corpus[:52])
+    write(tmp_path, *corpus[52:])
+    assert list(read_papers(tmp_path)) == corpus
+    wanted = [corpus[at].paper_id for at in (94, 9, 10, 51, 52, 9)]
+    found = find_papers(tmp_path, [*wanted, "no-such-paper"])
+    assert list(found) == sorted(set(wanted))
+    assert list(found.values()) == [corpus[at] for at in (9, 10, 51, 52, 94)]
+    assert find_papers(tmp_path, []) == {}
+
+
+def test_an_empty_corpus_names_the_command(tmp_path: Path) -> None:
+    for read in (corpus_sha256, paper_ids, count_papers, lambda folder: list(read_papers(folder))):
+        with pytest.raises(MissingInput) as caught:
+            read(tmp_path / "corpus")
+        assert "annot corpus add" in (caught.value.hint or "")
+
+
+def test_no_papers_make_no_file(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = write(tmp_path, FULL, name="x.parquet")
+    before = path.read_bytes()
+
+    def fails() -> None:
+        with PaperWriter(tmp_path, name="x.parquet") as writer:
+            writer.add(BARE)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert [one.name for one in tmp_path.iterdir()] == ["x.parquet"]
+    assert path.read_bytes() == before
+    write(tmp_path, BARE, name="x.parquet")
+    assert list(read_papers(tmp_path)) == [BARE]
+
+
+def test_labels_of_another_number_than_sentences_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="1 labels, 2 sentences"):
+        write(tmp_path, Paper("p1", "t", ("a", "b"), labels=("method",)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_writers_of_one_file_refuse_each_other(tmp_path: Path) -> None:
+    with PaperWriter(tmp_path) as writer:
+        writer.add(FULL)
+        with pytest.raises(InputError, match="another process"), PaperWriter(tmp_path):
+            pass
+    assert list(read_papers(tmp_path)) == [FULL]
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from annot.records import Paper
+from annot.store.papers import PaperWriter
+with PaperWriter(Path(sys.argv[1])) as writer:
+    for n in range(12_000):
+        writer.add(Paper(f"q{n}", "t", ("s",)))
+    print("in the middle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_writer_killed_in_the_middle_leaves_no_paper_and_the_next_finishes(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "in the middle\n"
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait()
+    with pytest.raises(MissingInput):
+        paper_ids(tmp_path)
+    write(tmp_path, FULL)
+    assert list(read_papers(tmp_path)) == [FULL]
+    assert [path.name for path in tmp_path.iterdir()] == ["part-00001.parquet"]
+
+
+def test_a_file_that_is_not_ours_is_named_with_its_faults(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_text("not parquet")
+    with pytest.raises(InputError, match=r"x\.parquet: not a Parquet file"):
+        list(read_papers(tmp_path))
+    pyarrow.parquet.write_table(pyarrow.table({"paper_id": [1], "title": ["t"]}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="not written by annot") as caught:
+        paper_ids(tmp_path)
+    assert "x.parquet: column paper_id: found int64, expected string" in caught.value.faults
+    assert "x.parquet: column year: found none, expected int32" in caught.value.faults
+
+
+def test_finding_papers_makes_no_object_of_the_others(tmp_path: Path) -> None:
+    write(tmp_path, *many(40_000))
+    list(read_papers(tmp_path))
+    tracemalloc.start()
+    try:
+        assert len(find_papers(tmp_path, ["p0039999"])) == 1
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # One paper is about 500 bytes of Python objects; all of them would be 20 MB.
+    assert peak < 2_000_000

@@ -1,0 +1,216 @@
+"""Judgements and adjudications: every change is a revision, readers get the latest, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from annot.errors import InputError
+from annot.records import Judgement
+from annot.store import adjudications, judgements
+from annot.store.adjudications import Adjudication, SourcedAdjudication
+from annot.store.database import Store
+from annot.store.judgements import SourcedJudgement
+from annot.store.revisions import DELETED, Recorded
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+FIRST, LATER = "2024-05-01T12:00:00Z", "2024-05-02T12:00:00Z"
+STUDIO = "label-studio"
+
+
+def sourced(
+    grade: int | None = 2,
+    *,
+    pair: tuple[str, str] = ("p1-method", "d1"),
+    assessor: str = "a1",
+    annotation: str = "7",
+    source: str = STUDIO,
+    payload: object = None,
+    comment: str | None = None,
+) -> SourcedJudgement:
+    one = Judgement(*pair, assessor, grade, comment=comment, judged_at=FIRST, lead_time=12.25)
+    return SourcedJudgement(one, source, annotation, {"id": annotation, "grade": grade} if payload is None else payload)
+
+
+def record(store: Store, *given_judgements: SourcedJudgement, at: str = FIRST) -> Recorded:
+    with store.begin() as session:
+        return judgements.record_judgements(session, given_judgements, recorded_at=at)
+
+
+def grades(store: Store) -> list[tuple[str, str, int | None, int]]:
+    with store.read() as session:
+        return [(one.doc_id, one.assessor, one.grade, one.revision) for one in judgements.read_judgements(session)]
+
+
+def test_a_judgement_comes_back_whole(study: Store) -> None:
+    one = Judgement(
+        "p1-method", "d1", "a1", None, 1, "no abstract", "why?", FIRST, 3.5, ("cancelled", "foreign account")
+    )
+    given_judgement = SourcedJudgement(one, STUDIO, "7", {"result": [{"value": {"choices": ["x"]}}], "id": 7})
+    assert record(study, given_judgement) == Recorded(1, 0, 0)
+    with study.read() as session:
+        assert judgements.read_judgements(session) == (one,)
+        assert judgements.read_sourced(session) == (given_judgement._replace(recorded_at=FIRST),)
+
+
+def test_the_same_judgement_again_changes_nothing(study: Store) -> None:
+    assert record(study, sourced(), sourced(assessor="a2")) == Recorded(2, 0, 0)
+    assert record(study, sourced(), sourced(assessor="a2"), sourced(pair=("p1-method", "d2")), at=LATER) == (1, 0, 2)
+    assert grades(study) == [("d1", "a1", 2, 1), ("d1", "a2", 2, 1), ("d2", "a1", 2, 1)]
+
+
+def test_a_changed_judgement_is_a_new_revision_and_the_old_one_stays(study: Store) -> None:
+    record(study, sourced(2))
+    assert record(study, sourced(3), at=LATER) == Recorded(0, 1, 0)
+    assert record(study, sourced(3, payload={"id": "7", "updated": 1}), at=LATER) == Recorded(0, 1, 0)
+    assert record(study, sourced(2), at=LATER) == Recorded(0, 1, 0)
+    assert grades(study) == [("d1", "a1", 2, 4)]
+    with study.read() as session:
+        history = judgements.read_history(session, "p1-method", "d1")
+    assert [(one.judgement.grade, one.judgement.revision, one.recorded_at) for one in history] == [
+        (2, 1, FIRST),
+        (3, 2, LATER),
+        (3, 3, LATER),
+        (2, 4, LATER),
+    ]
+
+
+def test_one_recording_may_hold_several_revisions_of_one_annotation(study: Store) -> None:
+    assert record(study, sourced(1), sourced(2), sourced(2)) == Recorded(1, 1, 1)
+    assert grades(study) == [("d1", "a1", 2, 2)]
+
+
+def test_two_annotations_of_one_pair_are_two_lines_of_revisions(study: Store) -> None:
+    record(study, sourced(1, annotation="10"), sourced(2, annotation="9"), sourced(3, annotation="", source="import"))
+    with study.read() as session:
+        assert [one.annotation for one in judgements.read_sourced(session)] == ["", "9", "10"]
+        assert [one.grade for one in judgements.read_judgements(session, source=STUDIO)] == [2, 1]
+        assert [one.grade for one in judgements.read_judgements(session, source="import")] == [3]
+
+
+def test_an_annotation_that_vanished_leaves_a_tombstone_and_can_come_back(study: Store) -> None:
+    record(study, sourced(1, annotation="7"), sourced(2, annotation="8", pair=("p1-method", "d2")))
+    record(study, sourced(0, annotation="9", assessor="a2"))
+
+    def vanish(*, at: str, pairs: set[tuple[str, str]] | None = None) -> int:
+        with study.begin() as session:
+            return judgements.record_vanished(
+                session, source=STUDIO, assessor="a1", seen=["8"], recorded_at=at, pairs=pairs
+            )
+
+    assert vanish(at=LATER, pairs={("p1-method", "d2")}) == 0
+    assert vanish(at=LATER) == 1
+    assert vanish(at=LATER) == 0
+    with study.read() as session:
+        tombstone, other, kept = judgements.read_judgements(session)
+    assert (tombstone.grade, tombstone.flags, tombstone.revision) == (None, (DELETED,), 2)
+    assert (other.grade, other.flags) == (0, ())
+    assert (kept.grade, kept.flags) == (2, ())
+    assert record(study, sourced(1, annotation="7")) == Recorded(0, 1, 0)
+    assert ("d1", "a1", 1, 3) in grades(study)
+
+
+def test_faults_are_listed_together_and_nothing_is_written(study: Store) -> None:
+    with pytest.raises(InputError) as caught:
+        record(study, sourced(1), sourced(10), sourced(-1, assessor="a2"))
+    assert caught.value.faults == (
+        "p1-method d1 a1: grade 10, expected 0 to 9",
+        "p1-method d1 a2: grade -1, expected 0 to 9",
+    )
+    with pytest.raises(InputError, match="unknown query"):
+        record(study, sourced(1), sourced(pair=("p9-method", "d1")))
+    with pytest.raises(InputError, match="unknown assessor"):
+        record(study, sourced(1), sourced(assessor="a9"))
+    assert grades(study) == []
+
+
+def test_text_that_a_database_cannot_hold_is_kept_in_the_payload(study: Store) -> None:
+    comment = "odd \x00 and \ud83d half, \N{GRINNING FACE} whole"
+    record(study, sourced(comment=comment, payload={"text": comment}))
+    assert record(study, sourced(comment=comment, payload={"text": comment})) == Recorded(0, 0, 1)
+    with study.read() as session:
+        (one,) = judgements.read_sourced(session)
+    assert one.judgement.comment == "odd \N{REPLACEMENT CHARACTER} and ? half, \N{GRINNING FACE} whole"
+    assert one.payload == {"text": comment}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@given(JSON)
+def test_any_payload_comes_back_unchanged(study: Store, payload: object) -> None:
+    one = sourced()._replace(payload=payload)
+    record(study, one)
+    with study.read() as session:
+        (back,) = judgements.read_sourced(session)
+    # Compared as text: 1 and 1.0 and True are not the same payload.
+    assert json.dumps(back.payload) == json.dumps(payload)
+    assert record(study, one) == Recorded(0, 0, 1)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@given(st.lists(st.tuples(st.sampled_from(["a1", "a2"]), st.sampled_from(["1", "2"]), st.integers(0, 3)), min_size=1))
+def test_readers_get_what_was_recorded_last_however_it_was_cut_into_recordings(
+    study: Store, said: list[tuple[str, str, int]]
+) -> None:
+    pair = ("p2-method", "d1")
+    last: dict[tuple[str, str], int] = {}
+    for assessor, annotation, grade in said:
+        record(study, sourced(grade, pair=pair, assessor=assessor, annotation=annotation))
+        last[assessor, annotation] = grade
+    with study.read() as session:
+        found = {
+            (one.judgement.assessor, one.annotation): one.judgement.grade for one in judgements.read_sourced(session)
+        }
+        history = judgements.read_history(session, *pair)
+    assert {key: found[key] for key in last} == last
+    for key in last:
+        revisions = [one.judgement.revision for one in history if (one.judgement.assessor, one.annotation) == key]
+        assert revisions == list(range(1, len(revisions) + 1))
+
+
+# Adjudications
+
+
+def settled(grade: int | None, **changes: object) -> SourcedAdjudication:
+    one = Adjudication("p1-method", "d1", "z1", grade, "shown", ("a2", "a1"), reason="r2", comment="clear")
+    return SourcedAdjudication(one._replace(**changes), STUDIO, "70", {"grade": grade})
+
+
+def settle(store: Store, one: SourcedAdjudication) -> Recorded:
+    with store.begin() as session:
+        return adjudications.record_adjudications(session, [one], recorded_at=FIRST)
+
+
+def test_adjudications_come_back_with_what_was_shown_and_every_revision(study: Store) -> None:
+    assert settle(study, settled(1)) == Recorded(1, 0, 0)
+    assert settle(study, settled(1)) == Recorded(0, 0, 1)
+    assert settle(study, settled(1, shown=("a1", "a2"))) == Recorded(0, 1, 0)
+    assert settle(study, settled(3)) == Recorded(0, 1, 0)
+    with study.read() as session:
+        assert adjudications.read_adjudications(session) == (settled(3, revision=3).adjudication,)
+        history = adjudications.read_history(session, "p1-method", "d1")
+        assert [one.adjudication.shown for one in history] == [("a2", "a1"), ("a1", "a2"), ("a2", "a1")]
+        assert history[-1] == settled(3, revision=3)._replace(recorded_at=FIRST)
+
+
+def test_a_vanished_adjudication_leaves_a_tombstone(study: Store) -> None:
+    settle(study, settled(1))
+    for expected in (1, 0):
+        with study.begin() as session:
+            gone = adjudications.record_vanished(session, source=STUDIO, adjudicator="z1", seen=[], recorded_at=LATER)
+            assert gone == expected
+    with study.read() as session:
+        (one,) = adjudications.read_adjudications(session)
+    assert (one.grade, one.flags, one.shown, one.revision) == (None, (DELETED,), ("a2", "a1"), 2)
+
+
+def test_an_adjudicated_grade_outside_every_scale_is_refused(study: Store) -> None:
+    with pytest.raises(InputError, match="outside every scale"):
+        settle(study, settled(12))
