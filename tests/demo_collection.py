@@ -1,0 +1,91 @@
+"""A small judged collection out of the packaged demo corpus, made without ranking, store or server."""
+
+from __future__ import annotations
+
+from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.demo.packaged import latents, papers, query_papers
+from annot.demo.relevance import latent_relevance
+from annot.formats.csfcube_release import Material
+from annot.records import Decision, Draw, Judgement, Pool, PoolEntry, Qrel, Query
+from annot.settings import Settings
+
+FACET_LABELS = Settings().facets
+METHODS = ("abs_tfidf", "title_tfidf")
+POOLED = 20
+SEED = 7
+
+
+def demo_material() -> Material:
+    """All query papers of the demo, pools of about 20, two simulated assessors a query, disputes settled."""
+    corpus = {paper.paper_id: paper for paper in papers()}
+    truth = latents()
+    queries = tuple(
+        Query(f"{one.paper_id}-{facet}", one.paper_id, facet, _sentences(corpus[one.paper_id].labels or (), facet))
+        for one in query_papers()
+        for facet in one.facets
+    )
+    pools = {one.paper_id: _pool(one.paper_id, tuple(corpus), corpus[one.paper_id].citations) for one in query_papers()}
+    judgements, decisions = [], []
+    for place, query in enumerate(queries):
+        for entry in pools[query.paper_id].entries:
+            relevance = latent_relevance(query.paper_id, query.facet, entry.doc_id, truth)
+            grades: list[int | None] = []
+            for assessor in (CAST[place % 4], CAST[(place + 1) % 4]):
+                answer = assessor.judge(
+                    query.query_id, entry.doc_id, relevance=relevance, seed=SEED, reasons=("No such sentence.",)
+                )
+                grades.append(answer.grade)
+                judgements.append(
+                    Judgement(
+                        query.query_id,
+                        entry.doc_id,
+                        assessor.name,
+                        answer.grade,
+                        cannot_judge=answer.cannot_judge,
+                        comment=answer.comment,
+                    )
+                )
+            if len(set(grades)) == 1 and grades[0] is not None:
+                decisions.append(Decision(query.query_id, entry.doc_id, grades[0], "agreed"))
+            else:
+                ruling = ADJUDICATOR.settle(query.query_id, entry.doc_id, relevance=relevance, grades=grades, seed=SEED)
+                decisions.append(
+                    Decision(query.query_id, entry.doc_id, ruling.grade, "adjudicated", "j1", ruling.reason)
+                )
+    return Material(
+        papers=tuple(corpus.values()),
+        queries=queries,
+        paper_types={query.query_id: "empirical" for query in queries},
+        pools=tuple(pools.values()),
+        judgements=tuple(judgements),
+        decisions=tuple(decisions),
+        splits={"all": {"fold1_dev": (queries[0].query_id,), "fold2_dev": (queries[2].query_id,)}},
+        facet_labels=FACET_LABELS,
+    )
+
+
+def demo_qrels(material: Material) -> tuple[Qrel, ...]:
+    return tuple(Qrel(one.query_id, one.doc_id, one.grade) for one in material.decisions)
+
+
+def _sentences(labels: tuple[str, ...], facet: str) -> tuple[int, ...]:
+    return tuple(at for at, label in enumerate(labels) if label in FACET_LABELS[facet])
+
+
+def _pool(paper_id: str, corpus: tuple[str, ...], citations: tuple[str, ...]) -> Pool:
+    """Cited papers first, then the papers around the query paper: an order that is not that of the ids."""
+    place = corpus.index(paper_id)
+    cited = sorted(set(citations) & set(corpus))
+    around = [corpus[(place + step * side) % len(corpus)] for step in range(1, POOLED) for side in (1, -1)]
+    others = [doc_id for doc_id in dict.fromkeys(around) if doc_id not in {paper_id, *cited}][: POOLED - len(cited)]
+    half = (len(others) + 1) // 2
+    drawn = [*((doc_id, "cited") for doc_id in cited), *((d, METHODS[at >= half]) for at, d in enumerate(others))]
+    entries = tuple(
+        PoolEntry(
+            doc_id,
+            Draw(method, turn, None if method == "cited" else 1 / turn, turn),
+            (Draw(METHODS[1], turn + 3, 0.01, None),) if method == METHODS[0] and turn % 2 else (),
+        )
+        for turn, (doc_id, method) in enumerate(drawn, 1)
+    )
+    return Pool(paper_id, "blocks", half, 500, SEED, ("cited", *METHODS), ("specter",), (), 0, entries)

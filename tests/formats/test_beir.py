@@ -1,0 +1,123 @@
+"""BEIR files: read by the readers of ir_datasets, every dangling id refused, no empty text passed off as a real one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.errors import InputError
+from annot.formats.beir import beir_paths, write_beir
+from annot.formats.csfcube_release import Material
+from annot.records import Qrel
+from demo_collection import demo_material, demo_qrels
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return demo_material()
+
+
+def written(material: Material, *, with_text: bool = True, folder: str = "", **changed: Any) -> dict[str, bytes]:
+    parts = {
+        "papers": material.papers,
+        "queries": material.queries,
+        "qrels": demo_qrels(material),
+        "pools": material.pools,
+    }
+    return write_beir(**(parts | changed), folder=folder, with_text=with_text)
+
+
+def rows(content: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in content.decode().splitlines()]
+
+
+class OnDisk:
+    """What ir_datasets calls a download: a file that is already there."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def path(self) -> Path:
+        return self._path
+
+    def stream(self) -> Any:
+        return self._path.open("rb")
+
+
+def test_the_beir_readers_of_ir_datasets_read_back_what_went_in(material: Material, tmp_path: Path) -> None:
+    from ir_datasets.datasets.beir import BeirDocs, BeirQrels, BeirQueries, BeirTitleDoc
+    from ir_datasets.formats import GenericQuery
+
+    for name, content in written(material).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    paths = beir_paths("", with_text=True)
+    docs: Iterator[Any] = BeirDocs("x", OnDisk(tmp_path / paths.corpus), BeirTitleDoc)._docs_iter()
+    assert {doc.doc_id: (doc.title, doc.text) for doc in docs} == {
+        paper.paper_id: (paper.title, " ".join(paper.sentences)) for paper in material.papers
+    }
+    queries = BeirQueries("x", OnDisk(tmp_path / paths.queries), GenericQuery).queries_iter()
+    papers = {paper.paper_id: paper for paper in material.papers}
+    assert {query.query_id: query.text for query in queries} == {
+        query.query_id: " ".join(papers[query.paper_id].sentences[at] for at in query.sentences)
+        for query in material.queries
+    }
+    qrels = BeirQrels(OnDisk(tmp_path / paths.qrels), {}).qrels_iter()
+    assert [Qrel(*qrel[:3]) for qrel in qrels] == sorted(demo_qrels(material))
+
+
+def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(material: Material) -> None:
+    files = written(material)
+    pools = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
+    found = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
+    assert found == {query.query_id: pools[query.paper_id] for query in material.queries}
+
+
+def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:
+    files = written(material, with_text=False, folder="beir/")
+    assert set(files) == {*beir_paths("beir/", with_text=False)}
+    assert not {"beir/corpus.jsonl", "beir/queries.jsonl"} & set(files)
+    everything = b"".join(files.values()).decode()
+    for paper in material.papers:
+        assert paper.title not in everything
+        assert not any(sentence in everything for sentence in paper.sentences)
+    first = rows(files["beir/queries-ids.jsonl"])[0]
+    assert set(first) == {"_id", "metadata"}
+    positions = {query.query_id: list(query.sentences) for query in material.queries}
+    assert first["metadata"]["sentences"] == positions[first["_id"]]
+
+
+def test_the_bytes_do_not_depend_on_the_order_of_what_goes_in(material: Material) -> None:
+    turned = {
+        "papers": material.papers[::-1],
+        "queries": material.queries[::-1],
+        "qrels": demo_qrels(material)[::-1],
+        "pools": material.pools[::-1],
+    }
+    assert written(material, **turned) == written(material)
+
+
+def test_every_id_that_points_to_nothing_is_a_fault(material: Material) -> None:
+    first, second = material.queries[:2]
+    with pytest.raises(InputError) as caught:
+        written(
+            material,
+            queries=[replace(first, sentences=(99,)), replace(second, paper_id="gone"), material.queries[2]],
+            qrels=[
+                Qrel(first.query_id, "lost", 1),
+                Qrel("nobody", "fic0101", 1),
+                *[Qrel(first.query_id, "fic0101", 0)] * 2,
+            ],
+        )
+    assert caught.value.faults == (
+        f"BEIR files: query {first.query_id}: the abstract has no sentence at position 99",
+        f"BEIR files: query {second.query_id}: its paper gone is not in the corpus",
+        f"BEIR files: query {second.query_id}: its paper gone has no pool",
+        f"BEIR files: qrel of {first.query_id} and fic0101 is there twice",
+        f"BEIR files: qrel of {first.query_id} and lost: no such paper in the corpus",
+        "BEIR files: qrel of nobody and fic0101: no such query",
+    )
