@@ -1,0 +1,66 @@
+"""What is kept while blocks pass always holds the best under the tie rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.ordering import ranked, round_score
+from annot.ranking.topk import ROUNDING_STEP, TopK, best
+from annot.records import ScoredDoc
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize("size", [1e-9, 0.123456, 9.99999, 1.0, 5e7])
+@pytest.mark.parametrize("sign", [1, -1])
+@given(seed=st.integers(0, 10_000), depth=st.integers(1, 30), block=st.integers(1, 100))
+def test_scores_that_round_to_the_same_digits_are_told_apart_by_id(
+    size: float, sign: int, seed: int, depth: int, block: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    # Within three rounding steps of each other, so that many tie with the last place once rounded.
+    scores = sign * size * (1 + 3e-6 * rng.random((2, 100)))
+    scores[0, rng.random(100) < 0.1] = -np.inf
+    ids = [str(number) for number in rng.permutation(100)]
+    none = np.zeros(2)
+    top = TopK(np.array([depth, 5]), relative=ROUNDING_STEP)
+    for start in range(0, 100, block):
+        top.push(start, scores[:, start : start + block], error=none)
+    for query, wanted in enumerate((depth, 5)):
+        expected = ranked(
+            ScoredDoc(doc_id, score)
+            for doc_id, score in zip(ids, scores[query].tolist(), strict=True)
+            if score > -np.inf
+        )
+        assert best(ids, *top.candidates(query, error=none), depth=wanted) == expected[:wanted]
+
+
+@given(seed=st.integers(0, 10_000), depth=st.integers(1, 30), block=st.integers(1, 60))
+def test_scores_with_an_error_keep_whatever_might_be_among_the_best(seed: int, depth: int, block: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.random(200)
+    # The error grows from block to block, as that of longer and longer vectors does.
+    largest = np.repeat(0.1 * np.linspace(0.1, 1, -(-200 // block)), block)[:200]
+    seen = true + largest * rng.choice([-1, 1], 200)
+    top = TopK(np.array([depth]), relative=ROUNDING_STEP)
+    for start in range(0, 200, block):
+        top.push(start, seen[None, start : start + block], error=np.array([2 * largest[start]]))
+    kept, _ = top.candidates(0, error=np.array([2 * largest[-1]]))
+    assert set(np.argsort(-true)[:depth]) <= set(kept.tolist())
+
+
+def test_far_fewer_are_kept_than_pass() -> None:
+    top = TopK(np.array([10]), relative=ROUNDING_STEP)
+    for start, line in enumerate(np.random.default_rng(0).random((200, 1, 50))):
+        top.push(50 * start, line, error=np.zeros(1))
+    rows, scores = top.candidates(0, error=np.zeros(1))
+    assert len(rows) == len(scores) == 10
+
+
+@given(st.floats(1e-300, 1e300), st.floats(-1, 1))
+def test_one_rounding_step_is_wide_enough(score: float, way: float) -> None:
+    other = score * (1 + way * 1e-5)
+    if round_score(score) == round_score(other):
+        assert abs(score - other) <= ROUNDING_STEP * max(score, other)
+    beyond = score * (1 - 1.01 * ROUNDING_STEP)
+    assert round_score(beyond) < round_score(score)
