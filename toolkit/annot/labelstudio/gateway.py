@@ -104,6 +104,13 @@ class Gateway:
         with self._asking("listing the accounts"):
             return tuple(sorted(_user(user) for user in self._client.users.list(request_options=_READ)))
 
+    def invitation(self) -> str:
+        """Path and query of the link by which an account can be made."""
+        with self._asking("asking for the invitation link"):
+            link = self._client.organizations.invites.get_invite_link(request_options=_READ).invite_url
+            parts = urlsplit(link)
+            return f"{parts.path}?{parts.query}"
+
     # -- projects ------------------------------------------------------------------------------------------------------
 
     def find_project(self, marker: str) -> StudioProject | None:

@@ -1,0 +1,202 @@
+"""Pairs as Label Studio tasks: pure functions from texts to the dicts that are sent.
+
+A task carries what the assessor sees and nothing else. All text is escaped; the only tags are `div`, `h2`, `span` and
+`p`. The sentences' labels travel as predictions (regions of the text), so that they can be corrected; a grade is never
+filled in.
+"""
+
+from __future__ import annotations
+
+import html
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
+from annot.records import LABELS
+
+SIDES = ("query", "cand")
+FACET_HELP_LONGEST = 140
+FACET_HELP = {
+    "background": "The problem and its setting: what is to be solved, why, and the aim. Not how, not what came out.",
+    "method": "How it is done: the models, algorithms, data and procedures used. Not the problem, not findings.",
+    "result": "What came out: findings, measurements, comparisons and conclusions. Not the problem, not the way there.",
+}
+"""What each default facet means, in at most 140 characters, for the bar of the screen."""
+
+
+class Text(NamedTuple):
+    """A title and the sentences of an abstract, each with its label (None where it has none)."""
+
+    title: str
+    sentences: tuple[str, ...]
+    labels: tuple[str | None, ...]
+
+
+class Place(NamedTuple):
+    """Where a pair stands in its assessor's sequence; all count from 1."""
+
+    position: int
+    of: int
+    query_number: int
+    candidate_number: int
+    of_candidates: int
+
+
+class Opinion(NamedTuple):
+    """What one assessor said of a pair, without a name."""
+
+    grade: int | None
+    cannot_judge: str | None
+    comment: str | None
+
+
+def pair_key(query_id: str, doc_id: str) -> str:
+    """The key of a pair on the server: `query_id/doc_id`, with `/` and `%` inside an id escaped."""
+    return f"{_escape_id(query_id)}/{_escape_id(doc_id)}"
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """The query and document ids of `pair_key`."""
+    query_id, _, doc_id = key.partition("/")
+    return _unescape_id(query_id), _unescape_id(doc_id)
+
+
+def facet_help(facet: str, labels: Sequence[str]) -> str:
+    """What the facet means, for the bar; a facet of one's own is described by its sentence labels."""
+    return FACET_HELP.get(facet, f"What the sentences labelled {' or '.join(labels)} say.")[:FACET_HELP_LONGEST]
+
+
+def progress_text(place: Place) -> str:
+    """`37 of 300 · query 4, candidate 7 of 30`."""
+    return (
+        f"{place.position} of {place.of} · query {place.query_number}, "
+        f"candidate {place.candidate_number} of {place.of_candidates}"
+    )
+
+
+def judge_task(
+    *,
+    query_id: str,
+    doc_id: str,
+    facet: str,
+    facet_labels: Sequence[str],
+    place: Place,
+    query: Text,
+    candidate: Text,
+    query_sentences: Sequence[int],
+    model_version: str,
+) -> dict[str, Any]:
+    """The task in which one assessor judges one pair.
+
+    `facet_labels` are the sentence labels that make the facet; `query_sentences` the positions (from 0) of the
+    sentences that make the query. `model_version` names where the labels come from, such as `sentence-labels`.
+    """
+    chosen = tuple(query_sentences)
+    by_label = tuple(index for index, label in enumerate(query.labels) if label in facet_labels)
+    sides = (
+        _side("query", "Query", query, facet, facet_labels, chosen if chosen != by_label else None),
+        _side("cand", "Candidate", candidate, facet, facet_labels, None),
+    )
+    regions = [
+        *_regions("query", query, column=1),
+        *_regions("cand", candidate, column=2),
+    ]
+    return {
+        "data": {
+            "pair_id": pair_key(query_id, doc_id),
+            "facet": facet,
+            "facet_help": facet_help(facet, facet_labels),
+            "progress": progress_text(place),
+            "pair_html": f'<div class="a-pair">{"".join(sides)}</div>',
+        },
+        "predictions": [{"model_version": model_version, "result": regions}],
+    }
+
+
+def adjudicate_task(
+    task: dict[str, Any], opinions: Sequence[Opinion], *, scale_names: Sequence[str], seed: int
+) -> dict[str, Any]:
+    """`task` (of `judge_task`) with the assessors' opinions, unnamed, in an order drawn from the seed and the pair.
+
+    With the policy `hidden` an adjudicator gets the plain task.
+    """
+    shuffled = list(opinions)
+    random.Random(f"{seed}/{task['data']['pair_id']}").shuffle(shuffled)
+    shown = {}
+    for letter, opinion in zip("abcdefghij", shuffled, strict=False):
+        shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
+        shown[f"comment_{letter}"] = _clean(opinion.comment or "") or "no comment"
+    return {**task, "data": {**task["data"], **shown}}
+
+
+def opinion_text(opinion: Opinion, scale_names: Sequence[str]) -> str:
+    """`1 Related`, or why it could not be judged."""
+    if opinion.grade is None:
+        return f"Could not judge: {opinion.cannot_judge}" if opinion.cannot_judge else "Did not judge"
+    return f"{opinion.grade} {scale_names[opinion.grade]}"
+
+
+def _side(
+    side: str, heading: str, text: Text, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
+) -> str:
+    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
+    if chosen is None:
+        wants = "".join(f" a-wants-{label}" for label in LABELS if label in facet_labels)
+        marked = {index for index, label in enumerate(text.labels) if label in facet_labels}
+    else:
+        wants, marked = " a-fixed", set(chosen)
+    sentences = "".join(
+        f'<p class="{"a-s a-hit" if index in marked else "a-s"}">{_text(sentence)}</p>'
+        for index, sentence in enumerate(text.sentences)
+    )
+    return (
+        f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(text.title)}</h2>'
+        f'<div class="a-none">No sentence here is labelled {_text(facet)}.</div>'
+        f'<div class="a-text">{sentences}</div></div>'
+    )
+
+
+def _regions(side: str, text: Text, *, column: int) -> list[dict[str, Any]]:
+    """The labelled sentences as regions; offsets count UTF-16 units, as browsers do."""
+    regions = []
+    for index, (sentence, label) in enumerate(zip(text.sentences, text.labels, strict=True)):
+        cleaned = _clean(sentence)
+        if label is None or not cleaned:
+            continue
+        node = f"/div[1]/div[{column}]/div[2]/p[{index + 1}]/text()[1]"
+        regions.append(
+            {
+                "id": f"{side}-{index}",
+                "from_name": SENTENCE_LABEL,
+                "to_name": TEXT,
+                "type": "labels",
+                "value": {
+                    "start": node,
+                    "end": node,
+                    "startOffset": 0,
+                    "endOffset": len(cleaned.encode("utf-16-le")) // 2,
+                    "text": cleaned,
+                    "labels": [label],
+                },
+            }
+        )
+    return regions
+
+
+def _text(text: str) -> str:
+    return html.escape(_clean(text), quote=True)
+
+
+def _clean(text: str) -> str:
+    """`text` with runs of whitespace and unprintable control characters as one space: what an HTML parser leaves."""
+    kept = "".join(" " if ord(letter) < 32 or 127 <= ord(letter) < 160 else letter for letter in text)
+    return " ".join(kept.encode("utf-8", "replace").decode("utf-8").split())
+
+
+def _escape_id(identifier: str) -> str:
+    return identifier.replace("%", "%25").replace("/", "%2F")
+
+
+def _unescape_id(identifier: str) -> str:
+    return identifier.replace("%2F", "/").replace("%25", "%")

@@ -1,0 +1,72 @@
+"""The one Jinja2 environment: an undefined name is an error, XML and HTML are escaped, a workspace's file wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    select_autoescape,
+)
+
+from annot.errors import InputError
+
+ESCAPED = ("xml", "html", "xml.j2", "html.j2")
+"""Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
+
+
+def environment(*, overrides: Path | None) -> Environment:
+    """The environment over the packaged templates; a file of the same name in the folder `overrides` wins."""
+    folders = [str(files("annot.templates"))]
+    if overrides is not None:
+        folders.insert(0, str(overrides))
+    return Environment(
+        loader=FileSystemLoader(folders),
+        undefined=StrictUndefined,
+        autoescape=select_autoescape(enabled_extensions=ESCAPED, default_for_string=False),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> str:
+    """The template `name` filled with `values`.
+
+    Raises InputError that names the template, the line and the cause, whatever goes wrong in it.
+    """
+    try:
+        return environment(overrides=overrides).get_template(name).render(values)
+    except TemplateNotFound as error:
+        raise InputError(
+            f"{name}: there is no template {error.name}"
+            if error.name != name
+            else f"{name}: there is no such template",
+            hint="`templates/` of the workspace and those that come with annot were looked through",
+        ) from None
+    except TemplateSyntaxError as error:
+        place = error.filename or error.name or name
+        raise InputError(f"{place}:{error.lineno}: {error.message}", hint="correct the template") from None
+    except Exception as error:
+        # Any code may run in a template, so any exception may come out of it.
+        place = _place(error, name, overrides)
+        cause = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{place}: {cause}", hint="correct the template") from None
+
+
+def _place(error: Exception, name: str, overrides: Path | None) -> str:
+    """`file:line` of the innermost template frame of the traceback; the bare name where there is none."""
+    folders = [str(files("annot.templates")), *([] if overrides is None else [str(overrides)])]
+    for frame in reversed(extract_tb(error.__traceback__)):
+        if any(Path(frame.filename).is_relative_to(folder) for folder in folders):
+            return f"{frame.filename}:{frame.lineno}"
+    return name
