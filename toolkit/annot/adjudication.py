@@ -68,10 +68,17 @@ def settle(planned: Mapping[Pair, Sequence[str]], judgements: Iterable[Judgement
     return Settlement(tuple(agreed), tuple(disputed), tuple(incomplete))
 
 
+def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple[str, ...]:
+    """The assessors in the order in which their grades are shown, drawn for each pair: no place is a person."""
+    names = sorted(assessors)
+    return tuple(names[at] for at in generator(seed, "shown", *pair).permutation(len(names)))
+
+
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
-    """The judgements as the adjudicator sees them: shuffled for each pair, so that no place is a person."""
-    order = generator(seed, "shown", dispute.query_id, dispute.doc_id).permutation(len(dispute.judgements))
-    return tuple(dispute.judgements[at] for at in order)
+    """The judgements of a dispute in the order of `shown_assessors`."""
+    by_assessor = {one.assessor: one for one in dispute.judgements}
+    order = shown_assessors((dispute.query_id, dispute.doc_id), by_assessor, seed=seed)
+    return tuple(by_assessor[name] for name in order)
 
 
 def queue(disputes: Iterable[Dispute]) -> tuple[Dispute, ...]:

@@ -14,6 +14,7 @@ PANEL = "Judge"
 
 def register(app: typer.Typer) -> None:
     app.add_typer(assessor, name="assessor", rich_help_panel=PANEL)
+    app.command("guidelines", rich_help_panel=PANEL)(show_guidelines)
     app.add_typer(plan, name="plan", rich_help_panel=PANEL)
     app.command(rich_help_panel=PANEL)(push)
     app.command(rich_help_panel=PANEL)(status)
@@ -77,6 +78,24 @@ def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = Fal
     people = step.listing(Workspace.open(workspace))
     rows = [[one.assessor, "adjudicator" if one.adjudicator else "assessor", one.assigned] for one in people]
     emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json)
+
+
+def show_guidelines(
+    facet: Annotated[str, typer.Argument(help="A facet of annot.toml.")],
+    screen: Annotated[
+        bool, typer.Option("--screen", help="Print the labelling configuration of the judging screen instead.")
+    ] = False,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """What assessors read of a facet, or the configuration of the screen they judge on; both checked."""
+    from annot.steps import guidelines as step
+    from annot.workspace import Workspace
+
+    ws = Workspace.open(workspace)
+    found = step.read(ws, facet)
+    text = step.screen(ws) if screen else f"{found.text.rstrip()}\n\n{step.general(ws)}"
+    emit("guidelines", {"facet": facet, "definition": found.definition, "text": text}, text, as_json=as_json)
 
 
 plan = typer.Typer(help="Who judges what, in which order; bare: draw and write the plan.", invoke_without_command=True)

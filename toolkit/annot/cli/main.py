@@ -15,7 +15,7 @@ from annot.errors import AnnotError, InputError
 ORDER = (
     *("init", "corpus", "import", "facets", "query"),
     *("pool",),
-    *("assessor", "plan", "push", "status", "pull"),
+    *("assessor", "guidelines", "plan", "push", "status", "pull"),
     *("agreement", "adjudicate", "qrels"),
     *("run", "evaluate"),
     *("report",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from annot.errors import InputError
+from annot.labelstudio.screens import judge_screen
 from annot.workspace import Workspace
 
 LONGEST_DEFINITION = 140
@@ -15,18 +16,11 @@ LONGEST_DEFINITION = 140
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
-    """What is said of one facet. `text` is Markdown: the facet's own guidelines, then the general ones."""
+    """What is said of one facet. `text` is Markdown."""
 
     facet: str
     definition: str
     text: str
-
-    @property
-    def html(self) -> str:
-        """The text as HTML for Label Studio's instructions."""
-        from markdown import markdown
-
-        return markdown(self.text, extensions=["tables", "sane_lists"])
 
 
 def read(ws: Workspace, facet: str) -> Guidelines:
@@ -43,7 +37,17 @@ def read(ws: Workspace, facet: str) -> Guidelines:
             f"characters, expected 1 to {LONGEST_DEFINITION}",
             hint="shorten it: the screen shows it above every pair",
         )
-    return Guidelines(facet, definition, f"{own.rstrip()}\n\n{_text(ws, 'general')}")
+    return Guidelines(facet, definition, own)
+
+
+def general(ws: Workspace) -> str:
+    """What holds for every facet, as Markdown."""
+    return _text(ws, "general")
+
+
+def screen(ws: Workspace) -> str:
+    """The labelling configuration of the judging screen, rendered and checked without a server."""
+    return judge_screen(scale_names=ws.settings.scale.names, overrides=ws.root / "templates")
 
 
 def _text(ws: Workspace, name: str) -> str:

@@ -1,0 +1,199 @@
+"""Disputes to the adjudicators' projects, and their decisions back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlmodel import Session
+
+from annot.adjudication import Dispute, Pair, assign_adjudicators, queue, shown_assessors, shown_order
+from annot.errors import MissingInput
+from annot.labelstudio.screens import adjudicate_screen
+from annot.labelstudio.tasks import Opinion, adjudicate_task
+from annot.records import Judgement
+from annot.steps import delivery
+from annot.steps.collection import SOURCE, Collected, Found, collect
+from annot.steps.connection import connect
+from annot.steps.delivery import Parcel, Sent
+from annot.steps.outcome import Outcome, assessors_by_pair, outcome_of
+from annot.steps.push import instructions_of, material_of, places, task_of
+from annot.store import adjudications, people, studio
+from annot.store.database import Store, open_store
+from annot.workspace import Workspace
+
+Advance = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """The adjudicators' projects after the push, and what a person should know."""
+
+    projects: tuple[Sent, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """The adjudicators after the pull, and what a person should know."""
+
+    assessors: tuple[Collected, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the pairs of one query stand."""
+
+    query_id: str
+    pairs: int
+    incomplete: int
+    agreed: int
+    disputed: int
+    settled: int
+
+
+def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
+    """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            outcome = outcome_of(session)
+            adjudicators = [one.assessor for one in people.read_assessors(session) if one.adjudicator]
+            standing = _standing(session, outcome)
+        if not outcome.judgements:
+            raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+        notes = []
+        if outcome.incomplete:
+            notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
+        disputes = outcome.settlement.disputed
+        if not disputes:
+            return Pushed((), (*notes, "nothing is in dispute"))
+        given = assign_adjudicators(
+            disputes,
+            adjudicators,
+            may_assess=ws.settings.adjudication.adjudicator_may_assess,
+            seed=ws.settings.seed,
+            standing=standing,
+        )
+        parcels = _parcels(ws, store, disputes, given)
+        delivery.check(ws, store, parcels, screen="adjudicate")
+        if dry_run:
+            sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, "not sent") for parcel in parcels)
+            return Pushed(sent, tuple(notes))
+        with connect(ws, url=url, api_key=api_key) as gateway:
+            delivery.server_users(store, gateway, [parcel.assessor for parcel in parcels])
+            sent = delivery.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
+    return Pushed(sent, tuple(notes))
+
+
+def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+    """Bring back every decision; a changed one is a new revision."""
+    rows: list[Collected] = []
+    notes: list[str] = []
+    with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
+        with store.read() as session:
+            planned = assessors_by_pair(people.read_assignments(session))
+        hauls = collect(
+            store,
+            gateway,
+            round="adjudicate",
+            grades=ws.settings.scale.grades,
+            hint="send the disputes with `annot adjudicate push`",
+            advance=advance,
+        )
+        for haul in hauls:
+            person = haul.project.assessor
+            recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+            with store.begin() as session:
+                done = adjudications.record_adjudications(
+                    session,
+                    [_sourced(ws, one, person, planned.get(one.pair, ())) for one in haul.found],
+                    recorded_at=recorded_at,
+                )
+                vanished = adjudications.record_vanished(
+                    session, source=SOURCE, adjudicator=person, seen=haul.seen, recorded_at=recorded_at
+                )
+                assigned = len(studio.read_tasks(session, haul.project.project))
+            settled = {one.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
+            flagged = sum(bool(one.reading.flags) for one in haul.found)
+            rows.append(Collected(person, assigned, len(settled), done.added, done.revised + vanished, flagged))
+            notes += haul.notes
+            reasons = Counter(flag for one in haul.found for flag in one.reading.flags)
+            notes += [f"{person}: {count} decision(s) do not count: {why}" for why, count in sorted(reasons.items())]
+    return Pulled(tuple(rows), tuple(notes))
+
+
+def status(ws: Workspace) -> tuple[Standing, ...]:
+    """Every query's pairs by where they stand."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        outcome = outcome_of(session)
+    pairs = Counter(query_id for query_id, _ in outcome.planned)
+    incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
+    agreed = Counter(one.query_id for one in outcome.settlement.agreed)
+    disputed = Counter(one.query_id for one in outcome.settlement.disputed)
+    settled = Counter(query_id for query_id, _ in outcome.adjudications)
+    return tuple(
+        Standing(name, pairs[name], incomplete[name], agreed[name], disputed[name], settled[name])
+        for name in sorted(pairs)
+    )
+
+
+def _standing(session: Session, outcome: Outcome) -> dict[Pair, str]:
+    """The adjudicator of each pair that somebody has already, sent or settled."""
+    given = {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
+    for project in studio.read_projects(session, round="adjudicate"):
+        for pair in studio.read_tasks(session, project.project):
+            given.setdefault(pair, project.assessor)
+    return given
+
+
+def _parcels(ws: Workspace, store: Store, disputes: tuple[Dispute, ...], given: dict[Pair, str]) -> list[Parcel]:
+    hidden = ws.settings.adjudication.ratings == "hidden"
+    opinions = 0 if hidden else ws.settings.judging.per_pair
+    names = ws.settings.scale.names
+    screen = adjudicate_screen(scale_names=names, opinions=opinions, overrides=ws.root / "templates")
+    material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
+    instructions = instructions_of(ws, material, adjudication=True)
+    parcels = []
+    for person in sorted({given[one.query_id, one.doc_id] for one in disputes}):
+        mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
+        sequence = [(one.query_id, one.doc_id) for one in mine]
+        tasks = []
+        for dispute, place in zip(mine, places(sequence), strict=True):
+            task = task_of(ws, material, dispute.query_id, dispute.doc_id, place)
+            if not hidden:
+                shown = [_opinion(one) for one in shown_order(dispute, seed=ws.settings.seed)]
+                task = adjudicate_task(task, shown, scale_names=names)
+            tasks.append(task)
+        parcels.append(Parcel(person, screen, instructions, tuple(tasks), tuple(sequence)))
+    return parcels
+
+
+def _opinion(one: Judgement) -> Opinion:
+    return Opinion(one.grade, one.cannot_judge, one.comment)
+
+
+def _sourced(ws: Workspace, one: Found, person: str, assessors: tuple[str, ...]) -> adjudications.SourcedAdjudication:
+    reading = one.reading
+    policy = ws.settings.adjudication.ratings
+    shown = shown_assessors(one.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
+    return adjudications.SourcedAdjudication(
+        adjudications.Adjudication(
+            *one.pair,
+            person,
+            reading.grade,
+            policy,
+            shown,
+            cannot_judge=reading.cannot_judge,
+            reason=reading.settled_by,
+            comment=reading.comment,
+            judged_at=reading.created_at,
+            lead_time=reading.lead_time,
+            flags=reading.flags,
+        ),
+        SOURCE,
+        one.annotation,
+        reading.payload,
+    )

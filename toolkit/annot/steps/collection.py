@@ -1,0 +1,117 @@
+"""What both rounds share on the way back: every annotation of every task, read, checked, none lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annot.adjudication import Pair
+from annot.errors import MissingInput, StudioError
+from annot.labelstudio.annotations import Reading, read_task
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.tasks import pair_key
+from annot.store import people, studio
+from annot.store.database import Store
+from annot.store.studio import Project, Round
+
+Advance = Callable[[int, int | None], None]
+
+SOURCE = "label-studio"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """One person's project after a pull."""
+
+    assessor: str
+    assigned: int
+    judged: int
+    """Pairs with an answer that counts."""
+    new: int
+    changed: int
+    """Further revisions of known annotations, deleted ones included."""
+    flagged: int
+    """Annotations that do not count."""
+
+
+class Found(NamedTuple):
+    """One annotation of one pair, read."""
+
+    pair: Pair
+    reading: Reading
+
+    @property
+    def annotation(self) -> str:
+        """The server's id, as text."""
+        return str(self.reading.annotation_id)
+
+
+class Haul(NamedTuple):
+    """Everything on one project."""
+
+    project: Project
+    found: tuple[Found, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def seen(self) -> set[str]:
+        """The server's ids of all annotations, as text."""
+        return {one.annotation for one in self.found}
+
+
+def collect(
+    store: Store, gateway: Gateway, *, round: Round, grades: Sequence[int], hint: str, advance: Advance
+) -> Iterator[Haul]:
+    """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
+    with store.read() as session:
+        projects = [one for one in studio.read_projects(session, round=round) if one.server == gateway.url]
+        users = people.read_server_users(session)
+        tasks = {one.project: studio.read_tasks(session, one.project) for one in projects}
+    pushed = [one for one in projects if one.remote_id is not None]
+    if not pushed:
+        raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
+    total = sum(len(tasks[one.project]) for one in pushed)
+    done = 0
+
+    def more(count: int) -> None:
+        nonlocal done
+        done += count
+        advance(done, total)
+
+    for project in pushed:
+        assert project.remote_id is not None
+        yield _haul(gateway, project, project.remote_id, tasks[project.project], users, grades, more)
+
+
+def _haul(
+    gateway: Gateway,
+    project: Project,
+    remote_id: int,
+    tasks: dict[Pair, int],
+    users: dict[str, int],
+    grades: Sequence[int],
+    more: Callable[[int], None],
+) -> Haul:
+    pulled = gateway.pull(remote_id, advance=more)
+    if pulled.tasks_in_project == 0 and tasks:
+        raise StudioError(
+            f"project {remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
+            hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",
+        )
+    ours = {pair_key(*pair): pair for pair in tasks}
+    there = {task.key for task in pulled.tasks}
+    notes = []
+    gone = sorted(set(ours) - there)
+    if gone:
+        notes.append(f"{project.assessor}: {len(gone)} task(s) are gone from the server; `annot push` sends them again")
+    strangers = sum(task.key not in ours for task in pulled.tasks)
+    if strangers:
+        notes.append(f"{project.assessor}: {strangers} task(s) of the project are not ours; they are passed over")
+    found = [
+        Found(ours[task.key], reading)
+        for task in pulled.tasks
+        if task.key is not None and task.key in ours
+        for reading in read_task(task, grades=grades, expected_account=users[project.assessor])
+    ]
+    return Haul(project, tuple(found), tuple(notes))

@@ -1,0 +1,151 @@
+"""What both rounds share: a project for each person, its tasks sent and remembered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annot.adjudication import Pair
+from annot.errors import InputError, StudioError
+from annot.labelstudio.gateway import Gateway, check_predictions
+from annot.labelstudio.leaks import lint_tasks
+from annot.labelstudio.records import ProjectSpec
+from annot.labelstudio.tasks import pair_key
+from annot.store import people, studio
+from annot.store.database import Store
+from annot.store.studio import Round
+from annot.workspace import Workspace
+
+Advance = Callable[[int, int | None], None]
+
+TITLE_LONGEST = 50
+COLORS: dict[Round, str] = {"judge": "#617ADA", "adjudicate": "#B5651D"}
+TITLES: dict[Round, str] = {"judge": "judging", "adjudicate": "adjudication"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One person's project after a push."""
+
+    assessor: str
+    planned: int
+    there: int
+    """Tasks that were there already."""
+    sent: int
+    address: str
+    """The link to give to the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What one person is to find in their project, in their order."""
+
+    assessor: str
+    label_config: str
+    instructions: str
+    tasks: tuple[dict[str, Any], ...]
+    pairs: tuple[Pair, ...]
+
+
+def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
+    """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
+    with store.read() as session:
+        everyone = people.read_assessors(session)
+    private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
+    private |= {person.account for person in everyone if person.account is not None}
+    for parcel in parcels:
+        lint_tasks(parcel.tasks, screen=screen, private=private)
+        check_predictions(parcel.label_config, parcel.tasks)
+
+
+def send(
+    ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
+) -> tuple[Sent, ...]:
+    """Bring every parcel to its project, each task once, and remember the server's ids."""
+    total = sum(len(parcel.tasks) for parcel in parcels)
+    done = 0
+    sent = []
+
+    def more(count: int) -> None:
+        nonlocal done
+        done += count
+        advance(done, total)
+
+    for parcel in parcels:
+        with store.begin() as session:
+            project = studio.open_project(session, round=round, assessor=parcel.assessor, server=gateway.url)
+        remote = gateway.ensure_project(_spec(ws, parcel, round))
+        if project.remote_id is None and not remote.created:
+            _refuse_strangers(gateway, remote.project_id, parcel)
+        with store.begin() as session:
+            studio.set_remote_project(session, project.project, remote.project_id)
+        delivery = gateway.import_tasks(remote.project_id, parcel.tasks, advance=more)
+        if delivery.doubled:
+            raise StudioError(
+                f"{parcel.assessor}: {len(delivery.doubled)} pair(s) stand twice on the server, both annotated",
+                hint=f"look at {', '.join(delivery.doubled[:3])} in project {remote.project_id} and delete one each",
+            )
+        ids = {pair: delivery.task_ids[pair_key(*pair)] for pair in parcel.pairs}
+        with store.begin() as session:
+            studio.record_tasks(session, project.project, ids)
+        address = gateway.labelling_url(remote.project_id)
+        sent.append(Sent(parcel.assessor, len(parcel.tasks), delivery.already_there, delivery.sent, address))
+    return tuple(sent)
+
+
+def server_users(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
+    """The server's id of each person's account, remembered. Raises InputError naming those without an account."""
+    with store.read() as session:
+        accounts = {person.assessor: person.account for person in people.read_assessors(session)}
+    by_address = {user.email.lower(): user.user_id for user in gateway.users()}
+    found = {}
+    faults = []
+    for name in names:
+        address = accounts.get(name)
+        if address is None:
+            faults.append(f"{name}: has no account; give one with `annot assessor add {name} --account EMAIL`")
+        elif address.lower() not in by_address:
+            faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
+        else:
+            found[name] = by_address[address.lower()]
+    if faults:
+        raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
+    with store.begin() as session:
+        for name, user_id in found.items():
+            people.set_server_user(session, name, user_id)
+    return found
+
+
+def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
+    name = ws.settings.collection.name
+    title = f"{name} · {TITLES[round]} · {parcel.assessor}"
+    if len(title) > TITLE_LONGEST:
+        title = f"{TITLES[round]} · {parcel.assessor}"
+    return ProjectSpec(
+        marker=f"{_word(name)}/{round}/{parcel.assessor}",
+        title=title,
+        description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
+        label_config=parcel.label_config,
+        instructions=parcel.instructions,
+        color=COLORS[round],
+    )
+
+
+def _word(name: str) -> str:
+    """The collection's name as one word; where letters had to go, a hash keeps two names apart."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def _refuse_strangers(gateway: Gateway, project_id: int, parcel: Parcel) -> None:
+    """A project of our marker that this study does not know holds our tasks, or is another study's of that name."""
+    ours = {pair_key(*pair) for pair in parcel.pairs}
+    strangers = [task.key for task in gateway.tasks_of(project_id) if task.key not in ours]
+    if strangers:
+        raise StudioError(
+            f"project {project_id} on {gateway.url} carries this collection's name and {len(strangers)} task(s) that "
+            "are not in its plan",
+            hint="another study has that name: change collection.name in annot.toml, or delete that project",
+        )

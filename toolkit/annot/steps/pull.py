@@ -1,0 +1,117 @@
+"""Judgements back from Label Studio: every payload kept, a changed annotation a new revision."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from annot.records import Judgement
+from annot.steps.collection import SOURCE, Collected, Found, collect
+from annot.steps.connection import connect
+from annot.steps.outcome import Outcome, outcome_of
+from annot.store import judgements, people
+from annot.store.database import Store, open_store
+from annot.workspace import Workspace, write_file
+
+Advance = Callable[[int, int | None], None]
+
+JUDGEMENTS_FILE = "judgements.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """The assessors after the pull, and what a person should know."""
+
+    assessors: tuple[Collected, ...]
+    notes: tuple[str, ...]
+
+
+def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+    """Bring back every annotation of every judging project and write `exports/judgements.jsonl`."""
+    rows: list[Collected] = []
+    notes: list[str] = []
+    with open_store(ws.database_url, create=False) as store:
+        with connect(ws, url=url, api_key=api_key) as gateway:
+            hauls = collect(
+                store,
+                gateway,
+                round="judge",
+                grades=ws.settings.scale.grades,
+                hint="send the tasks with `annot push`",
+                advance=advance,
+            )
+            for haul in hauls:
+                assessor = haul.project.assessor
+                recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+                with store.begin() as session:
+                    done = judgements.record_judgements(
+                        session, [_sourced(one, assessor) for one in haul.found], recorded_at=recorded_at
+                    )
+                    vanished = judgements.record_vanished(
+                        session, source=SOURCE, assessor=assessor, seen=haul.seen, recorded_at=recorded_at
+                    )
+                rows.append(_row(store, assessor, haul.found, done.added, done.revised + vanished))
+                notes += haul.notes
+                notes += _flags(assessor, haul.found)
+        with store.read() as session:
+            outcome = outcome_of(session)
+    write_judgements(ws, outcome)
+    return Pulled(tuple(rows), tuple(notes))
+
+
+def write_judgements(ws: Workspace, outcome: Outcome) -> None:
+    """The judgements under pseudonyms, without times and server ids: what may leave the database."""
+    lines = (
+        json.dumps(
+            {
+                "query_id": one.query_id,
+                "doc_id": one.doc_id,
+                "assessor": one.assessor,
+                "grade": one.grade,
+                "cannot_judge": one.cannot_judge,
+                "comment": one.comment,
+                "flags": list(one.flags),
+            },
+            ensure_ascii=False,
+        )
+        for one in outcome.judgements
+    )
+    write_file(ws.exports / JUDGEMENTS_FILE, "".join(f"{line}\n" for line in lines))
+
+
+def _sourced(one: Found, assessor: str) -> judgements.SourcedJudgement:
+    reading = one.reading
+    return judgements.SourcedJudgement(
+        Judgement(
+            *one.pair,
+            assessor,
+            reading.grade,
+            cannot_judge=reading.cannot_judge,
+            comment=reading.comment,
+            judged_at=reading.created_at,
+            lead_time=reading.lead_time,
+            flags=reading.flags,
+        ),
+        SOURCE,
+        one.annotation,
+        reading.payload,
+    )
+
+
+def _row(store: Store, assessor: str, found: tuple[Found, ...], new: int, changed: int) -> Collected:
+    with store.read() as session:
+        assigned = len(people.read_assignments(session, assessor))
+    judged = {one.pair for one in found if not one.reading.flags}
+    flagged = sum(bool(one.reading.flags) for one in found)
+    return Collected(assessor, assigned, len(judged), new, changed, flagged)
+
+
+def _flags(assessor: str, found: tuple[Found, ...]) -> list[str]:
+    """Why annotations do not count, each reason with how often."""
+    # Which annotation superseded which is told by the store; here one line for all of them is enough.
+    reasons = Counter(re.sub(r"\d+", "N", flag) for one in found for flag in one.reading.flags)
+    return [f"{assessor}: {count} annotation(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
