@@ -27,14 +27,16 @@ LEVELS = {
         "adjudication",
         "measures",
         "significance",
+        "regrading",
+        "forecast",
         "templating",
     ),
-    2: ("workspace", "store", "labelstudio", "report", "demo"),
+    2: ("workspace", "store", "labelstudio", "reusability", "report", "demo"),
     3: ("steps",),
     4: ("cli",),
 }
 LEVEL_OF = {room: level for level, rooms in LEVELS.items() for room in rooms}
-DATA_PACKAGES = {"templates", "guidelines"}
+DATA_PACKAGES = {"templates", "guidelines", "demo.frozen_rankings", "demo.frozen_runs"}
 PURE_ROOMS_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
 
 
