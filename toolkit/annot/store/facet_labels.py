@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.store.models import FacetLabelsRow, table
-from annot.store.rows import Change, delete_where, in_chunks
+from annot.store.rows import Change, delete_where, in_chunks, insert_rows
 
 CARRIED = "carried"
 """The corpus brought them."""
@@ -18,11 +18,6 @@ CORRECTED = "corrected"
 """A person corrected them; no program writes over these."""
 PREDICTED = "predicted:"
 """Followed by the first letters of the model's SHA-256."""
-
-_UPSERT = text(
-    "INSERT INTO facet_labels (paper_id, labels, origin) VALUES (:paper_id, :labels, :origin) "
-    "ON CONFLICT (paper_id) DO UPDATE SET labels = excluded.labels, origin = excluded.origin"
-)
 
 
 class FacetLabels(NamedTuple):
@@ -85,11 +80,12 @@ def count_by_origin(session: Session) -> dict[str, int]:
 
 
 def _write(session: Session, labels: list[FacetLabels]) -> None:
-    if labels:
-        session.connection().execute(
-            _UPSERT,
-            [{"paper_id": one.paper_id, "labels": ",".join(one.labels), "origin": one.origin} for one in labels],
-        )
+    delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in labels))
+    insert_rows(
+        session,
+        FacetLabelsRow,
+        ({"paper_id": one.paper_id, "labels": ",".join(one.labels), "origin": one.origin} for one in labels),
+    )
 
 
 def _checked(labels: Iterable[FacetLabels], seen: set[str]) -> Iterator[FacetLabels]:

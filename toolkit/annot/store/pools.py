@@ -124,19 +124,20 @@ def _read(session: Session, paper_ids: Sequence[str] | None) -> dict[str, tuple[
     found: dict[str, tuple[Pool, str]] = {}
     chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
     for chunk in chunks:
-        pools, entries, draws = select(pool), select(entry).order_by(entry.c.position), select(draw)
+        pools = select(pool)
+        entries = select(entry.c.paper_id, entry.c.doc_id).order_by(entry.c.position)
+        draws = select(*(draw.c[name] for name in ("paper_id", "doc_id", "method", "rank", "score", "turn")))
         if chunk is not None:
             pools = pools.where(pool.c.paper_id.in_(chunk))
             entries = entries.where(entry.c.paper_id.in_(chunk))
             draws = draws.where(draw.c.paper_id.in_(chunk))
         by_entry: dict[tuple[str, str], list[Draw]] = {}
-        for row in session.connection().execute(draws.order_by(draw.c.place)):
-            one = Draw(row.method, row.rank, row.score, row.turn)
-            by_entry.setdefault((row.paper_id, row.doc_id), []).append(one)
+        for paper_id, doc_id, *one in session.connection().execute(draws.order_by(draw.c.place)).all():
+            by_entry.setdefault((paper_id, doc_id), []).append(Draw(*one))
         members: dict[str, list[PoolEntry]] = {}
-        for row in session.connection().execute(entries):
-            drawn, *also = by_entry[row.paper_id, row.doc_id]
-            members.setdefault(row.paper_id, []).append(PoolEntry(row.doc_id, drawn, tuple(also)))
+        for paper_id, doc_id in session.connection().execute(entries).all():
+            drawn, *also = by_entry[paper_id, doc_id]
+            members.setdefault(paper_id, []).append(PoolEntry(doc_id, drawn, tuple(also)))
         for row in session.connection().execute(pools):
             record = Pool(
                 paper_id=row.paper_id,

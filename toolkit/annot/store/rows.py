@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import insert, select
+from sqlalchemy import JSON, Connection, Table, insert, select
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
@@ -35,12 +37,38 @@ def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def insert_rows(session: Session, model: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> int:
-    """Insert the rows; returns how many they were."""
+    """Insert the rows, which all name the same columns; returns how many they were."""
+    connection = session.connection()
+    # Rows go to PostgreSQL as statements at about a fifth of the speed of its COPY.
+    insert_many = _copy if connection.dialect.name == "postgresql" else _insert
     count = 0
     for chunk in in_chunks(rows):
-        session.connection().execute(insert(table(model)), chunk)
+        insert_many(connection, table(model), chunk)
         count += len(chunk)
     return count
+
+
+def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
+    connection.execute(insert(rows), chunk)
+
+
+def _copy(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
+    columns = list(chunk[0])
+    as_json = [isinstance(rows.c[name].type, JSON) for name in columns]
+    quoted = ", ".join(f'"{name}"' for name in columns)
+    driver: Any = connection.connection.driver_connection
+    base_error: Any = connection.dialect.loaded_dbapi.Error
+    statement = f'COPY "{rows.name}" ({quoted}) FROM STDIN'
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in chunk:
+                copy.write_row(
+                    [json.dumps(row[name]) if dump else row[name] for name, dump in zip(columns, as_json, strict=True)]
+                )
+    except base_error as error:
+        raise DBAPIError.instance(
+            statement, None, error, base_error, hide_parameters=True, dialect=connection.dialect
+        ) from None
 
 
 def delete_where(session: Session, model: type[SQLModel], column: str, values: Iterable[Any]) -> None:
