@@ -242,6 +242,12 @@ class Gateway:
                 raise ValueError("not a list of tasks")
             return exported
 
+    def task(self, task_id: int) -> dict[str, Any]:
+        """One task as the server has it: data and predictions."""
+        with self._asking(f"reading task {task_id}"):
+            found: dict[str, Any] = self._client.tasks.get(str(task_id), request_options=_READ).model_dump(mode="json")
+            return found
+
     def annotate(
         self,
         task_id: int,

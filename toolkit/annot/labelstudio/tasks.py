@@ -8,7 +8,6 @@ filled in.
 from __future__ import annotations
 
 import html
-import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,13 +15,6 @@ from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
 from annot.records import LABELS
 
 SIDES = ("query", "cand")
-FACET_HELP_LONGEST = 140
-FACET_HELP = {
-    "background": "The problem and its setting: what is to be solved, why, and the aim. Not how, not what came out.",
-    "method": "How it is done: the models, algorithms, data and procedures used. Not the problem, not findings.",
-    "result": "What came out: findings, measurements, comparisons and conclusions. Not the problem, not the way there.",
-}
-"""What each default facet means, in at most 140 characters, for the bar of the screen."""
 
 
 class Text(NamedTuple):
@@ -62,11 +54,6 @@ def split_key(key: str) -> tuple[str, str]:
     return _unescape_id(query_id), _unescape_id(doc_id)
 
 
-def facet_help(facet: str, labels: Sequence[str]) -> str:
-    """What the facet means, for the bar; a facet of one's own is described by its sentence labels."""
-    return FACET_HELP.get(facet, f"What the sentences labelled {' or '.join(labels)} say.")[:FACET_HELP_LONGEST]
-
-
 def progress_text(place: Place) -> str:
     """`37 of 300 · query 4, candidate 7 of 30`."""
     return (
@@ -80,6 +67,7 @@ def judge_task(
     query_id: str,
     doc_id: str,
     facet: str,
+    facet_help: str,
     facet_labels: Sequence[str],
     place: Place,
     query: Text,
@@ -89,8 +77,9 @@ def judge_task(
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
-    `facet_labels` are the sentence labels that make the facet; `query_sentences` the positions (from 0) of the
-    sentences that make the query. `model_version` names where the labels come from, such as `sentence-labels`.
+    `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
+    labels that make the facet; `query_sentences` the positions (from 0) of the sentences that make the query.
+    `model_version` names where the labels come from, such as `sentence-labels`.
     """
     chosen = tuple(query_sentences)
     by_label = tuple(index for index, label in enumerate(query.labels) if label in facet_labels)
@@ -106,7 +95,7 @@ def judge_task(
         "data": {
             "pair_id": pair_key(query_id, doc_id),
             "facet": facet,
-            "facet_help": facet_help(facet, facet_labels),
+            "facet_help": facet_help,
             "progress": progress_text(place),
             "pair_html": f'<div class="a-pair">{"".join(sides)}</div>',
         },
@@ -114,17 +103,13 @@ def judge_task(
     }
 
 
-def adjudicate_task(
-    task: dict[str, Any], opinions: Sequence[Opinion], *, scale_names: Sequence[str], seed: int
-) -> dict[str, Any]:
-    """`task` (of `judge_task`) with the assessors' opinions, unnamed, in an order drawn from the seed and the pair.
+def adjudicate_task(task: dict[str, Any], opinions: Sequence[Opinion], *, scale_names: Sequence[str]) -> dict[str, Any]:
+    """`task` (of `judge_task`) with the assessors' opinions, unnamed, in the order given: the caller shuffles them.
 
     With the policy `hidden` an adjudicator gets the plain task.
     """
-    shuffled = list(opinions)
-    random.Random(f"{seed}/{task['data']['pair_id']}").shuffle(shuffled)
     shown = {}
-    for letter, opinion in zip("abcdefghij", shuffled, strict=False):
+    for letter, opinion in zip("abcdefghij", opinions, strict=False):
         shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
         shown[f"comment_{letter}"] = _clean(opinion.comment or "") or "no comment"
     return {**task, "data": {**task["data"], **shown}}

@@ -1,0 +1,254 @@
+"""A local Label Studio for one machine: up, down, status.
+
+Everything it owns lies in one folder: the data (`data/`), the administrator's credentials (`admin.json`, readable by
+its owner only), the log and the process file. A process counts as ours only while its command line names that data
+folder; nothing else is ever waited for or stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+
+from annot.errors import StudioError
+from annot.labelstudio.installing import ensure_installed, installed, locked, tail
+
+HOST = "127.0.0.1"
+FIRST_PORT = 8090
+PORTS_TRIED = 50
+START_SECONDS = 600.0
+"""The first start migrates an empty database: about a minute on two cores, more when they are busy."""
+
+STOP_SECONDS = 20.0
+ADMINISTRATOR = "lead@annot.example"
+
+
+class Server(NamedTuple):
+    """The local server while it runs."""
+
+    url: str
+    port: int
+    pid: int
+    data: Path
+    healthy: bool
+
+
+class Credentials(NamedTuple):
+    """The administrator of the local server. The token stays out of logs, `annot.toml` and exports."""
+
+    email: str
+    password: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Credentials({self.email!r})"
+
+
+def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Callable[[str], None]) -> Server:
+    """Start the server of `folder`, or find it running; returns when it is healthy. Safe to repeat.
+
+    Label Studio is installed first where it is not. Without `port` the first free one from 8090 is taken. Raises
+    StudioError where the port is taken, or where the server ends or does not get healthy, with the end of its log.
+    """
+    program = ensure_installed(environ, say=say)
+    folder = folder.resolve()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(folder / "lock"):
+        server = status(folder)
+        if server is None:
+            chosen = _free_port(port)
+            say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
+            _spawn(program, folder, chosen, environ)
+        return _wait_until_healthy(folder)
+
+
+def down(folder: Path) -> bool:
+    """Stop the server of `folder`; False where none of ours runs. A process that is not ours is left alone."""
+    folder = folder.resolve()
+    if not folder.is_dir():
+        return False
+    with locked(folder / "lock"):
+        found = _process(folder)
+        if found is None:
+            _process_file(folder).unlink(missing_ok=True)
+            return False
+        pid, _ = found
+        for stop in (signal.SIGTERM, signal.SIGKILL):
+            _signal(pid, stop)
+            deadline = time.monotonic() + STOP_SECONDS
+            while time.monotonic() < deadline:
+                if not _is_ours(pid, folder):
+                    _process_file(folder).unlink(missing_ok=True)
+                    return True
+                time.sleep(0.1)
+        raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
+
+
+def status(folder: Path) -> Server | None:
+    """The server of `folder` if its process runs, healthy or not yet; None otherwise."""
+    folder = folder.resolve()
+    found = _process(folder)
+    if found is None:
+        return None
+    pid, port = found
+    url = f"http://{HOST}:{port}"
+    return Server(url, port, pid, folder / "data", _is_healthy(url))
+
+
+def is_installed(environ: Mapping[str, str]) -> bool:
+    """Whether `up` would not have to install anything."""
+    return installed(environ) is not None
+
+
+def credentials(folder: Path) -> Credentials:
+    """The administrator's credentials, made on the first call and kept in a file that only its owner can read."""
+    path = folder / "admin.json"
+    if not path.exists():
+        made = {"email": ADMINISTRATOR, "password": secrets.token_urlsafe(18), "token": secrets.token_hex(20)}
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f".admin.{os.getpid()}"
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        temporary.replace(path)
+    try:
+        return Credentials(**json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        raise StudioError(f"{path}: not the credentials file that `annot studio up` wrote") from None
+
+
+def log_file(folder: Path) -> Path:
+    """Where the server writes what it says."""
+    return folder / "server.log"
+
+
+def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -> None:
+    admin = credentials(folder)
+    data = folder / "data"
+    data.mkdir(exist_ok=True)
+    environment = {name: value for name, value in environ.items() if not name.startswith(("LABEL_STUDIO", "DJANGO"))}
+    for name in ("PYTHONPATH", "VIRTUAL_ENV", "HOST", "PORT", "DEBUG"):
+        environment.pop(name, None)
+    environment |= {
+        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
+        "LABEL_STUDIO_USERNAME": admin.email,
+        "LABEL_STUDIO_PASSWORD": admin.password,
+        "LABEL_STUDIO_USER_TOKEN": admin.token,
+        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
+        "LABEL_STUDIO_COLLECT_ANALYTICS": "false",
+        "LABEL_STUDIO_SENTRY_DSN": "",
+        "LABEL_STUDIO_FRONTEND_SENTRY_DSN": "",
+        "LABEL_STUDIO_LATEST_VERSION_CHECK": "false",
+        "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+    command = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
+    command += ["--data-dir", str(data)]
+    # The process writes down its own number before it becomes the server: were it left to us, a kill in between would
+    # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly.
+    become = 'printf "%s %s\n" "$$" "$1" > "$0" && shift && exec "$@"'
+    arguments = [str(_process_file(folder)), str(port), *command]
+    with log_file(folder).open("a", encoding="utf-8") as log:
+        subprocess.run(
+            ["/bin/sh", "-c", '/bin/sh -c "$0" "$@" &', become, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+            check=True,
+        )
+    deadline = time.monotonic() + STOP_SECONDS
+    while _process(folder) is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _wait_until_healthy(folder: Path) -> Server:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        server = status(folder)
+        if server is None:
+            raise StudioError(f"the local Label Studio ended while starting; the end of its log:\n{_log_tail(folder)}")
+        if server.healthy:
+            return server
+        time.sleep(0.25)
+    raise StudioError(
+        f"the local Label Studio is not healthy after {START_SECONDS:.0f} s; the end of its log:\n{_log_tail(folder)}",
+        hint="`annot studio down`, then `annot studio up`",
+    )
+
+
+def _log_tail(folder: Path) -> str:
+    text = tail(log_file(folder))
+    admin = credentials(folder)
+    return text.replace(admin.token, "[token]").replace(admin.password, "[password]")
+
+
+def _free_port(port: int | None) -> int:
+    candidates = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+    for candidate in candidates:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, candidate))
+            except OSError:
+                continue
+            return candidate
+    what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
+    raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=5.0, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def _process_file(folder: Path) -> Path:
+    return folder / "server.pid"
+
+
+def _process(folder: Path) -> tuple[int, int] | None:
+    """Process id and port of our running server."""
+    try:
+        pid, port = map(int, _process_file(folder).read_text(encoding="utf-8").split())
+    except (OSError, ValueError):
+        return None
+    return (pid, port) if _is_ours(pid, folder) else None
+
+
+def _is_ours(pid: int, folder: Path) -> bool:
+    """Whether `pid` runs, and is a Label Studio on our data folder: process ids are used again."""
+    command = _command_of(pid)
+    return str(folder / "data") in command and any("label-studio" in part for part in command)
+
+
+def _command_of(pid: int) -> list[str]:
+    """The command line of a running process; empty where it does not run."""
+    proc = Path("/proc") / str(pid)
+    if Path("/proc/self/cmdline").exists():
+        try:
+            return proc.joinpath("cmdline").read_text(encoding="utf-8", errors="replace").split("\0")
+        except OSError:
+            return []
+    asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+
+
+def _signal(pid: int, what: signal.Signals) -> None:
+    try:
+        os.killpg(os.getpgid(pid), what)
+    except ProcessLookupError:
+        return
