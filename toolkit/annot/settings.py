@@ -70,6 +70,8 @@ class QuerySettings(_Section):
     periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
     per_period: int = Field(20, ge=1)
     min_rating: int = Field(3, ge=1, le=5)
+    two_facet_share: float = Field(0.5, ge=0, le=1)
+    """The share of the chosen papers that gives two queries, of different facets."""
 
 
 class PoolSettings(_Section):

@@ -1,0 +1,66 @@
+"""Reading labelled abstracts."""
+
+from __future__ import annotations
+
+import pytest
+from annot.errors import InputError
+from annot.facets.training import LabelledAbstract, read_labelled
+
+
+def test_csabstructs_key_and_our_own_are_read_alike() -> None:
+    lines = [
+        '\ufeff{"abstract_id": 0, "sentences": ["A.", "B."], "labels": ["background", "method"], "confs": [1, 0.5]}\n',
+        "\n",
+        '{"paper_id": "p1", "title": "T", "abstract": ["C."], "labels": ["other"]}',
+    ]
+    assert read_labelled(lines, name="x.jsonl") == (
+        LabelledAbstract(("A.", "B."), ("background", "method")),
+        LabelledAbstract(("C.",), ("other",)),
+    )
+
+
+def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
+    lines = [
+        '{"abstract": ["A."], "labels": ["method"]}',
+        '{"abstract": ["A."], "labels": ["method"]',
+        "[1, 2]",
+        '{"title": "T", "labels": ["method"]}',
+        '{"abstract": ["A."]}',
+        '{"abstract": "A.", "labels": ["method"]}',
+        '{"abstract": [], "labels": []}',
+        '{"abstract": ["A.", "B."], "labels": ["method"]}',
+        '{"abstract": ["A.", "B."], "labels": ["methods", "conclusion"]}',
+    ]
+    with pytest.raises(InputError, match=r"^x\.jsonl: 8 line\(s\) cannot be used$") as caught:
+        read_labelled(lines, name="x.jsonl")
+    faults = caught.value.faults
+    assert [fault.split(": ", 1)[0] for fault in faults] == [f"x.jsonl:{number}" for number in range(2, 10)]
+    for fault, part in zip(
+        faults,
+        (
+            "not JSON",
+            "found list, expected an object",
+            "found no `sentences` or `abstract`; its keys are title, labels",
+            "found no `labels`",
+            "`abstract` is not a list of strings",
+            "`abstract` is empty",
+            "found 1 label(s) for 2 sentence(s)",
+            "unknown label 'conclusion', expected background, objective, method, result, other; "
+            "unknown label 'methods', did you mean 'method'?",
+        ),
+        strict=True,
+    ):
+        assert part in fault
+
+
+def test_a_file_without_abstracts_is_refused_and_shows_what_is_expected() -> None:
+    with pytest.raises(InputError, match="no abstracts found") as caught:
+        read_labelled(["\n", "  \n"], name="empty.jsonl")
+    assert caught.value.hint is not None
+    assert '"labels"' in caught.value.hint
+
+
+def test_json_nested_beyond_reason_is_a_fault_like_any_other() -> None:
+    with pytest.raises(InputError) as caught:
+        read_labelled(["[" * 200_000], name="x.jsonl")
+    assert caught.value.faults[0].startswith("x.jsonl:1: not JSON")

@@ -1,0 +1,74 @@
+"""How well sentence labels agree with those of people: accuracy, F1 per label and over labels, confusion."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from annot.errors import UndefinedStatistic
+from annot.records import LABELS
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One label's figures, fractions from 0 to 1; None where undefined."""
+
+    precision: float | None
+    """None where no sentence was given the label."""
+    recall: float | None
+    """None where no sentence has the label in truth."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); None where the label occurs on neither side."""
+    support: int
+    """How many sentences have the label in truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScores:
+    """The figures over all sentences, and per label."""
+
+    sentences: int
+    micro_f1: float
+    """With one label a sentence it equals the accuracy."""
+    macro_f1: float
+    """Mean of the labels' F1, over those where it is defined."""
+    per_label: dict[str, LabelScore]
+    """In the order of `LABELS`."""
+    confusion: dict[str, dict[str, int]]
+    """`confusion[truth][predicted]`: number of sentences; labels in the order of `LABELS`."""
+
+
+def score(truths: Iterable[Sequence[str]], predictions: Iterable[Sequence[str]]) -> LabelScores:
+    """The scores of `predictions` against `truths`: for each abstract, in the same order, its labels in order.
+
+    Raises ValueError when the two do not match sentence by sentence, and UndefinedStatistic without any sentence.
+    """
+    pairs: Counter[tuple[str, str]] = Counter()
+    for truth, predicted in zip(truths, predictions, strict=True):
+        pairs.update(zip(truth, predicted, strict=True))
+    total = pairs.total()
+    if not total:
+        raise UndefinedStatistic("there are no sentences to score")
+    confusion = {truth: {predicted: pairs[truth, predicted] for predicted in LABELS} for truth in LABELS}
+    per_label = {label: _label_score(label, confusion) for label in LABELS}
+    defined = [entry.f1 for entry in per_label.values() if entry.f1 is not None]
+    return LabelScores(
+        sentences=total,
+        micro_f1=sum(confusion[label][label] for label in LABELS) / total,
+        macro_f1=sum(defined) / len(defined),
+        per_label=per_label,
+        confusion=confusion,
+    )
+
+
+def _label_score(label: str, confusion: dict[str, dict[str, int]]) -> LabelScore:
+    right = confusion[label][label]
+    support = sum(confusion[label].values())
+    given = sum(row[label] for row in confusion.values())
+    return LabelScore(
+        precision=right / given if given else None,
+        recall=right / support if support else None,
+        f1=2 * right / (given + support) if given + support else None,
+        support=support,
+    )

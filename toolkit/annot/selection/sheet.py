@@ -1,0 +1,245 @@
+"""The rating sheet as CSV: written for spreadsheet programs, read back as they save it.
+
+The lead enters the type of each paper and a rating from 1 to 5 by the guidelines' three criteria: substantial content
+in at least one facet; an abstract that does not rest entirely on a cited paper; a fit to one of the types.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import difflib
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import get_args
+
+from annot.errors import InputError
+from annot.records import PaperType
+
+PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
+RATINGS = range(1, 6)
+COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "note", "abstract")
+_REQUIRED = ("paper_id", "period", "type", "rating", "facets")
+
+# A spreadsheet runs a cell that begins with one of these (the last four are the wide forms). An apostrophe before it
+# makes the cell text; cells that begin with an apostrophe get one more, so that reading gives back what was written.
+_FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
+_GUARD = "'"
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """One paper of the sheet; type and rating are None until the lead has entered both."""
+
+    paper_id: str
+    title: str
+    year: int | None
+    period: str
+    type: PaperType | None
+    rating: int | None
+    facets: tuple[str, ...]
+    """The facets it may serve as a query for; the lead strikes out those without substance."""
+    note: str = ""
+    abstract: str = ""
+    """For reading while rating."""
+
+
+def write_sheet(rows: Iterable[SheetRow]) -> str:
+    """The sheet as text, one paper a row. It begins with a byte order mark: without one, Excel garbles accents."""
+    out = io.StringIO(newline="")
+    # With "\n" alone, older Python versions leave a cell with a carriage return unquoted.
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        cells = (row.paper_id, row.title, row.year, row.period, row.type, row.rating, ", ".join(row.facets))
+        writer.writerow([_guarded("" if cell is None else str(cell)) for cell in (*cells, row.note, row.abstract)])
+    return "\ufeff" + out.getvalue()
+
+
+def read_sheet(
+    data: bytes, *, name: str, facets: Sequence[str], known: Collection[str] | None = None
+) -> tuple[SheetRow, ...]:
+    """The rows of a filled sheet, in its order, from the bytes of the file as a spreadsheet program saved it.
+
+    Read alike: UTF-8 with or without byte order mark, UTF-16 with one, Windows-1252; comma, semicolon or tab between
+    cells; any line ends; a first line `sep=;`; columns in any order, further columns, empty rows. `facets` are those
+    of the study, `known` the ids of the corpus (not checked when None). A row with neither type nor rating is kept.
+    Raises InputError with the line of every fault; `name` is the file in the messages.
+    """
+    faults: list[str] = []
+    rows: list[SheetRow] = []
+    lines_by_id: dict[str, int] = {}
+    for line, cells in _records(_decoded(data), name):
+        reading = _Row(cells, facets)
+        row = reading.row()
+        if known is not None and row.paper_id and row.paper_id not in known:
+            reading.faults.append(_unknown_paper(row.paper_id))
+        if row.paper_id in lines_by_id:
+            reading.faults.append(f"paper {row.paper_id!r} stands on line {lines_by_id[row.paper_id]} already")
+        lines_by_id.setdefault(row.paper_id, line)
+        rows.append(row)
+        faults += [f"{name}:{line}: {fault}" for fault in reading.faults]
+    if faults:
+        raise InputError(f"{name}: {len(faults)} fault(s)", faults=faults)
+    if not rows:
+        raise InputError(f"{name}: no papers in the sheet", hint="draw some with `annot query sample`")
+    return tuple(rows)
+
+
+class _Row:
+    """One row's cells being read; what is wrong with them gathers in `faults`."""
+
+    def __init__(self, cells: dict[str, str], facets: Sequence[str]) -> None:
+        self._cells = cells
+        self._facets = facets
+        self.faults: list[str] = []
+
+    def row(self) -> SheetRow:
+        paper_type, rating = self._type(), self._rating()
+        if bool(self._text("type")) != bool(self._text("rating")):
+            given, wanted = ("type", "rating") if self._text("type") else ("rating", "type")
+            self.faults.append(f"found a {given} and no {wanted}, expected both or neither")
+        paper_id = _unguarded(self._cells["paper_id"])
+        if not paper_id.strip():
+            self.faults.append("paper_id is empty")
+        year = self._year()
+        return SheetRow(
+            paper_id=paper_id,
+            title=_unguarded(self._cells.get("title", "")),
+            year=year,
+            period=self._period(year),
+            type=paper_type,
+            rating=rating,
+            facets=self._facet_names(),
+            note=_unguarded(self._cells.get("note", "")),
+            abstract=_unguarded(self._cells.get("abstract", "")),
+        )
+
+    def _text(self, column: str) -> str:
+        return _unguarded(self._cells.get(column, "")).strip()
+
+    def _number(self, column: str) -> int | None:
+        """A whole number, also as `3.0` or `3,0`: spreadsheets show it so when a cell was formatted as a number."""
+        text = self._text(column)
+        if re.fullmatch(r"[0-9]+(?:[.,]0+)?", text):
+            return int(re.split("[.,]", text)[0])
+        return None
+
+    def _rating(self) -> int | None:
+        rating = self._number("rating")
+        if self._text("rating") and rating not in RATINGS:
+            self.faults.append(f"rating: found {self._text('rating')!r}, expected a whole number from 1 to 5")
+            return None
+        return rating
+
+    def _year(self) -> int | None:
+        year = self._number("year")
+        if self._text("year") and year is None:
+            self.faults.append(f"year: found {self._text('year')!r}, expected a year such as 1999, or nothing")
+        return year
+
+    def _period(self, year: int | None) -> str:
+        match = re.fullmatch(r"([0-9]{4})\s*[-–]\s*([0-9]{4})", self._text("period"))
+        if match is None:
+            self.faults.append(f"period: found {self._text('period')!r}, expected two years such as 1994-1999")
+            return self._text("period")
+        start, end = int(match[1]), int(match[2])
+        if year is not None and not start <= year <= end:
+            self.faults.append(f"period: found {start}-{end}, expected one that holds the year {year}")
+        return f"{start}-{end}"
+
+    def _type(self) -> PaperType | None:
+        text = self._text("type").lower()
+        found = next((known for known in PAPER_TYPES if known == text), None)
+        if text and found is None:
+            self.faults.append(f"type: found {self._text('type')!r}, " + _near(text, PAPER_TYPES))
+        return found
+
+    def _facet_names(self) -> tuple[str, ...]:
+        named = [part.strip() for part in re.split("[,;|]", self._text("facets")) if part.strip()]
+        for facet in named:
+            if facet not in self._facets:
+                self.faults.append(f"facets: found {facet!r}, " + _near(facet, self._facets))
+        return tuple(facet for facet in self._facets if facet in named)
+
+
+def _records(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row that is not empty: the line it begins on, and its cells by column."""
+    lines = list(io.StringIO(text, newline=""))
+    skipped = 1 if lines and re.fullmatch(r'"?sep=.?"?', lines[0].rstrip("\r\n"), re.IGNORECASE) else 0
+    if len(lines) == skipped:
+        raise InputError(f"{name}: the sheet is empty", hint="write one with `annot query sample`")
+    reader = csv.reader(lines[skipped:], delimiter=_delimiter(lines[skipped]), strict=True)
+    line = skipped + 1
+    try:
+        header = _header(next(reader), f"{name}:{line}")
+        line = skipped + reader.line_num + 1
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                if any(cell.strip() for cell in cells[len(header) :]):
+                    raise InputError(
+                        f"{name}:{line}: found {len(cells)} cells, expected {len(header)}",
+                        hint="a cell that holds the separator must stand in quotes",
+                    )
+                yield line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+            line = skipped + reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{name}:{line}: not CSV from here on: {error}") from None
+
+
+def _header(cells: list[str], where: str) -> list[str]:
+    header = [cell.strip().lower() for cell in cells]
+    faults = []
+    for column in _REQUIRED:
+        if header.count(column) > 1:
+            faults.append(f"{where}: column {column!r} stands there {header.count(column)} times")
+        elif column not in header:
+            near = difflib.get_close_matches(column, [cell for cell in header if cell not in COLUMNS], 1)
+            faults.append(f"{where}: found no column {column!r}" + (f", but {near[0]!r}" if near else ""))
+    if faults:
+        raise InputError(f"{where}: the header is not that of a rating sheet", faults=faults)
+    return header
+
+
+def _delimiter(header: str) -> str:
+    """The separator under which the header shows most of the columns."""
+
+    def columns(delimiter: str) -> int:
+        cells = next(csv.reader([header], delimiter=delimiter))
+        return len(set(COLUMNS).intersection(cell.strip().lower() for cell in cells))
+
+    return max(",;\t", key=columns)
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # What Excel's plain "CSV" holds on a western system. Only text for people can be garbled by a wrong guess:
+        # ids are looked up in the corpus.
+        return data.decode("cp1252", errors="replace")
+
+
+def _unknown_paper(paper_id: str) -> str:
+    fault = f"paper {paper_id!r} is not in the corpus"
+    if re.fullmatch(r"[0-9]+([.,][0-9]+)?E\+?[0-9]+", paper_id, re.IGNORECASE):
+        fault += "; a spreadsheet turned its id into a number: import the column paper_id as text"
+    return fault
+
+
+def _near(found: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(found, known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+
+
+def _guarded(cell: str) -> str:
+    return _GUARD + cell if cell and cell[0] in _FORMULA_STARTS + _GUARD else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell
