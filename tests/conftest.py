@@ -9,6 +9,8 @@ from pathlib import Path
 import postgres
 import pytest
 
+pytest_plugins = ["fixtures_studio"]
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 

@@ -142,14 +142,17 @@ def query_sample(
     sampled = step.sample(Workspace.open(workspace), out=out, per_period=per_period, seed=seed)
     for note in sampled.notes:
         say(note)
-    emit("query sample", sampled, f"{out}: {sampled.papers} papers to rate", as_json=as_json)
+    emit("query sample", sampled, f"{sampled.path}: {sampled.papers} papers to rate", as_json=as_json)
 
 
 @query.command("choose")
 def query_choose(
     number: Annotated[int, typer.Argument(min=1, help="How many queries.")],
     sheet: Annotated[Path, typer.Option("--sheet", "-s", help="The sheet, filled in.")] = Path("queries.csv"),
-    two_facets: Annotated[int, typer.Option(min=0, help="How many papers give two queries.")] = 0,
+    two_facets: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Share of papers that give two queries.", show_default="annot.toml"),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default="annot.toml")] = None,
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
@@ -160,7 +163,7 @@ def query_choose(
     from annot.workspace import Workspace
 
     chosen = step.choose(
-        Workspace.open(workspace), number, sheet=sheet, two_facets=two_facets, seed=seed, dry_run=dry_run
+        Workspace.open(workspace), number, sheet=sheet, two_facet_share=two_facets, seed=seed, dry_run=dry_run
     )
     emit("query choose", chosen, step.describe_chosen(chosen), as_json=as_json)
 

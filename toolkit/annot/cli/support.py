@@ -57,10 +57,13 @@ def demo(
     folder: Annotated[Path, typer.Argument(help="The folder of the demonstration; made if it is not there.")] = Path(
         "demo-workspace"
     ),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Draw from rankings trained just now instead of the frozen ones.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """The whole way on the packaged corpus of fictional papers, with simulated assessors."""
     from annot.steps import demo as step
 
-    done = step.run(folder, tell=say)
+    done = step.run(folder, fresh=fresh, tell=say)
     emit("demo", done, step.describe(done), as_json=as_json)

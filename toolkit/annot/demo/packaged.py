@@ -43,5 +43,24 @@ def readme_text() -> str:
     return _read("README.md")
 
 
+def frozen_rankings() -> dict[str, str]:
+    """The rankings from which the demonstration draws its pools, and their manifest, by file name."""
+    return _files("annot.demo.frozen_rankings")
+
+
+def frozen_runs() -> dict[str, str]:
+    """The baseline runs of the demonstration and their metadata, by file name."""
+    return _files("annot.demo.frozen_runs")
+
+
+def _files(package: str) -> dict[str, str]:
+    folder = resources.files(package)
+    return {
+        file.name: file.read_text(encoding="utf-8")
+        for file in sorted(folder.iterdir(), key=lambda one: one.name)
+        if file.name.endswith((".run", ".json"))
+    }
+
+
 def _read(name: str) -> str:
     return resources.files("annot.demo").joinpath(name).read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 WIDTH = 7.2
 """Inches; the page scales the drawing to its column."""
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 8,
     "font.family": "sans-serif",
     "axes.spines.top": False,

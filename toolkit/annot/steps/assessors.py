@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.errors import InputError
+from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
-from annot.labelstudio.server import ServerState
 from annot.records import Assessor
-from annot.steps.connection import connect, local_server
+from annot.steps.connection import connect, passwords_file, studio_folder
 from annot.store import people
 from annot.store.database import open_store
 from annot.workspace import Workspace
@@ -63,13 +63,13 @@ def add(
                     f"the account of {pseudonym} belongs to {other.assessor} already",
                     hint="one account is one person: the audit could not tell them apart",
                 )
-        state = local_server(ws).state() if url is None else None
+        local = server.status(studio_folder(ws)) if url is None else None
         if dry_run:
             return Added(pseudonym, f"{pseudonym}: would be added", ())
         user_id = None
-        if state is not None:
-            user_id = _local_account(ws, state, account, api_key)
-            notes = (f"the passwords of local accounts are in {local_server(ws).passwords}",)
+        if local is not None:
+            user_id = _local_account(ws, account)
+            notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
         elif url is not None:
             notes = _remote_note(ws, account, url, api_key)
         with store.begin() as session:
@@ -102,11 +102,9 @@ def _check(person: Assessor) -> None:
         raise InputError("the person cannot be added", faults=faults)
 
 
-def _local_account(ws: Workspace, state: ServerState, account: str, api_key: str | None) -> int:
-    with connect(ws, url=state.url, api_key=api_key or state.token) as gateway:
-        (made,) = make_accounts(
-            state.url, [account], invitation=gateway.invitation, passwords=local_server(ws).passwords
-        )
+def _local_account(ws: Workspace, account: str) -> int:
+    with connect(ws, url=None, api_key=None) as gateway:
+        (made,) = make_accounts(gateway.url, [account], invitation=gateway.invitation, passwords=passwords_file(ws))
     return made.user_id
 
 

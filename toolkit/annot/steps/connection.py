@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from annot.errors import StudioError
+from annot.labelstudio import server
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.server import LocalServer
 from annot.workspace import Workspace
 
 
-def local_server(ws: Workspace) -> LocalServer:
-    """The workspace's own local server, running or not."""
-    return LocalServer(ws.cache / "studio")
+def studio_folder(ws: Workspace) -> Path:
+    """Where the workspace's own local server keeps its data."""
+    return ws.cache / "studio"
+
+
+def passwords_file(ws: Workspace) -> Path:
+    """The accounts of the local server with their passwords; only its owner can read it."""
+    return studio_folder(ws) / "passwords.tsv"
 
 
 def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Gateway:
@@ -20,13 +27,15 @@ def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Gateway:
     local server is taken. Raises StudioError when there is none, or it refuses.
     """
     if url is None:
-        state = local_server(ws).state()
-        if state is None:
+        folder = studio_folder(ws)
+        running = server.status(folder)
+        if running is None:
             raise StudioError(
                 "no Label Studio is named, and no local one runs here",
                 hint="set LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or start one with `annot studio up`",
             )
-        url, api_key = state.url, api_key or state.token
+        # A key in the environment is for the server named there, not for the local one.
+        url, api_key = running.url, server.credentials(folder).token
     if not api_key:
         raise StudioError(f"no token for {url}", hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings")
     gateway = Gateway(url, api_key)

@@ -121,6 +121,15 @@ def build(
     return Built(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
 
 
+def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
+    """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        query_papers = _query_papers(ws, read_queries(session))
+    methods = [name for name in ws.settings.pool.methods if name not in ws.settings.pool.without and name != CITED]
+    twins = _twins(ws, query_papers)
+    return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance)
+
+
 def show(ws: Workspace, name: str) -> Shown:
     """The pool of a query, or of a query paper."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:

@@ -11,7 +11,7 @@ from typing import Any
 
 from annot.errors import MissingInput
 from annot.formats.trec import write_run
-from annot.ranking.methods import BASELINES, rank_pool, settings_of
+from annot.ranking.methods import BASELINES, METHODS, rank_pool, settings_of
 from annot.records import Ranking
 from annot.steps.index import open_index
 from annot.steps.names import check_name
@@ -47,7 +47,9 @@ def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[
             documents = documents_by_query(session)
         if not documents:
             raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
-        index = open_index(ws, methods=chosen, advance=advance)
+        # A baseline needs no vectors of its own: the word vectors of the corpus serve all that average.
+        needed = [method for method in METHODS if "cbow" in method] if any("cbow" in name for name in chosen) else []
+        index = open_index(ws, methods=needed, advance=advance)
         made = []
         for done, name in enumerate(chosen, start=1):
             rankings = {
@@ -66,6 +68,13 @@ def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[
             made.append(Made(name, len(rankings), sum(map(len, rankings.values())), run_file(ws, name)))
             advance(done, len(chosen))
     return tuple(made)
+
+
+def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:
+    """Write a run that was made before, and remember it."""
+    stored = write(ws, tag, rankings, facts=facts)
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        runs.put_runs(session, [stored])
 
 
 def write(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> runs.StoredRun:

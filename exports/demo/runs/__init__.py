@@ -1,0 +1,1 @@
+"""The frozen baseline runs of the demonstration."""

@@ -1,0 +1,1 @@
+"""The frozen rankings of the demonstration."""

@@ -1,0 +1,58 @@
+"""Licences by their SPDX identifiers: what a hub calls them, and where their text is."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from annot.errors import InputError
+
+HUB_NAMES = {
+    "CC0-1.0": "cc0-1.0",
+    "CC-BY-4.0": "cc-by-4.0",
+    "CC-BY-SA-4.0": "cc-by-sa-4.0",
+    "CC-BY-NC-4.0": "cc-by-nc-4.0",
+    "CC-BY-NC-SA-4.0": "cc-by-nc-sa-4.0",
+    "CC-BY-ND-4.0": "cc-by-nd-4.0",
+    "CC-BY-NC-ND-4.0": "cc-by-nc-nd-4.0",
+    "ODC-By-1.0": "odc-by",
+    "ODbL-1.0": "odbl",
+    "PDDL-1.0": "pddl",
+    "MIT": "mit",
+    "Apache-2.0": "apache-2.0",
+    "GPL-3.0-or-later": "gpl-3.0",
+}
+"""The Hugging Face hub's list, by SPDX identifier; others are `other` there, with name and link."""
+
+_CREATIVE_COMMONS = re.compile(r"CC-(BY(?:-NC)?(?:-SA|-ND)?)-(\d\.\d)")
+
+
+class Licence(NamedTuple):
+    """A licence as each place wants it."""
+
+    name: str
+    """The SPDX identifier, or the URL given."""
+    url: str
+    hub: str
+
+
+def licence(name: str) -> Licence:
+    """The licence of an SPDX identifier (in any case of letters) or a URL.
+
+    >>> licence("cc-by-4.0")
+    Licence(name='CC-BY-4.0', url='https://creativecommons.org/licenses/by/4.0/', hub='cc-by-4.0')
+    """
+    if re.fullmatch(r"https?://\S+", name):
+        return Licence(name, name, "other")
+    spdx = next((known for known in HUB_NAMES if known.lower() == name.lower()), name)
+    if not re.fullmatch(r"[A-Za-z0-9.+-]+", spdx):
+        raise InputError(
+            f"licence {name!r}: expected an SPDX identifier such as CC-BY-4.0 (https://spdx.org/licenses/), or a URL"
+        )
+    if spdx == "CC0-1.0":
+        url = "https://creativecommons.org/publicdomain/zero/1.0/"
+    elif match := _CREATIVE_COMMONS.fullmatch(spdx):
+        url = f"https://creativecommons.org/licenses/{match[1].lower()}/{match[2]}/"
+    else:
+        url = f"https://spdx.org/licenses/{spdx}.html"
+    return Licence(spdx, url, HUB_NAMES.get(spdx, "other"))

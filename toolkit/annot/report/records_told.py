@@ -1,0 +1,240 @@
+"""What the records tell of the datasheet's questions, in Markdown, each number with the command behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from annot.report.collection import TOGETHER, CollectionFacts, figure_text, thousands
+from annot.report.licences import licence
+
+ISOLATION = {
+    "project": (
+        "Each assessor had a Label Studio project of their own on one server. The server did not enforce blindness; "
+        "the audit checked afterwards whether it held."
+    ),
+    "server": "Each assessor had a Label Studio server of their own, so that nobody could open another's judgements.",
+}
+MISSING = {
+    "drop": "a pair with a missing judgement is left out of the agreement figures",
+    "zero": "a missing judgement counts as grade 0 in the agreement figures",
+}
+RATINGS = {
+    "shown": "The adjudicator saw the ratings, unnamed and in shuffled order.",
+    "hidden": "The adjudicator did not see the ratings.",
+}
+
+
+def told(facts: CollectionFacts) -> dict[str, tuple[str, ...]]:
+    """Blocks of Markdown by question id; a question that the records say nothing about is not there."""
+    return {question: blocks for question, tell in _TELL.items() if (blocks := tuple(filter(None, tell(facts))))}
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table; a vertical bar in a cell is escaped, a line break becomes a space."""
+
+    def line(cells: Sequence[object]) -> str:
+        return "| " + " | ".join(" ".join(str(cell).split()).replace("|", "\\|") for cell in cells) + " |"
+
+    return "\n".join([line(headings), line(["---"] * len(headings)), *(line(row) for row in rows)])
+
+
+def grades_table(facts: CollectionFacts) -> str:
+    """Queries, pairs, judgements and final grades, a row a facet."""
+    heads = ["facet", "queries", "pairs", "judgements", *facts.grades, "adjudicated", "over-ruled"]
+    return markdown_table(
+        heads,
+        [
+            [
+                one.facet,
+                *map(thousands, (one.queries, one.pairs, one.judgements)),
+                *map(thousands, (*one.grades, one.adjudicated, one.over_ruled)),
+            ]
+            for one in facts.facets
+        ],
+    )
+
+
+def agreement_table(facts: CollectionFacts) -> str:
+    """Every coefficient with interval and n; nothing where none is known."""
+    if not facts.agreement:
+        return ""
+    return markdown_table(
+        ["facet", "adjudication", "coefficient", "statistic", "value [95% interval]", "queries", "pairs"],
+        [
+            [
+                "all together" if one.facet == TOGETHER else one.facet,
+                *(one.stage, one.coefficient, one.statistic, figure_text(one)),
+                *map(thousands, (one.n_queries, one.n_pairs)),
+            ]
+            for one in facts.agreement
+        ],
+    )
+
+
+def simulation_notice(facts: CollectionFacts) -> str:
+    """What must be said first where programs judged."""
+    if not facts.judging.simulated:
+        return ""
+    return "**The judgements are simulated by programs.** They say nothing about how people would judge."
+
+
+def _instances(facts: CollectionFacts) -> list[str]:
+    return [
+        simulation_notice(facts),
+        "Papers (title and abstract), queries (a paper and one facet of it), and judgements of pairs of a query and a "
+        f"paper on the scale {facts.scale}. The facets are made of sentence labels: "
+        + "; ".join(f"{one.facet} = {', '.join(one.labels)}" for one in facts.facets)
+        + ".",
+    ]
+
+
+def _count(facts: CollectionFacts) -> list[str]:
+    pool = facts.pool
+    return [
+        f"{thousands(facts.papers)} papers{facts.command('corpus')}; {thousands(facts.queries)} queries"
+        f"{facts.command('queries')}; {thousands(pool.pools)} pools of {pool.smallest} to {pool.largest} papers, "
+        f"{pool.mean:.1f} on average{facts.command('pool')}; {thousands(facts.pairs)} pairs with a final grade and "
+        f"{thousands(facts.judgements)} judgements{facts.command('qrels')}.",
+        grades_table(facts),
+    ]
+
+
+def _content(facts: CollectionFacts) -> list[str]:
+    texts = (
+        "Titles and abstracts as raw text, cut into sentences."
+        if facts.with_text
+        else "Ids only: titles and abstracts are not part of the release."
+    )
+    origins = "; ".join(f"{thousands(count)} papers {origin}" for origin, count in facts.sentence_labels)
+    labels = f" Each sentence has a label: {origins}{facts.command('facets')}." if origins else ""
+    return [f"{texts}{labels} Years: {facts.years}."]
+
+
+def _label(facts: CollectionFacts) -> list[str]:
+    return [
+        f"The final grade of a pair, one of {facts.scale}. A pair without one is unjudged, which is not the same as 0. "
+        "The raw judgements lie beside the final grades, under pseudonyms."
+    ]
+
+
+def _missing(facts: CollectionFacts) -> list[str]:
+    judging = facts.judging
+    return [
+        f"{thousands(judging.missing_judgements)} planned judgements are missing, in {thousands(judging.cannot_judge)} "
+        f"cases an assessor could not judge{facts.command('judgements')}; "
+        f"{MISSING.get(judging.missing, judging.missing)}. "
+        f"{thousands(facts.without_year)} papers have no year. Papers outside of the pools are unjudged."
+    ]
+
+
+def _relationships(facts: CollectionFacts) -> list[str]:
+    return ["Queries name their paper; qrels, judgements and pools name query and paper by id."]
+
+
+def _splits(facts: CollectionFacts) -> list[str]:
+    if not facts.splits:
+        return ["None: the whole collection is meant for testing."]
+    rows = [[facet, fold, queries] for facet, fold, queries in facts.splits]
+    return ["Folds for two-fold evaluation, split by query:", markdown_table(["facet", "fold", "queries"], rows)]
+
+
+def _errors(facts: CollectionFacts) -> list[str]:
+    table = agreement_table(facts)
+    head = f"Agreement between the assessors, before and after adjudication{facts.command('agreement')}:"
+    findings = "\n".join(f"- {finding}" for finding in facts.judging.audit)
+    audit = f"The audit of the judgements{facts.command('audit')} found " + ("nothing." if not findings else "this:")
+    return [*([head, table] if table else []), audit, findings]
+
+
+def _external(facts: CollectionFacts) -> list[str]:
+    held = "are part of the release" if facts.with_text else "must be fetched from their source, by id"
+    return [f"Titles and abstracts {held}."]
+
+
+def _mechanisms(facts: CollectionFacts) -> list[str]:
+    judging, pool = facts.judging, facts.pool
+    without = f", without {', '.join(pool.without)}" if pool.without else ""
+    seed = "" if pool.seed is None else f", seed {pool.seed}"
+    depth = "" if pool.ranking_depth is None else f", rankings of {thousands(pool.ranking_depth)}"
+    quota = "" if pool.per_method is None else f", {pool.per_method} new papers a method"
+    return [
+        f"Pools were drawn by {', '.join(pool.methods)}{without} ({pool.mode}{quota}{depth}{seed})"
+        f"{facts.command('pool')}. Judged with {judging.platform} under annot {facts.annot_version}. "
+        f"{ISOLATION.get(judging.isolation, judging.isolation)}"
+    ]
+
+
+def _sampling(facts: CollectionFacts) -> list[str]:
+    rejected = "; ".join(f"{reason}: {thousands(count)}" for reason, count in facts.rejected)
+    filters = f"Papers left out of the corpus: {rejected}{facts.command('corpus')}. " if rejected else ""
+    return [f"{filters}Of the corpus, only pooled papers are judged; a pool is no random sample."]
+
+
+def _involved(facts: CollectionFacts) -> list[str]:
+    judging = facts.judging
+    who = "Simulated: " if judging.simulated else ""
+    repeats = f" {thousands(judging.repeats)} pairs were given to an assessor twice." if judging.repeats else ""
+    return [
+        f"{who}{judging.assessors} assessors and {judging.adjudicators} adjudicators; {judging.per_pair} assessors a "
+        f"pair, assigned {judging.assignment}.{repeats}"
+    ]
+
+
+def _done(facts: CollectionFacts) -> list[str]:
+    judging = facts.judging
+    over_ruled = sum(one.over_ruled for one in facts.facets)
+    return [
+        f"Equal grades stand; {thousands(facts.adjudicated)} of {thousands(facts.pairs)} pairs were settled by an "
+        f"adjudicator, in {thousands(over_ruled)} of them with a grade that nobody had given{facts.command('qrels')}. "
+        f"{RATINGS.get(judging.ratings, judging.ratings)}"
+    ]
+
+
+def _raw(facts: CollectionFacts) -> list[str]:
+    return ["Yes: each assessor's judgements under pseudonyms, and the adjudications with their reasons."]
+
+
+def _software(facts: CollectionFacts) -> list[str]:
+    commands = ", ".join(f"`{command}`" for command in dict.fromkeys(facts.commands.values()))
+    return [f"annot {facts.annot_version} (GPL-3.0-or-later)" + (f": {commands}." if commands else ".")]
+
+
+def _when(facts: CollectionFacts) -> list[str]:
+    return [f"Version {facts.version}: {facts.published}."]
+
+
+def _licence(facts: CollectionFacts) -> list[str]:
+    found = licence(facts.licence)
+    return [f"Judgements: [{found.name}]({found.url}). Titles and abstracts: {facts.text_licence}."]
+
+
+def _language(facts: CollectionFacts) -> list[str]:
+    return [f"`{facts.language}` (BCP 47)."]
+
+
+def _recording(facts: CollectionFacts) -> list[str]:
+    return ["Does not apply: the texts are written."]
+
+
+_TELL: dict[str, Callable[[CollectionFacts], list[str]]] = {
+    "motivation.creators": lambda facts: [", ".join(facts.creators) + "."] if facts.creators else [],
+    "composition.instances": _instances,
+    "composition.count": _count,
+    "composition.content": _content,
+    "composition.label": _label,
+    "composition.missing": _missing,
+    "composition.relationships": _relationships,
+    "composition.splits": _splits,
+    "composition.errors": _errors,
+    "composition.external": _external,
+    "collection.mechanisms": _mechanisms,
+    "collection.sampling": _sampling,
+    "collection.involved": _involved,
+    "preprocessing.done": _done,
+    "preprocessing.raw": _raw,
+    "preprocessing.software": _software,
+    "distribution.when": _when,
+    "distribution.licence": _licence,
+    "statement.language": _language,
+    "statement.recording": _recording,
+}

@@ -1,0 +1,114 @@
+"""Simulated people at work: they answer through the Label Studio API with accounts of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from annot.adjudication import Pair
+from annot.demo import packaged
+from annot.demo.assessors import ADJUDICATOR, CAST, SimulatedAssessor
+from annot.demo.relevance import latent_relevance
+from annot.labelstudio.accounts import Account, make_accounts
+from annot.labelstudio.annotations import write_result
+from annot.labelstudio.controls import GROUNDS, REASONS
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.tasks import split_key
+from annot.records import Query
+from annot.seeding import generator
+from annot.steps.connection import connect, passwords_file
+from annot.steps.outcome import outcome_of
+from annot.store import people, studio
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.store.studio import Project, Round
+from annot.workspace import Workspace
+
+Relevance = Callable[[Query, str], float]
+"""How similar a document is to a query in truth, in [0, 3]."""
+
+Respond = Callable[[Pair, dict[str, Any]], tuple[list[dict[str, Any]], float]]
+"""A person's answer to one task: the result to submit and the seconds it took."""
+
+
+def judge(ws: Workspace, *, seed: int, truth: Relevance) -> int:
+    """Every assessor judges what is left in their project; returns how many judgements there are then."""
+    known = _known(ws)
+    reasons = [reason.value for reason in REASONS]
+
+    def responder(person: SimulatedAssessor) -> Respond:
+        def respond(pair: Pair, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+            query_id, doc_id = pair
+            answer = person.judge(
+                query_id, doc_id, relevance=truth(known[query_id], doc_id), seed=seed, reasons=reasons
+            )
+            result = write_result(task, grade=answer.grade, cannot_judge=answer.cannot_judge, comment=answer.comment)
+            return result, answer.lead_time
+
+        return respond
+
+    return _work(ws, "judge", {person.name: responder(person) for person in CAST})
+
+
+def settle(ws: Workspace, *, seed: int, truth: Relevance) -> int:
+    """The adjudicator settles what is left; returns how many decisions there are then."""
+    known = _known(ws)
+    with open_store(ws.database_url) as store, store.read() as session:
+        disputes = {(one.query_id, one.doc_id): one for one in outcome_of(session).settlement.disputed}
+
+    def respond(pair: Pair, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+        query_id, doc_id = pair
+        ruling = ADJUDICATOR.settle(
+            query_id,
+            doc_id,
+            relevance=truth(known[query_id], doc_id),
+            grades=[one.grade for one in disputes[pair].judgements],
+            seed=seed,
+        )
+        ground = GROUNDS[int(generator(seed, "ground", *pair).integers(len(GROUNDS)))].value
+        return write_result(task, grade=ruling.grade, comment=ruling.reason, settled_by=ground), ruling.lead_time
+
+    return _work(ws, "adjudicate", {ADJUDICATOR.name: respond})
+
+
+def demo_relevance() -> Relevance:
+    """What is true of the packaged papers."""
+    latents = packaged.latents()
+    return lambda query, doc_id: latent_relevance(query.paper_id, query.facet, doc_id, latents)
+
+
+def _known(ws: Workspace) -> dict[str, Query]:
+    with open_store(ws.database_url) as store, store.read() as session:
+        return {query.query_id: query for query in read_queries(session)}
+
+
+def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond]) -> int:
+    """Everybody at once, each with their own token, each in the order of their own project."""
+    with connect(ws, url=None, api_key=None) as gateway:
+        with open_store(ws.database_url) as store, store.read() as session:
+            projects = {one.assessor: one for one in studio.read_projects(session, round=round)}
+            accounts = {one.assessor: one.account for one in people.read_assessors(session)}
+        busy = [name for name in responders if name in projects]
+        made = make_accounts(
+            gateway.url,
+            [accounts[name] or "" for name in busy],
+            invitation=gateway.invitation,
+            passwords=passwords_file(ws),
+        )
+        tokens = dict(zip(busy, made, strict=True))
+    with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
+        counts = pool.map(lambda name: _answer(projects[name], tokens[name], responders[name]), busy)
+        return sum(counts)
+
+
+def _answer(project: Project, account: Account, respond: Respond) -> int:
+    assert project.remote_id is not None
+    with Gateway(project.server, account.token) as gateway:
+        tasks = gateway.tasks_of(project.remote_id)
+        open_tasks = [task for task in tasks if not task.annotations and task.key is not None]
+        for task in open_tasks:
+            assert task.key is not None
+            result, lead_time = respond(split_key(task.key), gateway.task(task.task_id))
+            gateway.annotate(task.task_id, result, lead_time=lead_time)
+        return len(tasks)

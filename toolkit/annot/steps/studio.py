@@ -1,0 +1,84 @@
+"""The local Label Studio of a workspace: up, down, status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.labelstudio import server
+from annot.labelstudio.accounts import make_accounts
+from annot.labelstudio.gateway import Gateway
+from annot.steps.connection import passwords_file, studio_folder
+from annot.store import people
+from annot.store.database import open_store
+from annot.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The local server as it is now. Nothing in here opens it."""
+
+    running: bool
+    healthy: bool
+    installed: bool
+    url: str
+    """Empty when it does not run."""
+    data: Path
+    administrator: Path
+    """The private file with the administrator's account."""
+    passwords: Path
+    """The private file with the assessors' accounts."""
+
+
+def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State:
+    """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study."""
+    running = server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            accounts = {one.assessor: one.account for one in people.read_assessors(session) if one.account}
+        if accounts:
+            with Gateway(running.url, server.credentials(studio_folder(ws)).token) as gateway:
+                made = make_accounts(
+                    running.url,
+                    list(accounts.values()),
+                    invitation=gateway.invitation,
+                    passwords=passwords_file(ws),
+                )
+            with store.begin() as session:
+                for assessor, account in zip(accounts, made, strict=True):
+                    people.set_server_user(session, assessor, account.user_id)
+    return status(ws)
+
+
+def down(ws: Workspace) -> State:
+    """Stop the server that this workspace started; its data stays."""
+    server.down(studio_folder(ws))
+    return status(ws)
+
+
+def status(ws: Workspace) -> State:
+    """Whether it runs, and where."""
+    folder = studio_folder(ws)
+    running = server.status(folder)
+    return State(
+        running=running is not None,
+        healthy=running is not None and running.healthy,
+        installed=server.is_installed(os.environ),
+        url="" if running is None else running.url,
+        data=folder / "data",
+        administrator=folder / "admin.json",
+        passwords=passwords_file(ws),
+    )
+
+
+def describe(state: State) -> str:
+    """The state in words."""
+    if not state.running:
+        return "not running" if state.installed else "not running, not installed yet; start it with `annot studio up`"
+    lines = [f"running at {state.url}" + ("" if state.healthy else ", not healthy yet")]
+    lines.append(f"administrator's account: {state.administrator}")
+    if state.passwords.is_file():
+        lines.append(f"assessors' accounts:     {state.passwords}")
+    return "\n".join(lines)
