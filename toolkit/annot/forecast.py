@@ -1,7 +1,8 @@
 """How long judging will take and what it will cost: of the study that is on its way, and of a design from its pilot.
 
-Times per pair are winsorised, because a forgotten browser tab is not work: the logarithms of an assessor's times have a
-middle (median) and a width (1.4826 MAD), and a time further than `fence` widths from the middle counts as that far.
+A forgotten browser tab is not work: the logarithms of an assessor's times have a middle (median) and a width (1.4826
+MAD), and a time further than `fence` widths from the middle is left out of the mean. (Pulled in to the fence, as in the
+winsorised mean beside it, each idle time would still count as a long one, and all the hours to come with it.)
 Intervals say where the future falls, not only its mean: they carry what is uncertain in the rate so far and the chance
 in what is still to come. Times of one query go together (its difficulty is theirs), so queries are the units of chance;
 while fewer than `MIN_FREEDOM` degrees of freedom stand behind that, single judgements are, and the result says so.
@@ -73,9 +74,8 @@ class Rules:
     """What a forecast depends on besides the judgements."""
 
     fence: float
-    """Widths of the log times from their median beyond which a time is pulled in. Lower makes more of honest long
-    times go missing, higher lets more of idling through; at 2, with 0 to 3% of half-hour breaks, a mean of log-normal
-    times is off by -2 to +5%."""
+    """Widths of the log times from their median beyond which a time is idling or a slip. At 3, log-normal times with
+    0 to 3% of breaks of 10 minutes to an hour have their mean within 1% on average."""
     window_days: int
     """The pace is that of so many days before now."""
     hourly_rate: float | None
@@ -94,10 +94,12 @@ class PairTime:
     n_without: int
     median: float
     mean: float
-    """Winsorised."""
+    """Of the times within the fences: what the forecast is made from."""
+    winsorised: float
+    """The mean with the others pulled in to the fences."""
     n_slow: int
     n_fast: int
-    """Times pulled in from above and from below."""
+    """Times beyond the upper and the lower fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,15 +288,16 @@ NO_TIMES = Unknown("no judgement has a time yet")
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
-    """How fast each assessor is, and how far that may be off; deviations are relative to the assessor's own mean."""
+    """How fast each assessor is, and how far that may be off: variances are those of the logarithm."""
 
     means: dict[str, float]
-    """Winsorised seconds per pair."""
+    """Seconds per pair, within the fences."""
     known: dict[str, float]
-    """The relative variance of each mean."""
+    """The variance of each mean."""
     per_pair: float
-    """The relative variance of a sum of future pairs, per pair: the unit's variance over its size."""
+    """The variance of the mean of n future pairs is this over n."""
     freedom: int
+    n_times: int
     unit: Literal["queries", "judgements"]
 
     def mean_of(self, assessor: str) -> float:
@@ -312,32 +315,42 @@ class _Speed:
 
 def _speed(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> _Speed | Unknown:
     """Means and their variances from units of chance: queries, or single judgements while there are too few."""
-    timed = {name: [one for one in given if _seconds(one)] for name, given in by_assessor.items()}
-    timed = {name: given for name, given in timed.items() if given}
-    if not timed:
+    kept: dict[str, list[tuple[str, float]]] = {}
+    for name in sorted(by_assessor):
+        timed = [one for one in by_assessor[name] if _seconds(one)]
+        if timed:
+            low, high = _fences(_times(timed), fence)
+            told = zip(timed, _times(timed).tolist(), strict=True)
+            kept[name] = [(one.query_id, time) for one, time in told if low <= time <= high]
+    if not kept:
         return NO_TIMES
-    clipped = {name: winsorised(_times(given), fence=fence) for name, given in timed.items()}
-    by_query = {name: [one.query_id for one in given] for name, given in timed.items()}
-    singly = {name: [str(at) for at in range(len(given))] for name, given in timed.items()}
     unit: Literal["queries", "judgements"] = "queries"
-    if sum(len(set(labels)) - 1 for labels in by_query.values()) < MIN_FREEDOM:
-        unit, by_query = "judgements", singly
-    means = {name: float(times.mean()) for name, times in clipped.items()}
-    squares, freedom, n_units, n_pairs = 0.0, 0, 0, 0
-    units_of: dict[str, int] = {}
-    for name, times in clipped.items():
-        _, at = np.unique(by_query[name], return_inverse=True)
-        sizes = np.bincount(at)
-        # What a unit took beyond its share, in pairs: Cochran 1977, Sampling Techniques, the ratio estimator (6.13).
-        beyond = np.bincount(at, weights=times / means[name]) - sizes
-        squares += float((beyond**2).sum())
-        freedom += len(sizes) - 1
-        n_units += len(sizes)
-        n_pairs += len(times)
-        units_of[name] = len(sizes)
-    variance = squares / freedom if freedom else 0.0
-    known = {name: variance * units_of[name] / len(clipped[name]) ** 2 for name in means}
-    return _Speed(means, known, variance * n_units / n_pairs, freedom, unit)
+    if sum(len({query_id for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
+        unit = "judgements"
+    means: dict[str, float] = {}
+    sizes: dict[str, npt.NDArray[np.int64]] = {}
+    squares = 0.0
+    for name, times in kept.items():
+        seconds = np.array([one for _, one in times])
+        labels = [query_id for query_id, _ in times] if unit == "queries" else list(range(len(times)))
+        _, at = np.unique(labels, return_inverse=True)
+        n = np.bincount(at)
+        # How far each unit is from the others, in pairs: units of many pairs say more.
+        logs = np.log(np.bincount(at, weights=seconds) / n)
+        squares += float(((n * (logs - np.average(logs, weights=n))) ** 2).sum())
+        means[name], sizes[name] = float(seconds.mean()), n
+    freedom = sum(len(n) - 1 for n in sizes.values())
+    usual = sum(map(np.sum, sizes.values())) / sum(map(len, sizes.values()))
+    # From the variance of a log-normal unit's logarithm to the squared coefficient of variation of the unit itself.
+    variance = usual**2 * math.expm1(squares / freedom / usual**2) if freedom else 0.0
+    return _Speed(
+        means=means,
+        known={name: variance * len(n) / float(n.sum()) ** 2 for name, n in sizes.items()},
+        per_pair=variance / float(usual),
+        freedom=freedom,
+        n_times=sum(map(len, kept.values())),
+        unit=unit,
+    )
 
 
 def _hours(speed: _Speed | Unknown, left: Mapping[str, float], rules: Rules) -> Estimate:
@@ -348,7 +361,7 @@ def _hours(speed: _Speed | Unknown, left: Mapping[str, float], rules: Rules) -> 
         return Estimate(speed, speed)
     value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
     if speed.freedom < MIN_FREEDOM:
-        return Estimate(value, Unknown(f"{speed.freedom + len(speed.means)} judgement(s) with a time: too few"))
+        return Estimate(value, Unknown(f"{speed.n_times} judgement(s) with a time: too few"))
     total = np.zeros(rules.draws)
     # The variance itself is estimated: one scale for all, as it is pooled over all.
     scale = np.sqrt(speed.freedom / generator(rules.seed, "scale").chisquare(speed.freedom, rules.draws))
@@ -519,7 +532,8 @@ def _pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Unknown:
         n=len(times),
         n_without=len(given) - len(times),
         median=float(np.median(times)),
-        mean=float(np.clip(times, low, high).mean()),
+        mean=float(times[(times >= low) & (times <= high)].mean()),
+        winsorised=float(np.clip(times, low, high).mean()),
         n_slow=int((times > high).sum()),
         n_fast=int((times < low).sum()),
     )

@@ -1,0 +1,473 @@
+"""Forecasts against planted studies whose remainder is known, and against what can be worked by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from annot.agreement import Bootstrap, to_json
+from annot.agreement.bootstrap import of_pooled, resample
+from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts
+from annot.agreement.results import Interval
+from annot.errors import InputError, UndefinedStatistic
+from annot.forecast import (
+    Design,
+    Estimate,
+    Finish,
+    PairTime,
+    Range,
+    Rules,
+    Unknown,
+    forecast,
+    pool_size,
+    simulate_design,
+    winsorised,
+)
+from annot.records import Judgement
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)
+RULES = Rules(fence=3.0, window_days=28, hourly_rate=30.0, level=0.95, draws=1000, seed=13)
+GRADES = (0, 1, 2, 3)
+
+
+def judgement(
+    at: int, assessor: str = "a1", *, query_id: str = "q1", seconds: float | None = 60.0, days_ago: float | None = 1.0
+) -> Judgement:
+    when = None if days_ago is None else (NOW - timedelta(days=days_ago)).isoformat()
+    return Judgement(query_id, f"d{at:03}", assessor, 1, judged_at=when, lead_time=seconds)
+
+
+def steady(assessor: str, *, per_day: int, days: int, seconds: float = 60.0) -> list[Judgement]:
+    """So many judgements in each of the last days, each day a query."""
+    return [
+        judgement(day * per_day + at, assessor, query_id=f"q{day}", seconds=seconds, days_ago=day + 0.5)
+        for day in range(days)
+        for at in range(per_day)
+    ]
+
+
+# Worked by hand
+
+
+def test_hours_cost_and_date_of_a_steady_pace() -> None:
+    """50 a day, a minute each: 100 left take 2 days and 100 minutes, at 30 an hour 50."""
+    found = forecast(steady("a1", per_day=50, days=6), {"a1": 100}, now=NOW, rules=RULES)
+    assert found.hours_left.value == pytest.approx(100 / 60)
+    assert found.hours_spent == pytest.approx(5.0)
+    assert found.cost_spent == pytest.approx(150.0)
+    assert found.cost_left.value == pytest.approx(50.0)
+    assert found.finish == Finish("2031-03-16", ("2031-03-16", "2031-03-16"), 0.95)
+    (one,) = found.assessors
+    assert (one.judged, one.remaining, one.pairs_per_day) == (300, 100, 50.0)
+    assert one.time == PairTime(
+        n=300, n_without=0, median=60.0, mean=pytest.approx(60.0), winsorised=pytest.approx(60.0), n_slow=0, n_fast=0
+    )
+    # Nothing has ever varied, so nothing is expected to.
+    assert found.hours_left.interval == Range(pytest.approx(100 / 60), pytest.approx(100 / 60), 0.95)
+
+
+def test_the_last_assessor_decides_the_date_and_the_hours_add_up() -> None:
+    given = [*steady("a1", per_day=60, days=5), *steady("a2", per_day=20, days=5, seconds=90.0)]
+    found = forecast(given, {"a1": 60, "a2": 100}, now=NOW, rules=RULES)
+    assert [one.finish.date for one in found.assessors] == ["2031-03-15", "2031-03-19"]
+    assert found.finish.date == "2031-03-19"
+    assert found.hours_left.value == pytest.approx((60 * 60 + 100 * 90) / 3600)
+
+
+def test_days_without_work_slow_the_pace_and_old_ones_fall_out_of_the_window() -> None:
+    """40 judgements on one day 7.5 days ago, none since: 8 days with 5 a day on average."""
+    given = [judgement(at, days_ago=7.5) for at in range(40)]
+    found = forecast(given, {"a1": 10}, now=NOW, rules=RULES)
+    assert found.assessors[0].pairs_per_day == 5.0
+    assert found.finish.date == "2031-03-16"
+    short = forecast(given, {"a1": 10}, now=NOW, rules=replace(RULES, window_days=7))
+    assert short.finish.date == Unknown("a1 has judged nothing in the last 7 day(s)")
+    assert short.hours_left.value == found.hours_left.value == pytest.approx(10 / 60)
+
+
+def test_the_clock_is_an_argument_in_any_time_zone() -> None:
+    given = steady("a1", per_day=50, days=6)
+    expected = forecast(given, {"a1": 100}, now=NOW, rules=RULES)
+    assert forecast(given, {"a1": 100}, now=NOW.astimezone(timezone(timedelta(hours=9))), rules=RULES) == expected
+    # A judgement whose server's clock is ahead of ours belongs to today.
+    ahead = [*given, judgement(999, days_ago=-0.01)]
+    assert forecast(ahead, {"a1": 100}, now=NOW, rules=RULES).assessors[0].pairs_per_day == 301 / 6
+
+
+def test_flagged_judgements_do_not_count_and_of_revisions_the_latest_does() -> None:
+    given = steady("a1", per_day=10, days=4)
+    flagged = [replace(one, doc_id=f"x{one.doc_id}", flags=("foreign",), lead_time=999.0) for one in given]
+    older = [replace(one, revision=1, lead_time=999.0) for one in given]
+    newer = [replace(one, revision=2) for one in given]
+    expected = forecast(given, {"a1": 5}, now=NOW, rules=RULES)
+    assert forecast([*newer, *flagged, *older], {"a1": 5}, now=NOW, rules=RULES) == expected
+
+
+# Robust times
+
+
+def test_idling_does_not_carry_the_mean_away() -> None:
+    """4% of the times are half an hour of lunch: the plain mean is more than doubled, ours moves by 3% at most."""
+    rng = np.random.default_rng(1)
+    clean = rng.lognormal(np.log(45), 0.5, 2000)
+    idle = np.where(rng.random(2000) < 0.04, 1800.0, clean)
+    assert idle.mean() > 2 * clean.mean()
+    for times in (clean, idle):
+        given_so_far = [judgement(at, seconds=float(seconds)) for at, seconds in enumerate(times)]
+        (one,) = forecast(given_so_far, {"a1": 60}, now=NOW, rules=RULES).assessors
+        assert isinstance(one.time, PairTime)
+        assert one.time.mean == pytest.approx(clean.mean(), rel=0.03)
+        assert one.time.winsorised == pytest.approx(clean.mean(), rel=0.2)
+        assert one.time.winsorised == pytest.approx(winsorised(times, fence=3.0).mean())
+        assert one.hours_left.value == pytest.approx(one.time.mean / 60)
+
+
+@given(st.lists(st.floats(0.5, 1e5), min_size=1, max_size=30), st.floats(0.5, 4), st.floats(0.1, 100))
+def test_winsorising_keeps_order_and_middle_only_pulls_in_and_follows_the_unit(
+    seconds: list[float], fence: float, factor: float
+) -> None:
+    times = np.array(seconds)
+    found = winsorised(times, fence=fence)
+    order = np.argsort(times, kind="stable")
+    assert (np.diff(found[order]) >= 0).all()
+    assert np.ptp(found) <= np.ptp(times)
+    if len(times) % 2:
+        assert np.median(found) == pytest.approx(np.median(times))
+    assert winsorised(times * factor, fence=fence) == pytest.approx(found * factor)
+
+
+def test_times_beyond_the_fences_are_counted() -> None:
+    times = [*[40.0, 50.0, 60.0] * 20, 4000.0, 1.0, 1.0]
+    given = [judgement(at, seconds=seconds) for at, seconds in enumerate(times)]
+    given += [judgement(900, seconds=None), judgement(901, seconds=0.0)]
+    (one,) = forecast(given, {"a1": 5}, now=NOW, rules=RULES).assessors
+    assert isinstance(one.time, PairTime)
+    assert (one.time.n, one.time.n_without, one.time.n_slow, one.time.n_fast) == (63, 2, 1, 2)
+    assert one.time.median == 50.0
+
+
+# Intervals
+
+
+def planted(rng: np.random.Generator, *, queries: int, docs: int, days: int) -> tuple[list[Judgement], np.ndarray]:
+    """Three assessors at their own speeds, queries at their own difficulty, 3% of times idle. The first half is judged.
+
+    Returns the judgements, and the seconds still to come without the idling: shape (3, pairs).
+    """
+    given, future = [], []
+    for person, middle in enumerate((30.0, 45.0, 80.0)):
+        difficulty = rng.normal(0, 0.25, 2 * queries)
+        times = rng.lognormal(np.log(middle) + difficulty[:, None], 0.5, (2 * queries, docs))
+        shown = np.where(rng.random((queries, docs)) < 0.03, rng.uniform(600, 3600, (queries, docs)), times[:queries])
+        future.append(times[queries:].ravel())
+        for query, row in enumerate(shown):
+            for at, seconds in enumerate(row):
+                age = days * (1 - (query * docs + at) / (queries * docs))
+                given.append(judgement(at, f"a{person}", query_id=f"q{query}", seconds=float(seconds), days_ago=age))
+    return given, np.array(future)
+
+
+def test_the_interval_of_hours_covers_what_then_happens() -> None:
+    """95% intervals in 200 planted studies of 3 x 6 queries: 90% or more cover, and they are no wider than half."""
+    rng = np.random.default_rng(3)
+    covered, widths = 0, []
+    for seed in range(200):
+        given, future = planted(rng, queries=6, docs=15, days=6)
+        remaining = {f"a{person}": len(row) for person, row in enumerate(future)}
+        found = forecast(given, remaining, now=NOW, rules=replace(RULES, seed=seed, draws=400))
+        assert found.unit == "queries"
+        interval, value = found.hours_left.interval, found.hours_left.value
+        assert isinstance(interval, Range)
+        assert isinstance(value, float)
+        covered += interval.low <= future.sum() / 3600 <= interval.high
+        widths.append((interval.high - interval.low) / value)
+    assert covered >= 180
+    assert np.mean(widths) < 0.5
+
+
+def test_the_interval_of_the_date_covers_what_then_happens() -> None:
+    """Each day an assessor works or not and, if so, judges a varying number: 200 studies, 90% or more cover."""
+    rng = np.random.default_rng(4)
+    covered, widths = 0, []
+    for seed in range(200):
+        given: list[Judgement] = []
+        last = 0
+        for person in ("a1", "a2"):
+            counts = rng.poisson(rng.gamma(4, 5, 80)) * (rng.random(80) < 0.7)
+            counts[14] = max(counts[14], 1)
+            for day, n in enumerate(counts[:15]):
+                given += [judgement(100 * day + at, person, seconds=None, days_ago=14 - day + 0.5) for at in range(n)]
+            last = max(last, int(np.argmax(np.cumsum(counts[15:]) >= 250)) + 1)
+        given.append(judgement(9999, "a1", seconds=None, days_ago=14.5))
+        given.append(judgement(9999, "a2", seconds=None, days_ago=14.5))
+        found = forecast(given, {"a1": 250, "a2": 250}, now=NOW, rules=replace(RULES, seed=seed, draws=400))
+        assert isinstance(found.finish.interval, tuple)
+        low, high = found.finish.interval
+        # The last day's work is done at some time of that day.
+        covered += (
+            low <= (NOW + timedelta(days=last)).date().isoformat()
+            and high >= (NOW + timedelta(days=last - 1)).date().isoformat()
+        )
+        widths.append((datetime.fromisoformat(high) - datetime.fromisoformat(low)).days)
+    assert covered >= 180
+    assert np.mean(widths) < 40
+
+
+def test_more_judgements_narrow_the_interval() -> None:
+    rng = np.random.default_rng(6)
+    few, _ = planted(rng, queries=3, docs=10, days=6)
+    many, _ = planted(rng, queries=24, docs=10, days=6)
+    width = {}
+    for name, so_far in (("few", few), ("many", many)):
+        interval = forecast(so_far, dict.fromkeys(("a0", "a1", "a2"), 400), now=NOW, rules=RULES).hours_left.interval
+        assert isinstance(interval, Range)
+        width[name] = interval.high - interval.low
+    assert width["many"] < width["few"] / 1.5
+
+
+def test_a_forecast_follows_from_its_seed_whatever_the_order() -> None:
+    given, _ = planted(np.random.default_rng(7), queries=4, docs=10, days=6)
+    remaining = {"a0": 50, "a1": 60, "a2": 70}
+    found = forecast(given, remaining, now=NOW, rules=RULES)
+    assert forecast(given[::-1], dict(reversed(remaining.items())), now=NOW, rules=RULES) == found
+    assert forecast(given, remaining, now=NOW, rules=replace(RULES, seed=14)).hours_left != found.hours_left
+    assert forecast(given, remaining, now=NOW, rules=replace(RULES, seed=14)).hours_left.value == found.hours_left.value
+
+
+@given(st.integers(0, 500), st.integers(1, 500))
+def test_more_left_is_never_less_work_nor_an_earlier_date(left: int, more: int) -> None:
+    given_so_far = [
+        *steady("a1", per_day=8, days=4),
+        *[judgement(900 + at, seconds=30.0 + 10 * at, query_id="q9") for at in range(9)],
+    ]
+    found, later = (forecast(given_so_far, {"a1": n}, now=NOW, rules=RULES) for n in (left, left + more))
+    assert isinstance(found.hours_left.value, float)
+    assert isinstance(later.hours_left.value, float)
+    assert found.hours_left.value < later.hours_left.value
+    assert isinstance(later.finish.date, str)
+    assert isinstance(found.finish.date, Unknown) == (left == 0)
+    if left:
+        assert found.finish.date <= later.finish.date
+
+
+# What cannot be known, in words
+
+
+def test_before_anyone_has_judged_nothing_is_known_and_it_is_said() -> None:
+    found = forecast([], {"a1": 10}, now=NOW, rules=RULES)
+    assert found.hours_left == Estimate(Unknown("no judgement has a time yet"), Unknown("no judgement has a time yet"))
+    assert found.finish.date == Unknown("a1 has not begun")
+    assert found.cost_left.value == Unknown("no judgement has a time yet")
+    json.dumps(to_json(found), allow_nan=False)
+    assert to_json(found)["hours_left"]["value"] == {"undefined": "no judgement has a time yet"}
+
+
+def test_one_who_has_not_begun_is_taken_to_be_as_fast_as_the_others_and_holds_up_the_date() -> None:
+    """The others take 40 and 90 seconds: 60 on (geometric) average."""
+    given = [*steady("a1", per_day=20, days=5, seconds=40.0), *steady("a2", per_day=20, days=5, seconds=90.0)]
+    found = forecast(given, {"a1": 0, "a2": 0, "a3": 60}, now=NOW, rules=RULES)
+    assert found.hours_left.value == pytest.approx(1.0)
+    # How people differ from each other is all that varies here; the interval knows it.
+    assert isinstance(found.hours_left.interval, Range)
+    assert found.hours_left.interval.low < 40 / 60 < 90 / 60 < found.hours_left.interval.high
+    assert found.finish.date == Unknown("a3 has not begun")
+    assert found.notes[0] == "a3: no times yet; taken to be as fast as the others on average"
+
+
+def test_two_days_give_a_date_without_an_interval_and_a_few_queries_an_interval_from_judgements() -> None:
+    given = [judgement(at, seconds=50.0 + at, days_ago=1.5 if at < 10 else 0.5) for at in range(20)]
+    found = forecast(given, {"a1": 20}, now=NOW, rules=RULES)
+    assert found.finish == Finish("2031-03-16", Unknown("a1 began 2 day(s) ago: too few to tell how days differ"), 0.95)
+    assert found.unit == "judgements"
+    assert isinstance(found.hours_left.interval, Range)
+    assert "the pace is that of less than a week: it may not know the weekend" in found.notes
+    two = forecast(given[:2], {"a1": 20}, now=NOW, rules=RULES)
+    assert two.hours_left.interval == Unknown("2 judgement(s) with a time: too few")
+
+
+def test_a_finished_study_has_no_hours_left_and_no_date() -> None:
+    found = forecast(steady("a1", per_day=5, days=40)[100:], {"a1": 0}, now=NOW, rules=replace(RULES, window_days=7))
+    assert found.hours_left == Estimate(0.0, Range(0.0, 0.0, 0.95))
+    assert found.cost_left == Estimate(0.0, Range(0.0, 0.0, 0.95))
+    assert found.finish.date == Unknown("everything is judged")
+
+
+def test_without_a_rate_there_is_no_cost_and_a_century_is_no_date() -> None:
+    given = [judgement(0, days_ago=20.5)]
+    found = forecast(given, {"a1": 10**6}, now=NOW, rules=replace(RULES, hourly_rate=None))
+    assert found.cost_left == Estimate(Unknown("no hourly rate is given"), Unknown("no hourly rate is given"))
+    assert found.finish.date == Unknown("at this pace it would take more than a century")
+
+
+def test_all_faults_of_the_input_are_told_at_once() -> None:
+    with pytest.raises(InputError) as caught:
+        forecast([replace(judgement(0), judged_at="yesterday")], {"a1": -1}, now=NOW.replace(tzinfo=None), rules=RULES)
+    assert len(caught.value.faults) == 3
+    assert any("'yesterday'" in fault for fault in caught.value.faults)
+
+
+# Designs
+
+
+def counts_of(tables: np.ndarray) -> Counts:
+    """The counts that the agreement room resamples, from tables of two assessors, shape (Q, K, K)."""
+    both = tables + tables.swapaxes(1, 2)
+    counts = Counts(tables[:, None], both, both / 2, both.sum(axis=2) / 2)
+    return Counts(*[table[:, None] for table in (counts.between, counts.coincidences, counts.agreement, counts.shares)])
+
+
+def alpha(tables: np.ndarray) -> float:
+    whole = counts_of(tables.astype(float)).weighted(np.ones((1, len(tables))))
+    value = float(COEFFICIENTS_OF_COUNTS["alpha_ordinal"](whole, GRADES)[0, 0])
+    if np.isnan(value):
+        raise UndefinedStatistic("one grade only")
+    return value
+
+
+def alpha_interval(tables: np.ndarray, seed: int) -> tuple[float, float]:
+    plan = Bootstrap(resamples=200, level=0.95, seed=seed)
+    found = of_pooled(
+        resample(counts_of(tables.astype(float)), plan=plan, key="t"), GRADES, name="alpha_ordinal", plan=plan
+    )
+    if not isinstance(found.percentile, Interval):
+        raise UndefinedStatistic(found.percentile.reason)
+    return found.percentile.low, found.percentile.high
+
+
+def drawn_tables(rng: np.random.Generator, *, queries: int, pairs: int) -> np.ndarray:
+    """Two assessors who take the grade of a latent normal, with queries that differ in how relevant and how clear."""
+    tables = np.zeros((queries, 4, 4), dtype=np.int64)
+    for table, level, noise in zip(tables, rng.normal(0, 0.5, queries), rng.uniform(0.3, 1.0, queries), strict=True):
+        true = rng.normal(level, 1, pairs)
+        first, second = (np.digitize(true + rng.normal(0, noise, pairs), [0.3, 1.0, 1.8]) for _ in range(2))
+        np.add.at(table, (first, second), 1)
+    return tables
+
+
+def pilot_judgements(seconds: Sequence[float] = (30.0, 60.0)) -> list[Judgement]:
+    rng = np.random.default_rng(0)
+    return [
+        judgement(at, f"a{person}", query_id=f"q{query}", seconds=float(rng.lognormal(np.log(middle), 0.4)))
+        for person, middle in enumerate(seconds)
+        for query in range(5)
+        for at in range(20)
+    ]
+
+
+def designed(design: Design, tables: np.ndarray, **changes: object):
+    settings: dict[str, object] = {
+        "pilot": pilot_judgements(),
+        "tables": tables,
+        "coefficient": alpha,
+        "interval": alpha_interval,
+        "adjudication_seconds": 40.0,
+        "simulations": 20,
+        "rules": RULES,
+    }
+    return simulate_design(design, **{**settings, **changes})  # type: ignore[arg-type]
+
+
+def test_the_hours_of_a_design_are_pairs_times_assessors_times_seconds() -> None:
+    """10 queries x 30 pairs x 2: 600 judgements of a minute, half by either; a quarter of 300 in dispute, 40 s each."""
+    tables = np.array([[[3, 1], [0, 0]], [[0, 0], [1, 3]]])
+    pilot = [
+        replace(judgement(at, name, query_id=f"q{query}"), lead_time=seconds)
+        for name, seconds in (("a1", 40.0), ("a2", 80.0))
+        for query in range(4)
+        for at in range(5)
+    ]
+    found = designed(Design(queries=10, pool_size=30, per_pair=2, assessors=4), tables, pilot=pilot)
+    assert (found.pairs, found.judgements) == (300, 600)
+    assert found.hours_judging.value == pytest.approx(10.0)
+    assert found.hours_per_assessor == pytest.approx(2.5)
+    assert found.disputed == pytest.approx(0.25)
+    assert found.hours_adjudicating == pytest.approx(300 / 4 * 40 / 3600)
+    assert found.hours.value == pytest.approx(10 + 300 / 4 * 40 / 3600)
+    assert found.cost.value == pytest.approx(30 * (10 + 300 / 4 * 40 / 3600))
+
+
+def test_a_pool_is_every_methods_quota_and_the_cited() -> None:
+    """CSFCube's pools: seven methods, 12 or 33 each, 5 to 55 cited: about 100 and about 250."""
+    assert pool_size(methods=7, per_method=12, cited=16) == 100
+    assert pool_size(methods=7, per_method=33, cited=19) == 250
+
+
+def test_the_width_that_is_foretold_is_the_width_that_comes() -> None:
+    """From a pilot of 40 queries x 50 pairs, the width at 25 queries x 100 pairs, against 40 such studies."""
+    rng = np.random.default_rng(9)
+    found = designed(
+        Design(queries=25, pool_size=100, per_pair=2, assessors=2),
+        drawn_tables(rng, queries=40, pairs=50),
+        simulations=40,
+    )
+    studies = [drawn_tables(rng, queries=25, pairs=100) for _ in range(40)]
+    widths = [high - low for low, high in (alpha_interval(study, at) for at, study in enumerate(studies))]
+    assert found.width.value == pytest.approx(np.mean(widths), rel=0.25)
+    assert found.coefficient.value == pytest.approx(np.mean([alpha(study) for study in studies]), abs=0.05)
+    assert found.undefined == 0
+
+
+def test_chance_in_the_pilots_tables_is_not_taken_for_difference_between_queries() -> None:
+    """All queries are alike; a pilot of 8 pairs each makes them look unlike. Drawing again must not add that up."""
+    rng = np.random.default_rng(10)
+    chance = stats.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]]).rvs(200_000, random_state=1)
+    p = np.zeros((4, 4))
+    np.add.at(p, tuple(np.digitize(chance, [0.3, 1.0, 1.8]).T), 1 / len(chance))
+    pilot = rng.multinomial(8, p.ravel() / p.sum(), size=60).reshape(60, 4, 4)
+    found = designed(Design(queries=30, pool_size=200, per_pair=2, assessors=2), pilot, simulations=25)
+    truly = [rng.multinomial(200, p.ravel() / p.sum(), size=30).reshape(30, 4, 4) for _ in range(25)]
+    widths = [high - low for low, high in (alpha_interval(study, at) for at, study in enumerate(truly))]
+    assert found.width.value == pytest.approx(np.mean(widths), rel=0.5)
+    assert isinstance(found.width.value, float)
+    # Taken as they are, the pilot's tables would make the interval about five times too wide.
+    assert found.width.value < 2 * np.mean(widths)
+
+
+def test_four_times_the_queries_halve_the_width() -> None:
+    tables = drawn_tables(np.random.default_rng(11), queries=30, pairs=60)
+    few, many = (
+        designed(Design(queries=n, pool_size=60, per_pair=2, assessors=2), tables, simulations=30) for n in (12, 48)
+    )
+    assert isinstance(few.width.value, float)
+    assert few.width.value / 2 == pytest.approx(many.width.value, rel=0.25)
+    assert few.width == designed(Design(12, 60, 2, 2), tables, simulations=30).width
+
+
+def test_what_a_design_cannot_tell_is_said() -> None:
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    once = designed(Design(5, 20, 1, 1), tables)
+    assert once.width.value == Unknown("each pair is judged once: nobody agrees or disagrees")
+    assert (once.disputed, once.hours_adjudicating) == (0.0, 0.0)
+    thrice = designed(Design(5, 20, 3, 3), tables)
+    assert thrice.width.value == Unknown("a pilot of two assessors per pair does not tell how 3 agree")
+    assert thrice.judgements == 300
+    assert isinstance(thrice.hours_judging.value, float)
+    one_grade = np.zeros((4, 4, 4), dtype=np.int64)
+    one_grade[:, 0, 0] = 9
+    unanimous = designed(Design(5, 20, 2, 2), one_grade)
+    assert unanimous.width.value == Unknown("in none of 20 simulated studies had the coefficient a value")
+    assert (unanimous.undefined, unanimous.simulated) == (20, 20)
+    unknown = designed(Design(5, 20, 2, 2), tables, pilot=[], adjudication_seconds=None)
+    assert unknown.hours.value == Unknown("how long a dispute takes is not known")
+    assert unknown.hours_judging.value == Unknown("no judgement has a time yet")
+    for found in (once, thrice, unanimous, unknown):
+        json.dumps(to_json(found), allow_nan=False)
+
+
+def test_a_design_that_cannot_be_is_refused_with_every_fault() -> None:
+    with pytest.raises(InputError) as caught:
+        designed(Design(0, 20, 2, 1), np.zeros((2, 4, 4), dtype=np.int64))
+    assert caught.value.faults == (
+        "0 queries, expected 1 or more",
+        "1 assessor(s), expected at least the 2 of one pair",
+        "a query of the pilot has no pair that was judged twice",
+    )
+    with pytest.raises(InputError, match="cannot be simulated"):
+        designed(Design(5, 20, 2, 2), np.ones((4, 4), dtype=np.int64))
