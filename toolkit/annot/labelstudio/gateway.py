@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 120.0
 BATCH_SIZE = 250
 _PAGE_SIZE = 500
-_READ: dict[str, int] = {"max_retries": 2}
+_READ: dict[str, Any] = {"max_retries": 2}
 _FIELDS = "id,data,total_annotations,cancelled_annotations,updated_at"
 
 
@@ -232,10 +232,12 @@ class Gateway:
         return pull(self, project_id, since=since, url=self.url, advance=advance)
 
     def export(self, project_id: int, task_ids: Sequence[int]) -> list[dict[str, Any]]:
-        """These tasks as the server exports them: data, annotations, predictions, verbatim."""
+        """These tasks, those with annotations, as the server exports them, verbatim. The server keeps a copy of its own."""
         with self._asking(f"exporting {len(task_ids)} tasks of project {project_id}"):
+            # The library sends the ids under a name that the server does not read, and would get every task.
+            options = {**_READ, "additional_query_parameters": {"ids[]": [str(task_id) for task_id in task_ids]}}
             chunks = self._client.projects.exports.download_sync(
-                id=project_id, export_type="JSON", ids=[str(task_id) for task_id in task_ids], request_options=_READ
+                id=project_id, export_type="JSON", request_options=options
             )
             exported = json.loads(b"".join(chunks))
             if not isinstance(exported, list) or not all(isinstance(task, dict) for task in exported):

@@ -8,6 +8,7 @@ from typing import Any
 from annot.errors import StudioError
 
 _LONGEST_DETAIL = 600
+_CHECK_ADDRESS = "check LABEL_STUDIO_URL: it may point to another service, or to a sign-in page in front of the server"
 
 
 class UncertainWrite(StudioError):
@@ -15,7 +16,7 @@ class UncertainWrite(StudioError):
 
 
 def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
-    """The error for an HTTP answer of `status` (>= 400) to what we were `doing` at `url`."""
+    """The error for an HTTP answer that the client library took badly, to what we were `doing` at `url`."""
     detail = _detail(body)
     said = f": {detail}" if detail else ""
     if status == 401:
@@ -35,7 +36,13 @@ def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioErr
         return UncertainWrite(
             f"{url} failed ({status}) while {doing}{said}", hint="look at the server's log, then run the command again"
         )
-    return StudioError(f"{url} refuses {doing} ({status or 'no status'}){said}")
+    if status is not None and status < 400:
+        return UncertainWrite(
+            f"{url} answers, but not as Label Studio does, while {doing} ({status}){said}", hint=_CHECK_ADDRESS
+        )
+    return StudioError(
+        f"{url} refuses {doing} ({status or 'no status'}){said}", hint="what it says names what it will not take"
+    )
 
 
 def unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
@@ -66,7 +73,7 @@ def unlike(error: Exception, *, url: str, doing: str) -> StudioError:
     """The error for an answer that is no answer of Label Studio's."""
     return StudioError(
         f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})",
-        hint="check LABEL_STUDIO_URL: it may point to another service, or to a sign-in page in front of the server",
+        hint=_CHECK_ADDRESS,
     )
 
 

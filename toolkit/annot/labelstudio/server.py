@@ -66,7 +66,7 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
     with locked(folder / "lock"):
         server = status(folder)
         if server is None:
-            chosen = _free_port(port)
+            chosen = _free_port(port, last=_last_port(folder))
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
             _spawn(program, folder, chosen, environ)
         return _wait_until_healthy(folder)
@@ -136,6 +136,7 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
     admin = credentials(folder)
     data = folder / "data"
     data.mkdir(exist_ok=True)
+    _port_file(folder).write_text(f"{port}\n", encoding="utf-8")
     environment = {name: value for name, value in environ.items() if not name.startswith(("LABEL_STUDIO", "DJANGO"))}
     for name in ("PYTHONPATH", "VIRTUAL_ENV", "HOST", "PORT", "DEBUG"):
         environment.pop(name, None)
@@ -195,8 +196,9 @@ def _log_tail(folder: Path) -> str:
     return text.replace(admin.token, "[token]").replace(admin.password, "[password]")
 
 
-def _free_port(port: int | None) -> int:
-    candidates = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+def _free_port(port: int | None, *, last: int | None) -> int:
+    """`port`, or the one it had the last time (people keep links), or the first free one."""
+    candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
     for candidate in candidates:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -209,6 +211,13 @@ def _free_port(port: int | None) -> int:
     raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
 
 
+def _last_port(folder: Path) -> int | None:
+    try:
+        return int(_port_file(folder).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 def _is_healthy(url: str) -> bool:
     try:
         return httpx.get(f"{url}/health", timeout=5.0, trust_env=False).status_code == 200
@@ -218,6 +227,10 @@ def _is_healthy(url: str) -> bool:
 
 def _process_file(folder: Path) -> Path:
     return folder / "server.pid"
+
+
+def _port_file(folder: Path) -> Path:
+    return folder / "port"
 
 
 def _process(folder: Path) -> tuple[int, int] | None:

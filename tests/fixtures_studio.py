@@ -1,0 +1,145 @@
+"""A real Label Studio and a real browser for the tests: started once, with accounts of the tests' own.
+
+`ANNOT_STUDIO_VENV` names an environment with Label Studio in it; without it, it is installed once into the cache. An
+empty migrated database is kept there too: a copy of it starts in seconds instead of a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.errors import StudioError
+from annot.labelstudio import installing, server
+from annot.labelstudio.accounts import Account, make_accounts
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.records import Payload, ProjectSpec
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@dataclass
+class Studio:
+    """The tests' server. Projects made through it are the test's own: titles and markers count up."""
+
+    url: str
+    token: str
+    folder: Path
+    _made: int = field(default=0)
+
+    @contextmanager
+    def gateway(self, token: str | None = None) -> Iterator[Gateway]:
+        """A gateway as the administrator, or as the account of `token`."""
+        with Gateway(self.url, token or self.token) as gateway:
+            yield gateway
+
+    @property
+    def passwords(self) -> Path:
+        return self.folder / "passwords.tsv"
+
+    def account(self, name: str) -> Account:
+        """The account `<name>@example.org`, made on the first call."""
+        with self.gateway() as gateway:
+            address = f"{name}@example.org"
+            (account,) = make_accounts(self.url, [address], invitation=gateway.invitation, passwords=self.passwords)
+            return account
+
+    def password(self, name: str) -> str:
+        """The password of `account(name)`."""
+        lines = dict(line.split("\t") for line in self.passwords.read_text(encoding="utf-8").splitlines())
+        return lines[f"{name}@example.org"]
+
+    def project(self, gateway: Gateway, label_config: str, tasks: list[Payload], *, instructions: str = "") -> int:
+        """A new project with these tasks; its id."""
+        self._made += 1
+        spec = ProjectSpec(
+            marker=f"tests/{self._made}",
+            title=f"Test project {self._made}",
+            description="Made by a test.",
+            label_config=label_config,
+            instructions=instructions,
+        )
+        made = gateway.ensure_project(spec)
+        gateway.import_tasks(made.project_id, tasks)
+        return made.project_id
+
+
+@pytest.fixture(scope="session")
+def studio() -> Iterator[Studio]:
+    """A real Label Studio; a test that uses it has the marker `studio`."""
+    from conftest import unavailable
+
+    try:
+        program = installing.ensure_installed(os.environ, say=print)
+    except StudioError as error:
+        unavailable(f"no Label Studio: {error}")
+    # Not pytest's own folder: it keeps the last three, and each of these is large.
+    folder = Path(tempfile.mkdtemp(prefix="annot-studio-"))
+    template = _template_folder()
+    if template.is_dir():
+        shutil.copytree(template, folder, dirs_exist_ok=True)
+    environment = {**os.environ, installing.ENVIRONMENT_VARIABLE: str(program.parent.parent)}
+    try:
+        running = server.up(folder, environ=environment, port=None, say=print)
+        if not template.is_dir():
+            _keep_template(folder, template)
+        yield Studio(running.url, server.credentials(folder).token, folder)
+    finally:
+        server.down(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium that playwright drives; a test that uses it has the marker `browser`."""
+    from conftest import unavailable
+
+    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if program is None:
+        unavailable("no Chromium; on Debian: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def _template_folder() -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "annot" / f"studio-for-tests-{installing.VERSION}"
+
+
+def _keep_template(folder: Path, template: Path) -> None:
+    """Keep the empty database of a server that has just become healthy, whole or not at all."""
+    template.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=template.parent, prefix=".template-"))
+    shutil.copy2(folder / "admin.json", aside)
+    shutil.copytree(folder / "data", aside / "data", ignore=shutil.ignore_patterns("*.sqlite3*"))
+    for database in folder.glob("data/*.sqlite3"):
+        with (
+            closing(sqlite3.connect(database)) as source,
+            closing(sqlite3.connect(aside / "data" / database.name)) as target,
+        ):
+            source.backup(target)
+    try:
+        aside.rename(template)
+    except OSError:  # another run was first
+        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,169 @@
+"""Annotations read with doubt: what counts, what is flagged in words, what is only noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from annot.labelstudio.annotations import read_annotation, read_task, write_result
+from annot.labelstudio.records import PulledTask
+from hypothesis import given
+from hypothesis import strategies as st
+from labelling_texts import task
+
+GRADES = (0, 1, 2, 3)
+ANN = 7
+
+
+def annotation(result: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "id": 1,
+        "completed_by": ANN,
+        "updated_by": ANN,
+        "was_cancelled": False,
+        "lead_time": 4.5,
+        "created_at": "2026-11-21T10:00:00.000000Z",
+        "updated_at": "2026-11-21T10:00:05.000000Z",
+        "result": result,
+        **more,
+    }
+
+
+def rating(*values: Any) -> dict[str, Any]:
+    return {"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": list(values)}}
+
+
+def reason(value: str) -> dict[str, Any]:
+    return {"from_name": "cannot_judge", "to_name": "pair", "type": "choices", "value": {"choices": [value]}}
+
+
+def read(result: Any, **more: Any) -> Any:
+    return read_annotation(annotation(result, **more), grades=GRADES, expected_account=ANN)
+
+
+@pytest.mark.parametrize("grade", GRADES)
+def test_one_grade_of_the_scale_counts(grade: int) -> None:
+    reading = read([rating(str(grade))])
+    assert (reading.grade, reading.cannot_judge, reading.flags) == (grade, None, ())
+    assert (reading.lead_time, reading.updated_at) == (4.5, "2026-11-21T10:00:05.000000Z")
+
+
+def test_cannot_judge_with_a_reason_counts_and_has_no_grade() -> None:
+    reading = read([rating("cannot judge"), reason("not in English")])
+    assert (reading.grade, reading.cannot_judge, reading.flags) == (None, "not in English", ())
+
+
+@pytest.mark.parametrize(
+    ("result", "flag"),
+    [
+        ([], "no grade"),
+        (None, "no grade"),
+        ("rubbish", "no grade"),
+        ([rating("7")], "grade '7' is not on the scale 0 to 3"),
+        ([rating(2)], "grade 2 is not on the scale 0 to 3"),
+        ([rating("-1")], "grade '-1' is not on the scale 0 to 3"),
+        ([rating("1", "2")], "2 grades (1, 2), expected one"),
+        ([rating("1"), rating("1")], "2 grades (1, 1), expected one"),
+        ([rating("cannot judge")], "cannot judge, without one of the reasons"),
+        ([rating("cannot judge"), reason("bored")], "unknown reason ['bored']"),
+        ([rating("2"), reason("not in English")], "a grade and a reason for not judging"),
+        ([reason("not in English")], "no grade"),
+    ],
+)
+def test_what_is_not_one_grade_or_one_reason_is_flagged(result: Any, flag: str) -> None:
+    assert read(result).flags == (flag,)
+
+
+def test_a_skip_is_kept_and_flagged() -> None:
+    reading = read([rating("2")], was_cancelled=True)
+    assert reading.flags == ("skipped",)
+    assert reading.payload["was_cancelled"] is True
+
+
+def test_another_account_is_flagged() -> None:
+    assert read([rating("2")], completed_by=9, updated_by=9).flags == ("by account 9, planned for account 7",)
+
+
+def test_an_edit_by_another_account_is_flagged() -> None:
+    assert read([rating("2")], updated_by=9).flags == ("last changed by account 9, not by its author",)
+
+
+def test_the_account_is_read_where_the_server_expands_it() -> None:
+    assert read([rating("2")], completed_by={"id": ANN, "email": "ann@example.org"}).flags == ()
+
+
+@pytest.mark.parametrize("lead_time", [float("nan"), float("inf"), -1, "4", True])
+def test_an_impossible_lead_time_is_noted_and_the_grade_counts(lead_time: Any) -> None:
+    reading = read([rating("2")], lead_time=lead_time)
+    assert (reading.lead_time, reading.flags) == (None, ())
+    assert len(reading.notes) == 1
+
+
+def test_unknown_controls_are_noted() -> None:
+    other = {"from_name": "mood", "to_name": "pair", "type": "choices", "value": {"choices": ["good"]}}
+    assert read([rating("2"), other]).notes == ("unknown control 'mood'",)
+
+
+def test_corrected_sentence_labels_are_told_from_untouched_ones() -> None:
+    made = task()
+    result = write_result(made, grade=2)
+    result[0] = {**result[0], "value": {**result[0]["value"], "labels": ["result"]}, "origin": "prediction-changed"}
+    reading = read(result)
+    assert reading.labels["query-0"] == "result"
+    assert reading.labels["cand-1"] == "method"
+    assert reading.corrected == ("query-0",)
+    assert len(reading.labels) == 8
+
+
+def test_a_passage_that_is_no_sentence_is_noted_only() -> None:
+    own = {"id": "Xy9", "from_name": "sentence_label", "type": "labels", "value": {"labels": ["method"]}}
+    reading = read([rating("2"), own])
+    assert (reading.labels, reading.flags) == ({}, ())
+    assert reading.notes == ("1 marked passage(s) that are no sentence of the task",)
+
+
+def test_the_latest_counting_annotation_supersedes_the_earlier() -> None:
+    early = annotation([rating("1")], id=1, updated_at="2026-11-21T10:00:00Z")
+    late = annotation([rating("3")], id=2, updated_at="2026-11-21T11:00:00Z")
+    skipped = annotation([], id=3, updated_at="2026-11-21T12:00:00Z", was_cancelled=True)
+    readings = read_task(
+        PulledTask(5, "q/d", "2026-11-21T12:00:00Z", (late, skipped, early)), grades=GRADES, expected_account=ANN
+    )
+    assert [reading.grade for reading in readings if not reading.flags] == [3]
+    assert readings[0].flags == ("superseded by annotation 2",)
+    assert len(readings) == 3
+
+
+@given(grade=st.sampled_from(GRADES), comment=st.text(max_size=20))
+def test_what_is_written_is_read_back(grade: int, comment: str) -> None:
+    reading = read(write_result(task(), grade=grade, comment=comment, settled_by="between two grades"))
+    assert (reading.grade, reading.flags, reading.notes) == (grade, (), ())
+    assert reading.comment == (comment.strip() or None)
+    assert reading.settled_by == "between two grades"
+    assert reading.corrected == ()
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+results = st.lists(
+    st.fixed_dictionaries(
+        {
+            "from_name": st.sampled_from(["rating", "cannot_judge", "comment", "sentence_label", "x"]),
+            "value": json_values,
+        }
+    )
+    | json_values,
+    max_size=4,
+)
+
+
+@given(result=results | json_values, completed_by=json_values, lead_time=json_values)
+def test_rubbish_never_raises_and_counts_only_with_one_grade_or_reason(
+    result: Any, completed_by: Any, lead_time: Any
+) -> None:
+    reading = read(result, completed_by=completed_by, lead_time=lead_time)
+    if not reading.flags:
+        assert (reading.grade is None) != (reading.cannot_judge is None)

@@ -1,0 +1,332 @@
+"""The gateway when the server or the network fails: the real client library over a transport of our own."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import httpx
+import pytest
+from annot.errors import InputError, StudioError
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.records import ProjectSpec
+from annot.labelstudio.refusals import UncertainWrite
+from fake_studio import FakeStudio, Fault, once
+from labelling_texts import task
+
+TOKEN = "5ecre7" * 6 + "abcd"
+IMPORT = r"/import$"
+LIST = r"^/api/tasks/?$"
+
+
+@pytest.fixture
+def fake() -> FakeStudio:
+    return FakeStudio()
+
+
+@pytest.fixture
+def gateway(fake: FakeStudio) -> Gateway:
+    return open_gateway(fake)
+
+
+def open_gateway(fake: FakeStudio) -> Gateway:
+    return Gateway("http://studio.example", TOKEN, transport=fake.transport, sleep=lambda seconds: None)
+
+
+def answers(status: int, **more: object) -> Callable[[httpx.Request], httpx.Response]:
+    return lambda request: httpx.Response(status, json={"detail": "as the test wants it", **more})
+
+
+def raises(error: type[httpx.TransportError]) -> Callable[[httpx.Request], httpx.Response]:
+    def respond(request: httpx.Request) -> httpx.Response:
+        raise error("as the test wants it", request=request)
+
+    return respond
+
+
+def keys(fake: FakeStudio) -> Counter[str]:
+    return Counter(made["data"]["pair_id"] for made in fake.tasks.values())
+
+
+TASKS = [task(number) for number in range(1, 11)]
+EACH_ONCE = Counter(made["data"]["pair_id"] for made in TASKS)
+
+
+def test_tasks_arrive_once_and_in_order(fake: FakeStudio, gateway: Gateway) -> None:
+    delivery = gateway.import_tasks(1, TASKS, batch_size=4)
+    assert [made["data"]["pair_id"] for made in fake.tasks.values()] == list(EACH_ONCE)
+    assert (delivery.sent, delivery.already_there) == (10, 0)
+    assert fake.count("POST", IMPORT) == 3
+
+
+def test_a_second_import_sends_nothing(fake: FakeStudio, gateway: Gateway) -> None:
+    first = gateway.import_tasks(1, TASKS)
+    second = gateway.import_tasks(1, TASKS)
+    assert (second.sent, second.already_there) == (0, 10)
+    assert second.task_ids == first.task_ids
+    assert fake.count("POST", IMPORT) == 1
+
+
+def test_only_what_is_missing_is_sent(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS[3:6])
+    delivery = gateway.import_tasks(1, TASKS)
+    assert (delivery.sent, delivery.already_there) == (7, 3)
+    assert keys(fake) == EACH_ONCE
+
+
+def test_a_lost_answer_is_looked_after_before_anything_is_sent_again(fake: FakeStudio, gateway: Gateway) -> None:
+    def stores_then_fails(request: httpx.Request) -> httpx.Response:
+        fake.serve(request)
+        return httpx.Response(502, json={"detail": "bad gateway"})
+
+    fake.faults.append(once("POST", IMPORT, stores_then_fails))
+    gateway.import_tasks(1, TASKS)
+    assert fake.count("POST", IMPORT) == 1
+    assert keys(fake) == EACH_ONCE
+
+
+def test_a_502_is_not_repeated_behind_our_back(fake: FakeStudio, gateway: Gateway) -> None:
+    fake.faults.append(once("POST", IMPORT, answers(502)))
+    gateway.import_tasks(1, TASKS)
+    posts = [index for index, (method, path) in enumerate(fake.requests) if method == "POST"]
+    assert len(posts) == 2
+    between = fake.requests[posts[0] + 1 : posts[1]]
+    assert between
+    assert all(method == "GET" for method, _ in between)
+    assert keys(fake) == EACH_ONCE
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("error", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError])
+def test_a_broken_import_is_reconciled(
+    fake: FakeStudio, gateway: Gateway, error: type[httpx.TransportError], stored: bool
+) -> None:
+    def breaks(request: httpx.Request) -> httpx.Response:
+        if stored:
+            fake.serve(request)
+        raise error("broken", request=request)
+
+    fake.faults.append(once("POST", IMPORT, breaks, after=1))
+    gateway.import_tasks(1, TASKS, batch_size=3)
+    assert keys(fake) == EACH_ONCE
+    assert fake.count("POST", IMPORT) == (4 if stored else 5)
+
+
+def test_an_import_that_lands_late_leaves_no_second_copy(fake: FakeStudio, gateway: Gateway) -> None:
+    """The server was still busy with the import of a push that had been killed."""
+    late: list[httpx.Request] = []
+
+    def keeps(request: httpx.Request) -> httpx.Response:
+        late.append(request)
+        raise httpx.ReadTimeout("busy", request=request)
+
+    def lands(request: httpx.Request) -> httpx.Response:
+        fake.serve(late[0])
+        return fake.serve(request)
+
+    fake.faults += [once("POST", IMPORT, keeps), once("POST", IMPORT, lands)]
+    delivery = gateway.import_tasks(1, TASKS)
+    assert keys(fake) == EACH_ONCE
+    assert delivery.surplus_deleted == 10
+
+
+def test_of_two_copies_the_annotated_one_stays(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS[:2])
+    gateway.send_tasks(1, TASKS[:2])
+    second_copies = sorted(fake.tasks)[2:]
+    gateway.annotate(second_copies[0], [])
+    delivery = gateway.import_tasks(1, TASKS[:2])
+    assert sorted(delivery.task_ids.values()) == sorted([second_copies[0], sorted(fake.tasks)[0]])
+    assert keys(fake) == Counter(made["data"]["pair_id"] for made in TASKS[:2])
+    assert delivery.doubled == ()
+
+
+def test_two_annotated_copies_are_left_and_told(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS[:1])
+    gateway.send_tasks(1, TASKS[:1])
+    for task_id in fake.tasks:
+        gateway.annotate(task_id, [])
+    delivery = gateway.import_tasks(1, TASKS[:1])
+    assert delivery.doubled == (TASKS[0]["data"]["pair_id"],)
+    assert len(fake.tasks) == 2
+
+
+def test_a_refused_import_is_not_tried_again(fake: FakeStudio, gateway: Gateway) -> None:
+    fake.faults.append(once("POST", IMPORT, answers(400)))
+    with pytest.raises(StudioError, match="as the test wants it"):
+        gateway.import_tasks(1, TASKS)
+    assert fake.count("POST", IMPORT) == 1
+
+
+def test_a_server_that_never_takes_them_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+    fake.faults += [once("POST", IMPORT, answers(503)) for _ in range(9)]
+    with pytest.raises(UncertainWrite):
+        gateway.import_tasks(1, TASKS)
+    assert fake.count("POST", IMPORT) == 3
+
+
+def test_tasks_with_the_same_key_or_none_are_refused_before_sending(fake: FakeStudio, gateway: Gateway) -> None:
+    with pytest.raises(InputError) as caught:
+        gateway.import_tasks(1, [TASKS[0], TASKS[0], {"data": {}}])
+    assert len(caught.value.faults) == 2
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_whatever_fails_on_the_way_each_task_is_there_once_in_the_end(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    rng = random.Random(seed)
+    fake = FakeStudio()
+    kinds = ["store, then 502", "502", "drop", "store, then drop", "read fails", "answer"]
+
+    def flaky(request: httpx.Request) -> httpx.Response | None:
+        kind = rng.choice(kinds) if rng.random() < 0.4 else "answer"
+        if kind == "answer":
+            return None
+        if request.method == "GET":
+            return httpx.Response(500, json={}) if kind == "read fails" else None
+        if kind.startswith("store"):
+            fake.serve(request)
+        if kind.endswith("drop"):
+            raise httpx.ReadError("dropped", request=request)
+        return httpx.Response(502, json={})
+
+    class Forever(list[Fault]):
+        def remove(self, fault: Fault) -> None:
+            pass
+
+    for _ in range(30):
+        fake.faults = Forever([flaky])
+        try:
+            open_gateway(fake).import_tasks(1, TASKS, batch_size=rng.randint(1, 6))
+        except StudioError:
+            continue
+        break
+    fake.faults = []
+    open_gateway(fake).import_tasks(1, TASKS)
+    assert keys(fake) == EACH_ONCE
+
+
+def test_a_listing_that_is_short_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS)
+    fake.total_lies_by = 2
+    with pytest.raises(StudioError, match="counts 12 tasks, and gave 10"):
+        gateway.tasks_of(1)
+
+
+def test_a_404_in_the_middle_of_a_listing_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+    fake.tasks = {number: {"data": {"pair_id": str(number)}} for number in range(1, 1201)}
+    assert len(gateway.tasks_of(1)) == 1200
+    fake.faults.append(once("GET", LIST, answers(404), after=1))
+    with pytest.raises(StudioError, match="counts 1200 tasks, and gave 500"):
+        gateway.tasks_of(1)
+
+
+def test_a_pull_that_misses_annotations_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS)
+    for task_id in fake.tasks:
+        gateway.annotate(task_id, [])
+    pulled = gateway.pull(1)
+    assert (pulled.annotations, pulled.tasks_in_project) == (10, 10)
+    fake.faults.append(once("GET", "/export", lambda request: httpx.Response(200, json=[])))
+    with pytest.raises(StudioError, match="counts 10 annotations, and gave 0"):
+        gateway.pull(1)
+
+
+def test_an_export_asks_for_its_tasks_and_no_others(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS)
+    for task_id in fake.tasks:
+        gateway.annotate(task_id, [])
+    wanted = sorted(fake.tasks)[2:5]
+    assert [exported["id"] for exported in gateway.export(1, wanted)] == wanted
+
+
+def test_a_lost_answer_to_an_annotation_leaves_one_annotation(fake: FakeStudio, gateway: Gateway) -> None:
+    gateway.import_tasks(1, TASKS[:1])
+    (task_id,) = fake.tasks
+
+    def stores_then_drops(request: httpx.Request) -> httpx.Response:
+        fake.serve(request)
+        raise httpx.ReadError("dropped", request=request)
+
+    fake.faults.append(once("POST", "/annotations", stores_then_drops))
+    annotation_id = gateway.annotate(task_id, [])
+    assert [made["id"] for made in fake.annotations[task_id]] == [annotation_id]
+
+
+def test_a_project_is_made_once_though_the_answer_was_lost(fake: FakeStudio, gateway: Gateway) -> None:
+    spec = ProjectSpec(marker="c/judge/a1", title="Judging", description="d", label_config="<View/>", instructions="")
+
+    def stores_then_fails(request: httpx.Request) -> httpx.Response:
+        fake.serve(request)
+        return httpx.Response(504, json={})
+
+    fake.faults.append(once("POST", "/api/projects", stores_then_fails))
+    with pytest.raises(StudioError):
+        gateway.ensure_project(spec)
+    found = gateway.ensure_project(spec)
+    assert not found.created
+    assert len(fake.projects) == 1
+    assert gateway.find_project("c/judge/a") is None
+
+
+def test_two_projects_with_one_marker_are_not_chosen_between(fake: FakeStudio, gateway: Gateway) -> None:
+    spec = ProjectSpec(marker="m", title="Judging", description="d", label_config="<View/>", instructions="")
+    gateway.create_project(spec)
+    gateway.create_project(spec)
+    with pytest.raises(StudioError, match="same marker"):
+        gateway.ensure_project(spec)
+
+
+@pytest.mark.parametrize("title", ["ab", "a" * 51])
+def test_a_title_the_server_would_refuse_is_refused_here(gateway: Gateway, title: str) -> None:
+    with pytest.raises(InputError, match="3 to 50"):
+        gateway.create_project(ProjectSpec(marker="m", title=title, description="", label_config="", instructions=""))
+
+
+@pytest.mark.parametrize(
+    ("respond", "said"),
+    [
+        (answers(401), "does not accept the token"),
+        (answers(403), "refuses"),
+        (answers(404), "knows nothing of this"),
+        (answers(500), "failed"),
+        (raises(httpx.ConnectError), "no server answers"),
+        (raises(httpx.ReadTimeout), "did not answer in time"),
+        (raises(httpx.RemoteProtocolError), "broke"),
+        (lambda request: httpx.Response(200, text="<html>Welcome</html>"), "not as Label Studio does"),
+        (lambda request: httpx.Response(200, json=["x"]), "not as Label Studio does"),
+        (lambda request: httpx.Response(200, json={"id": "seven", "email": "x"}), "not as Label Studio does"),
+    ],
+)
+def test_every_failure_is_said_in_words_with_a_remedy_and_without_the_token(
+    fake: FakeStudio,
+    gateway: Gateway,
+    monkeypatch: pytest.MonkeyPatch,
+    respond: Callable[[httpx.Request], httpx.Response],
+    said: str,
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)  # the library waits between its repeated reads
+    fake.faults += [once("GET", "whoami", respond) for _ in range(3)]
+    with pytest.raises(StudioError) as caught:
+        gateway.whoami()
+    assert said in caught.value.message
+    assert caught.value.hint
+    assert caught.value.exit_code == 3
+    for text in (caught.value.message, caught.value.hint, repr(gateway), str(caught.value.__cause__)):
+        assert TOKEN not in text
+
+
+@pytest.mark.parametrize("url", ["studio.example", "ftp://studio.example", "http://", "http://[::1"])
+def test_an_address_that_is_none_is_said_in_words(url: str) -> None:
+    with pytest.raises(StudioError), Gateway(url, TOKEN) as gateway:
+        gateway.whoami()
+
+
+@pytest.mark.parametrize("token", ["", "two words", "tökén", "line\nbreak"])
+def test_a_token_that_cannot_be_one_is_said_in_words(token: str) -> None:
+    with pytest.raises(StudioError, match="token"):
+        Gateway("http://studio.example", token)

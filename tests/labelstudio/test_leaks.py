@@ -1,0 +1,85 @@
+"""The lint before a push: one leak of every kind is found, and clean tasks pass."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from annot.errors import LeakError
+from annot.labelstudio.leaks import lint_tasks
+from annot.labelstudio.tasks import Opinion, Text, adjudicate_task
+from labelling_texts import FACETS, SCALE, task
+
+PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
+
+LEAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "method": lambda t: t["data"].update(method="specter"),
+    "rank": lambda t: t["data"].update(rank=3),
+    "score": lambda t: t["data"].update(score="0.81"),
+    "source": lambda t: t["data"].update(source="cited"),
+    "grade of another": lambda t: t["data"].update(rating_a="1 Related"),
+    "comment of another": lambda t: t["data"].update(comment_a="close"),
+    "meta": lambda t: t.update(meta={"assessor": "a2"}),
+    "annotation": lambda t: t.update(annotations=[{"result": []}]),
+    "method in the progress": lambda t: t["data"].update(progress="37 of 300 · query 4, candidate 7 of 30 (specter)"),
+    "pseudonym in the help": lambda t: t["data"].update(facet_help="As a1 said."),
+    "account in the facet": lambda t: t["data"].update(facet="ann@example.org"),
+    "method as the model": lambda t: t["predictions"][0].update(model_version="specter"),
+    "free text as the model": lambda t: t["predictions"][0].update(model_version="graded 3 by someone"),
+    "score of the prediction": lambda t: t["predictions"][0].update(score=0.9),
+    "score of a region": lambda t: t["predictions"][0]["result"][0].update(score=0.9),
+    "meta of a region": lambda t: t["predictions"][0]["result"][0].update(meta={"rank": 1}),
+    "extra in a value": lambda t: t["predictions"][0]["result"][0]["value"].update(rank=1),
+    "grade filled in": lambda t: t["predictions"][0]["result"].append(
+        {"id": "g", "from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": ["2"]}}
+    ),
+    "attribute in the text": lambda t: t["data"].update(
+        pair_html=t["data"]["pair_html"].replace("<p ", '<p title="rank 3" ', 1)
+    ),
+    "comment in the text": lambda t: t["data"].update(pair_html=t["data"]["pair_html"] + "<!-- rank 3 -->"),
+    "a number instead of text": lambda t: t["data"].update(progress=3),
+    "a missing field": lambda t: t["data"].pop("facet"),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_leak_is_found(leak: str) -> None:
+    made = copy.deepcopy(task())
+    LEAKS[leak](made)
+    with pytest.raises(LeakError) as caught:
+        lint_tasks([task(2), made], screen="judge", private=PRIVATE)
+    assert caught.value.faults
+    assert all(fault.startswith("fic1-method/fic101: ") for fault in caught.value.faults)
+
+
+@pytest.mark.parametrize("facet", FACETS)
+def test_clean_tasks_pass_even_where_the_papers_speak_of_private_words(facet: str) -> None:
+    about = Text("Specter, ranks and a1", ("We rank with specter & abs_tfidf; score 3.",), ("method",))
+    lint_tasks([task(facet=facet), task(candidate=about)], screen="judge", private=PRIVATE)
+
+
+def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:
+    opinions = [Opinion(1, None, "a near miss"), Opinion(None, "not in English", None)]
+    made = adjudicate_task(task(), opinions, scale_names=SCALE)
+    lint_tasks([made], screen="adjudicate", private=PRIVATE)
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="judge", private=PRIVATE)
+
+
+def test_an_opinion_that_names_its_assessor_is_found() -> None:
+    made = adjudicate_task(task(), [Opinion(1, None, None)], scale_names=SCALE)
+    made["data"]["rating_a"] = "1 Related (a1)"
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="adjudicate", private=PRIVATE)
+
+
+def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
+    one, two = copy.deepcopy(task(1)), copy.deepcopy(task(2))
+    one["data"]["rank"] = "1"
+    two["data"]["score"] = "1"
+    two["meta"] = {}
+    with pytest.raises(LeakError) as caught:
+        lint_tasks([one, two], screen="judge", private=PRIVATE)
+    assert len(caught.value.faults) == 3

@@ -1,0 +1,115 @@
+"""The screens without a browser: they validate offline, take the scale from the settings, and use keys of their own."""
+
+from __future__ import annotations
+
+import html
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError
+from annot.labelstudio import controls
+from annot.labelstudio.gateway import check_predictions
+from annot.labelstudio.instructions import instructions_html
+from annot.labelstudio.screens import adjudicate_screen, judge_screen
+from labelling_texts import SCALE, task
+
+LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ctrl+enter", "ctrl+space", "ctrl+z"}
+"""Of the keys Label Studio 1.23.2 takes for itself, those that a single control might be given."""
+
+SCREENS = {
+    "judge": judge_screen(scale_names=SCALE, overrides=None),
+    "adjudicate": adjudicate_screen(scale_names=SCALE, opinions=2, overrides=None),
+    "adjudicate, opinions hidden": adjudicate_screen(scale_names=SCALE, opinions=0, overrides=None),
+}
+
+
+def choices(screen: str, name: str) -> list[ET.Element]:
+    return ET.fromstring(screen).findall(f".//Choices[@name='{name}']/Choice")
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_predictions_fit_the_screen(screen: str) -> None:
+    check_predictions(SCREENS[screen], [task()])
+
+
+def test_a_prediction_with_an_unknown_label_is_refused() -> None:
+    made = task()
+    made["predictions"][0]["result"][0]["value"]["labels"] = ["method", "nonsense"]
+    with pytest.raises(InputError) as caught:
+        check_predictions(SCREENS["judge"], [made])
+    assert all("fic1-method/fic101" in fault for fault in caught.value.faults)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_grades_are_stored_as_digits_and_read_as_names(screen: str) -> None:
+    grades = choices(SCREENS[screen], controls.RATING)
+    assert [grade.get("value") for grade in grades] == ["0", "1", "2", "3", "cannot judge"]
+    assert [grade.get("hotkey") for grade in grades] == ["0", "1", "2", "3", "c"]
+    assert grades[3].get("html") == "<b>3</b> Near-identical"
+
+
+def test_names_of_the_scale_cannot_break_out_of_the_screen() -> None:
+    names = ('"/><Text name="x" value="$y"/>', "<script>alert(1)</script>", "R&D")
+    grades = choices(judge_screen(scale_names=names, overrides=None), controls.RATING)
+    assert [grade.get("html") for grade in grades[:3]] == [f"<b>{n}</b> {html.escape(s)}" for n, s in enumerate(names)]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_control_has_a_key_of_its_own_and_shows_it(screen: str) -> None:
+    root = ET.fromstring(SCREENS[screen])
+    keyed = [*root.iter("Choice"), *root.iter("Label")]
+    keys = [element.get("hotkey", "") for element in keyed]
+    assert all(keys)
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & LABEL_STUDIO_KEYS
+    for choice in root.iter("Choice"):
+        assert f">{choice.get('hotkey')}<" in (choice.get("html") or "")
+
+
+def test_a_key_means_the_same_on_every_screen() -> None:
+    meanings: dict[str, set[str]] = {}
+    for screen in SCREENS.values():
+        root = ET.fromstring(screen)
+        for element in [*root.iter("Choice"), *root.iter("Label")]:
+            meanings.setdefault(element.get("hotkey", ""), set()).add(element.get("value", ""))
+    assert all(len(values) == 1 for values in meanings.values())
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_style_uses_nothing_that_label_studio_cleans_away(screen: str) -> None:
+    style = ET.fromstring(SCREENS[screen]).findtext("Style") or ""
+    assert "a-bar" in style
+    assert not set("<>&") & set(style)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
+    root = ET.fromstring(SCREENS[screen])
+    assert {element.tag for element in root.iter()} <= {
+        "View", "Style", "Header", "Choices", "Choice", "HyperText", "TextArea", "Labels", "Label"
+    }  # fmt: skip
+    assert [element.get("value") for element in root.iter("HyperText")] == ["$pair_html"]
+    assert not any("$" in (element.get("html") or "") for element in root.iter())
+
+
+def test_a_template_that_does_not_hold_is_named(tmp_path: Path) -> None:
+    (tmp_path / "judge.xml.j2").write_text('<View><Choices name="rating" toName="nowhere"/></View>')
+    with pytest.raises(InputError, match=r"judge\.xml\.j2"):
+        judge_screen(scale_names=SCALE, overrides=tmp_path)
+
+
+def test_a_template_that_is_no_xml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "judge.xml.j2").write_text("<View>")
+    with pytest.raises(InputError, match=r"judge\.xml\.j2"):
+        judge_screen(scale_names=SCALE, overrides=tmp_path)
+
+
+def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
+    pages = ["# Judging\n\n- **only** the facet\n", "<script>alert(1)</script>\n\nText <img src=x onerror=y> here"]
+    made = instructions_html(pages, scale_names=SCALE, adjudication=False)
+    assert "<strong>only</strong>" in made
+    assert "<script" not in made
+    assert "<img" not in made
+    assert "<td><b>3</b></td><td>Near-identical</td>" in made
+    assert "Ctrl + Enter" in made

@@ -1,0 +1,122 @@
+"""Tasks: escaped text, regions that point at it as a browser counts, keys that come back."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from annot.labelstudio.tasks import Opinion, Place, Text, adjudicate_task, pair_key, progress_text, split_key
+from annot.records import LABELS
+from hypothesis import given
+from hypothesis import strategies as st
+from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, task
+
+HOSTILE = '<script>alert(1)</script> & "quoted" \x00 é 𝒜𝒷 ‮rtl <b onclick=x>'
+
+
+class _Sentences(HTMLParser):
+    """What a browser makes of a column's paragraphs: their text nodes, and every tag and attribute there is."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.paragraphs: list[str] = []
+        self._inside = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self._inside = tag == "p"
+        if self._inside:
+            self.paragraphs.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = self._inside and tag != "p"
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.paragraphs[-1] += data
+
+
+def test_hostile_text_stays_text() -> None:
+    made = task(query=Text(HOSTILE, (HOSTILE,), ("method",)))
+    seen = _Sentences(made["data"]["pair_html"])
+    assert seen.tags == {"div", "h2", "span", "p"}
+    assert seen.attributes == {"class"}
+    assert seen.paragraphs[0] == '<script>alert(1)</script> & "quoted" é 𝒜𝒷 ‮rtl <b onclick=x>'
+
+
+texts = st.lists(
+    st.tuples(st.text(min_size=1, max_size=40), st.sampled_from([*LABELS, None])), min_size=1, max_size=5
+).map(lambda pairs: Text("t", tuple(s for s, _ in pairs), tuple(label for _, label in pairs)))
+
+
+@given(query=texts, candidate=texts)
+def test_every_region_covers_its_sentence_in_utf16_units(query: Text, candidate: Text) -> None:
+    made = task(query=query, candidate=candidate)
+    paragraphs = _Sentences(made["data"]["pair_html"]).paragraphs
+    (prediction,) = made["predictions"]
+    for region in prediction["result"]:
+        side, _, index = region["id"].partition("-")
+        value = region["value"]
+        column = {"query": 1, "cand": 2}[side]
+        assert value["start"] == value["end"] == f"/div[1]/div[{column}]/div[2]/p[{int(index) + 1}]/text()[1]"
+        text = paragraphs[int(index) + (0 if side == "query" else len(query.sentences))]
+        units = text.encode("utf-16-le")
+        assert units[value["startOffset"] * 2 : value["endOffset"] * 2] == units
+        assert value["text"] == text
+        assert value["labels"] == [(query if side == "query" else candidate).labels[int(index)]]
+
+
+def test_only_sentences_of_the_facet_are_marked() -> None:
+    html = task(facet="background")["data"]["pair_html"]
+    marked = [text for text in QUERY.sentences + CANDIDATE.sentences if f'<p class="a-s a-hit">{text}' in html]
+    assert marked == [QUERY.sentences[0], QUERY.sentences[1], CANDIDATE.sentences[0]]
+    assert html.count("a-wants-background a-wants-objective") == 2
+
+
+def test_chosen_query_sentences_are_marked_whatever_their_label() -> None:
+    html = task(facet="method", query_sentences=(0, 3))["data"]["pair_html"]
+    assert f'<p class="a-s a-hit">{QUERY.sentences[0]}' in html
+    assert f'<p class="a-s">{QUERY.sentences[2]}' in html
+    assert "a-side a-query a-fixed" in html
+
+
+def test_a_sentence_without_a_label_has_no_region() -> None:
+    made = task(candidate=Text("t", ("One.", "Two."), (None, "method")))
+    ids = [region["id"] for region in made["predictions"][0]["result"]]
+    assert "cand-0" not in ids
+    assert "cand-1" in ids
+
+
+def test_no_grade_is_filled_in() -> None:
+    controls = {region["from_name"] for region in task()["predictions"][0]["result"]}
+    assert controls == {"sentence_label"}
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_the_ids_come_back_from_the_key(query_id: str, doc_id: str) -> None:
+    assert split_key(pair_key(query_id, doc_id)) == (query_id, doc_id)
+
+
+@given(st.tuples(st.text(min_size=1), st.text(min_size=1)), st.tuples(st.text(min_size=1), st.text(min_size=1)))
+def test_two_pairs_never_share_a_key(one: tuple[str, str], other: tuple[str, str]) -> None:
+    assert (pair_key(*one) == pair_key(*other)) == (one == other)
+
+
+def test_progress_reads_as_the_screens_want_it() -> None:
+    assert progress_text(Place(37, 300, 4, 7, 30)) == "37 of 300 · query 4, candidate 7 of 30"
+
+
+def test_opinions_are_shown_by_grade_and_name_and_without_a_comment_it_says_so() -> None:
+    opinions = [Opinion(1, None, None), Opinion(None, "outside my field", " see\nabove ")]
+    data = adjudicate_task(task(), opinions, scale_names=SCALE)["data"]
+    assert (data["rating_a"], data["comment_a"]) == ("1 Related", "no comment")
+    assert (data["rating_b"], data["comment_b"]) == ("Could not judge: outside my field", "see above")
+
+
+@pytest.mark.parametrize("facet", FACETS)
+def test_a_task_carries_what_the_screen_asks_for(facet: str) -> None:
+    assert set(task(facet=facet)["data"]) == {"pair_id", "facet", "facet_help", "progress", "pair_html"}

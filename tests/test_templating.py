@@ -1,0 +1,70 @@
+"""Templates: escaping, undefined names, the workspace's own files, and errors that name template and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError
+from annot.templating import render
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["x.xml.j2", "x.html.j2", "x.xml", "x.html"])
+def test_values_are_escaped_in_xml_and_html(tmp_path: Path, name: str) -> None:
+    folder = write(tmp_path, name, '<a b="{{ title }}"/>')
+    assert render(name, {"title": 'a < b & "c"'}, overrides=folder) == '<a b="a &lt; b &amp; &#34;c&#34;"/>'
+
+
+@pytest.mark.parametrize("name", ["x.md.j2", "x.txt.j2", "x.css.j2"])
+def test_values_are_left_alone_in_plain_text(tmp_path: Path, name: str) -> None:
+    folder = write(tmp_path, name, "{{ title }}\n")
+    assert render(name, {"title": "a < b & c"}, overrides=folder) == "a < b & c\n"
+
+
+def test_an_undefined_name_is_an_error_with_template_and_line(tmp_path: Path) -> None:
+    folder = write(tmp_path, "x.xml.j2", "<View>\n\n  {{ garde }}\n</View>")
+    with pytest.raises(InputError, match=r"x\.xml\.j2:3: 'garde' is undefined"):
+        render("x.xml.j2", {"grade": 1}, overrides=folder)
+
+
+def test_broken_syntax_is_an_error_with_template_and_line(tmp_path: Path) -> None:
+    folder = write(tmp_path, "x.xml.j2", "<View>\n{% for a in %}\n</View>")
+    with pytest.raises(InputError, match=r"x\.xml\.j2:2: "):
+        render("x.xml.j2", {}, overrides=folder)
+
+
+def test_an_exception_inside_a_template_names_it_and_the_cause(tmp_path: Path) -> None:
+    folder = write(tmp_path, "x.xml.j2", "<View>\n{{ 1 // zero }}\n</View>")
+    with pytest.raises(InputError, match=r"x\.xml\.j2:2: ZeroDivisionError"):
+        render("x.xml.j2", {"zero": 0}, overrides=folder)
+
+
+def test_a_fault_in_an_included_template_names_the_included_one(tmp_path: Path) -> None:
+    folder = write(tmp_path, "inner.xml.j2", "\n{{ nothing }}")
+    write(tmp_path, "x.xml.j2", '{% include "inner.xml.j2" %}')
+    with pytest.raises(InputError, match=r"inner\.xml\.j2:2: 'nothing' is undefined"):
+        render("x.xml.j2", {}, overrides=folder)
+
+
+def test_a_missing_template_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.xml\.j2"):
+        render("nowhere.xml.j2", {}, overrides=tmp_path)
+
+
+def test_the_workspace_file_of_the_same_name_wins(tmp_path: Path) -> None:
+    folder = write(tmp_path, "judge.xml.j2", "<View>mine</View>")
+    assert render("judge.xml.j2", {}, overrides=folder) == "<View>mine</View>"
+
+
+def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Path) -> None:
+    assert render("screen.css.j2", {"controls": _Controls()}, overrides=tmp_path / "absent").startswith(".annot")
+
+
+class _Controls:
+    LABEL_KEYS = ()
