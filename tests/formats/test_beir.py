@@ -70,6 +70,13 @@ def test_the_beir_readers_of_ir_datasets_read_back_what_went_in(material: Materi
     assert [Qrel(*qrel[:3]) for qrel in qrels] == sorted(demo_qrels(material))
 
 
+def test_the_hubs_qrels_are_those_of_the_table(material: Material) -> None:
+    files = written(material)
+    header, *table = [line.split("\t") for line in files["qrels/test.tsv"].decode().splitlines()]
+    assert [list(row) for row in rows(files["qrels/test.jsonl"])] == [header] * len(table)
+    assert [[str(value) for value in row.values()] for row in rows(files["qrels/test.jsonl"])] == table
+
+
 def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(material: Material) -> None:
     files = written(material)
     pools = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}

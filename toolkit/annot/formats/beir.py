@@ -1,4 +1,4 @@
-"""The files of BEIR and MTEB: corpus, queries, qrels with a header line, and the pools as `top_ranked`.
+"""The files of BEIR and MTEB: corpus, queries, qrels in both of their forms, and the pools as `top_ranked`.
 
 Thakur et al.: BEIR, NeurIPS 2021 Datasets and Benchmarks, https://github.com/beir-cellar/beir; Muennighoff et al.:
 MTEB, EACL 2023, https://github.com/embeddings-benchmark/mteb, whose re-ranking tasks read `top_ranked`.
@@ -19,6 +19,7 @@ CORPUS_IDS_FILE = "corpus-ids.jsonl"
 QUERIES_FILE = "queries.jsonl"
 QUERY_IDS_FILE = "queries-ids.jsonl"
 QRELS_FILE = f"qrels/{SPLIT}.tsv"
+HUB_QRELS_FILE = f"qrels/{SPLIT}.jsonl"
 TOP_RANKED_FILE = f"top_ranked/{SPLIT}.jsonl"
 QRELS_COLUMNS = ("query-id", "corpus-id", "score")
 
@@ -29,13 +30,16 @@ class BeirFiles(NamedTuple):
     corpus: str
     queries: str
     qrels: str
+    """BEIR's, tab-separated with a header line."""
+    hub_qrels: str
+    """MTEB's, JSON Lines: the hub's loader reads all files of a repository as one format."""
     top_ranked: str
 
 
 def beir_paths(folder: str, *, with_text: bool) -> BeirFiles:
     """Where `write_beir` puts its files: `folder` is `""` or ends with `/`."""
     names = (CORPUS_FILE, QUERIES_FILE) if with_text else (CORPUS_IDS_FILE, QUERY_IDS_FILE)
-    return BeirFiles(*(folder + name for name in (*names, QRELS_FILE, TOP_RANKED_FILE)))
+    return BeirFiles(*(folder + name for name in (*names, QRELS_FILE, HUB_QRELS_FILE, TOP_RANKED_FILE)))
 
 
 def write_beir(
@@ -47,7 +51,7 @@ def write_beir(
     folder: str,
     with_text: bool,
 ) -> dict[str, bytes]:
-    """The four files by path, everything ordered by id.
+    """The files by path, everything ordered by id.
 
     A query's text is the sentences that make it. `top_ranked` is its paper's pool, by id: a pool has no order that may
     be learned from. A pair that has no qrel is unjudged; BEIR's own measures count it as 0.
@@ -70,6 +74,7 @@ def write_beir(
         paths.corpus: _lines(corpus),
         paths.queries: _lines(_query(query, by_id[query.paper_id], with_text) for query in ordered),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *judged]),
+        paths.hub_qrels: _lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in judged),
         paths.top_ranked: _lines(
             {"query-id": query.query_id, "corpus-ids": pooled[query.paper_id]} for query in ordered
         ),

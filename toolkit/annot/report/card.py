@@ -39,7 +39,8 @@ def hub_header(facts: CollectionFacts, beir: BeirFiles) -> dict[str, Any]:
     """The header as the hub's dataset card specification names its keys.
 
     The size is that of the largest table: papers, or final grades. Configurations are those that MTEB loads: `default`
-    (qrels), `corpus`, `queries`, `top_ranked`; without texts, only the two that hold ids.
+    (qrels), `corpus`, `queries`, `top_ranked`; without texts, only the two that hold ids. All are JSON Lines, since
+    `datasets` reads the files of a repository as one format.
     """
     found = licence(facts.licence)
     header: dict[str, Any] = {
@@ -49,7 +50,7 @@ def hub_header(facts: CollectionFacts, beir: BeirFiles) -> dict[str, Any]:
     }
     if found.hub == "other":
         header |= {"license_name": dataset_id(found.name), "license_link": found.url}
-    configs = [_config("default", SPLIT, beir.qrels)]
+    configs = [_config("default", SPLIT, beir.hub_qrels)]
     if facts.with_text:
         configs += [_config("corpus", "corpus", beir.corpus), _config("queries", "queries", beir.queries)]
     return header | {

@@ -179,6 +179,11 @@ def thousands(number: int) -> str:
     return f"{number:,}"
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 pool`, `12 pools`."""
+    return f"{thousands(number)} {thing}{'' if number == 1 else 's'}"
+
+
 def figure_text(figure: AgreementFigure) -> str:
     """The value with its interval, or why there is none: `0.43 [0.38, 0.49]`."""
     if figure.value is None:

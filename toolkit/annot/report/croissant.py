@@ -12,7 +12,7 @@ from typing import Any
 from annot.errors import InputError
 from annot.formats.beir import BeirFiles
 from annot.formats.irds import dataset_id
-from annot.report.collection import TOGETHER, AgreementFigure, CollectionFacts, figure_text, thousands
+from annot.report.collection import TOGETHER, AgreementFigure, CollectionFacts, counted, figure_text, thousands
 from annot.report.licences import licence
 from annot.report.questions import Answers, answered
 from annot.report.records_told import ISOLATION, MISSING, RATINGS
@@ -220,7 +220,7 @@ def responsible_ai(facts: CollectionFacts, answers: Answers) -> dict[str, Any]:
             *(f"Audit: {finding}" for finding in judging.audit),
         ],
         "rai:annotatorDemographics": [
-            f"{simulated}{judging.assessors} assessors and {judging.adjudicators} adjudicators."
+            f"{simulated}{counted(judging.assessors, 'assessor')} and {counted(judging.adjudicators, 'adjudicator')}."
         ],
         "rai:machineAnnotationTools": [*tools, f"annot {facts.annot_version}"],
         "rai:dataCollectionMissingData": (

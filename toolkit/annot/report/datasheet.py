@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.report.collection import CollectionFacts
 from annot.report.questions import Answers, answered, questions, unanswered
-from annot.report.records_told import told
+from annot.report.records_told import simulation_notice, told
 from annot.templating import render
 
 TEMPLATE = "datasheet.md.j2"
@@ -37,7 +37,7 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
             if blocks:
                 entries.append({"text": question.text, "blocks": blocks})
         sections.append({"title": title, "entries": entries})
-    values = {"facts": facts, "sections": sections, "open": len(open_ids)}
+    values = {"facts": facts, "notice": simulation_notice(facts), "sections": sections, "open": len(open_ids)}
     return render(TEMPLATE, values, overrides=overrides)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from annot.report.collection import TOGETHER, CollectionFacts, figure_text, thousands
+from annot.report.collection import TOGETHER, CollectionFacts, counted, figure_text, thousands
 from annot.report.licences import licence
 
 ISOLATION = {
@@ -80,7 +80,6 @@ def simulation_notice(facts: CollectionFacts) -> str:
 
 def _instances(facts: CollectionFacts) -> list[str]:
     return [
-        simulation_notice(facts),
         "Papers (title and abstract), queries (a paper and one facet of it), and judgements of pairs of a query and a "
         f"paper on the scale {facts.scale}. The facets are made of sentence labels: "
         + "; ".join(f"{one.facet} = {', '.join(one.labels)}" for one in facts.facets)
@@ -90,10 +89,13 @@ def _instances(facts: CollectionFacts) -> list[str]:
 
 def _count(facts: CollectionFacts) -> list[str]:
     pool = facts.pool
+    sizes = f"{pool.smallest} to {pool.largest} papers, {pool.mean:.1f} on average"
+    if pool.smallest == pool.largest:
+        sizes = f"{pool.smallest} papers each"
     return [
         f"{thousands(facts.papers)} papers{facts.command('corpus')}; {thousands(facts.queries)} queries"
-        f"{facts.command('queries')}; {thousands(pool.pools)} pools of {pool.smallest} to {pool.largest} papers, "
-        f"{pool.mean:.1f} on average{facts.command('pool')}; {thousands(facts.pairs)} pairs with a final grade and "
+        f"{facts.command('queries')}; {counted(pool.pools, 'pool')} of {sizes}{facts.command('pool')}; "
+        f"{thousands(facts.pairs)} pairs with a final grade and "
         f"{thousands(facts.judgements)} judgements{facts.command('qrels')}.",
         grades_table(facts),
     ]
@@ -135,7 +137,7 @@ def _splits(facts: CollectionFacts) -> list[str]:
     if not facts.splits:
         return ["None: the whole collection is meant for testing."]
     rows = [[facet, fold, queries] for facet, fold, queries in facts.splits]
-    return ["Folds for two-fold evaluation, split by query:", markdown_table(["facet", "fold", "queries"], rows)]
+    return ["Folds of queries:", markdown_table(["facet", "fold", "queries"], rows)]
 
 
 def _errors(facts: CollectionFacts) -> list[str]:
@@ -175,8 +177,8 @@ def _involved(facts: CollectionFacts) -> list[str]:
     who = "Simulated: " if judging.simulated else ""
     repeats = f" {thousands(judging.repeats)} pairs were given to an assessor twice." if judging.repeats else ""
     return [
-        f"{who}{judging.assessors} assessors and {judging.adjudicators} adjudicators; {judging.per_pair} assessors a "
-        f"pair, assigned {judging.assignment}.{repeats}"
+        f"{who}{counted(judging.assessors, 'assessor')} and {counted(judging.adjudicators, 'adjudicator')}; "
+        f"{judging.per_pair} judgements a pair, assigned {judging.assignment}.{repeats}"
     ]
 
 

@@ -1,0 +1,197 @@
+"""Croissant 1.1: mlcroissant accepts it and reads the data through it; foreign keys, checksums, RAI fields."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.errors import InputError
+from annot.formats.beir import beir_paths, write_beir
+from annot.formats.csfcube_release import Material
+from annot.report.collection import CollectionFacts
+from annot.report.croissant import CONTEXT, Column, TableOf, beir_tables, croissant, semantic_version
+from collection_facts import demo_facts
+from demo_collection import demo_material, demo_qrels
+
+pytestmark = pytest.mark.filterwarnings(
+    # mlcroissant 1.1 reads JSON-LD with a class that its own rdflib no longer likes.
+    "ignore:ConjunctiveGraph is deprecated:DeprecationWarning"
+)
+
+ANSWERS = {
+    "statement.annotators": "Four programs.",
+    "composition.people": "No.",
+    "collection.acquired": "Written for the demo.",
+    "uses.tasks": "TODO",
+    "maintenance.updates": "Never.",
+    "maintenance.older_versions": "Kept.",
+}
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return demo_material()
+
+
+@pytest.fixture(scope="module")
+def facts(material: Material) -> CollectionFacts:
+    return demo_facts(material)
+
+
+def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, bytes], tuple[TableOf, ...]]:
+    files = write_beir(
+        papers=material.papers,
+        queries=material.queries,
+        qrels=demo_qrels(material),
+        pools=material.pools,
+        folder="beir/",
+        with_text=with_text,
+    )
+    judgements = [
+        {"query_id": one.query_id, "doc_id": one.doc_id, "assessor": one.assessor, "grade": one.grade}
+        for one in material.judgements
+    ]
+    files["judgements.jsonl"] = "".join(json.dumps(row) + "\n" for row in judgements).encode()
+    raw = TableOf(
+        "judgements",
+        "judgements.jsonl",
+        "Raw judgements.",
+        ("query_id", "doc_id", "assessor"),
+        (
+            Column("query_id", "sc:Text", "Query.", refers_to="queries/_id"),
+            Column("doc_id", "sc:Text", "Paper.", refers_to="corpus/_id"),
+            Column("assessor", "sc:Text", "Pseudonym."),
+        ),
+    )
+    return files, (*beir_tables(beir_paths("beir/", with_text=with_text), with_text=with_text), raw)
+
+
+def loaded(folder: Path, text: str, files: dict[str, bytes]) -> Any:
+    """The dataset as mlcroissant has it, which raises on any error."""
+    import mlcroissant
+
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    (folder / "croissant.json").write_text(text, encoding="utf-8")
+    return mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+
+
+@pytest.mark.parametrize("with_text", [True, False])
+def test_mlcroissant_accepts_it_without_error_or_warning(
+    material: Material, tmp_path: Path, with_text: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    files, tables = parts(material, with_text=with_text)
+    text = croissant(demo_facts(material, with_text=with_text), files=files, tables=tables, answers=ANSWERS)
+    with caplog.at_level(logging.WARNING):
+        dataset = loaded(tmp_path, text, files)
+    issues = dataset.metadata.ctx.issues
+    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
+    assert [record.getMessage() for record in caplog.records if record.name == "absl"] == []
+    assert dataset.metadata.ctx.is_v1_1()
+
+
+def test_mlcroissant_reads_every_table_through_it(material: Material, facts: CollectionFacts, tmp_path: Path) -> None:
+    files, tables = parts(material)
+    dataset = loaded(tmp_path, croissant(facts, files=files, tables=tables, answers={}), files)
+
+    def told(value: Any) -> Any:
+        return value.decode() if isinstance(value, bytes) else value
+
+    qrels = [
+        tuple(told(row[f"qrels/{key}"]) for key in ("query-id", "corpus-id", "score"))
+        for row in dataset.records("qrels")
+    ]
+    assert qrels == sorted(demo_qrels(material))
+    assert {told(row["corpus/_id"]): told(row["corpus/title"]) for row in dataset.records("corpus")} == {
+        paper.paper_id: paper.title for paper in material.papers
+    }
+    assert sum(1 for _ in dataset.records("queries")) == len(material.queries)
+    assert sum(1 for _ in dataset.records("judgements")) == len(material.judgements)
+    pools = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
+    assert {
+        told(row["top_ranked/query-id"]): list(map(told, row["top_ranked/corpus-ids"]))
+        for row in dataset.records("top_ranked")
+    } == {query.query_id: pools[query.paper_id] for query in material.queries}
+
+
+def test_foreign_keys_lead_from_qrels_pools_and_judgements_to_queries_and_corpus(
+    material: Material, facts: CollectionFacts, tmp_path: Path
+) -> None:
+    files, tables = parts(material)
+    dataset = loaded(tmp_path, croissant(facts, files=files, tables=tables, answers={}), files)
+    keys = {
+        field.id: field.references.field
+        for record_set in dataset.metadata.record_sets
+        for field in record_set.fields
+        if field.references.uuid
+    }
+    assert keys == {
+        "qrels/query-id": "queries/_id",
+        "qrels/corpus-id": "corpus/_id",
+        "top_ranked/query-id": "queries/_id",
+        "top_ranked/corpus-ids": "corpus/_id",
+        "judgements/query_id": "queries/_id",
+        "judgements/doc_id": "corpus/_id",
+    }
+
+
+def test_every_file_has_its_size_and_sha256(material: Material, facts: CollectionFacts) -> None:
+    files, tables = parts(material)
+    document = json.loads(croissant(facts, files=files, tables=tables, answers={}))
+    assert {one["contentUrl"]: (one["contentSize"], one["sha256"]) for one in document["distribution"]} == {
+        path: (f"{len(content)} B", hashlib.sha256(content).hexdigest()) for path, content in files.items()
+    }
+
+
+def test_the_rai_fields_say_what_happened(material: Material, facts: CollectionFacts, tmp_path: Path) -> None:
+    files, tables = parts(material)
+    metadata = loaded(tmp_path, croissant(facts, files=files, tables=tables, answers=ANSWERS), files).metadata
+    assert metadata.annotations_per_item == "2"
+    assert metadata.data_annotation_platform == ["Label Studio Community 1.23.2"]
+    (protocol,) = metadata.data_annotation_protocol
+    assert protocol.startswith("Simulated: ")
+    assert "The server did not enforce blindness" in protocol
+    assert "The adjudicator saw the ratings" in protocol
+    analysis = " ".join(metadata.data_annotation_analysis)
+    settled = sum(one.origin == "adjudicated" for one in material.decisions)
+    assert f"{settled} of {len(material.decisions)} pairs were adjudicated" in analysis
+    assert "0.26 [0.20, 0.31] (5 queries, 100 pairs" in analysis
+    assert "undefined: one grade only" in analysis
+    assert "Four programs." in metadata.annotator_demographics
+    assert "pooling: abs_tfidf" in metadata.machine_annotation_tools
+    assert metadata.data_collection == "Written for the demo."
+    assert metadata.data_release_maintenance_plan == "Never. Kept."
+    assert metadata.data_use_cases is None
+    assert metadata.personal_sensitive_information == ["No."]
+
+
+def test_a_table_without_file_and_a_reference_to_nothing_are_refused(
+    material: Material, facts: CollectionFacts
+) -> None:
+    files, tables = parts(material)
+    del files["beir/corpus.jsonl"]
+    wrong = replace(tables[-1], columns=(Column("doc_id", "sc:Text", "Paper.", refers_to="papers/_id"),))
+    with pytest.raises(InputError) as caught:
+        croissant(facts, files=files, tables=[*tables[:-1], wrong], answers={})
+    assert caught.value.faults == (
+        "table corpus: no file beir/corpus.jsonl in the release",
+        "table judgements: column doc_id refers to papers/_id, which no table has",
+    )
+
+
+def test_a_version_has_three_parts() -> None:
+    found = [semantic_version(version) for version in ("0.1", "v2", "1.2.3-rc.1+b", "01.2", "spring")]
+    assert found == ["0.1.0", "2.0.0", "1.2.3-rc.1+b", "1.2.0", "spring"]
+
+
+def test_the_context_is_the_one_of_version_1_1() -> None:
+    from mlcroissant._src.core.context import Context
+    from mlcroissant._src.core.rdf import make_context
+
+    assert make_context(Context(conforms_to="http://mlcommons.org/croissant/1.1")) == CONTEXT

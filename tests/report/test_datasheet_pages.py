@@ -1,0 +1,129 @@
+"""The datasheet as Markdown and HTML: numbers equal the records', gaps are visible, hostile text stays text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from annot.formats.csfcube_release import Material
+from annot.report.collection import CollectionFacts
+from annot.report.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
+from annot.report.questions import questions, unanswered
+from collection_facts import demo_facts
+from demo_collection import demo_material
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return demo_material()
+
+
+@pytest.fixture(scope="module")
+def facts(material: Material) -> CollectionFacts:
+    return demo_facts(material)
+
+
+def part(markdown: str, question_id: str) -> str:
+    """What stands under a question."""
+    question = next(one for one in questions() if one.id == question_id)
+    section = markdown.split(f"\n## {question.section}\n")[1].split("\n## ")[0]
+    return section.split(f"### {question.text}\n")[1].split("\n### ")[0]
+
+
+def test_the_counts_are_those_of_the_records(material: Material, facts: CollectionFacts) -> None:
+    count = part(datasheet_markdown(facts, {}, overrides=None), "composition.count")
+    assert f"{len(material.papers)} papers (`annot corpus list`)" in count
+    assert f"{len(material.queries)} queries" in count
+    assert f"{len(material.decisions)} pairs with a final grade and {len(material.judgements)} judgements" in count
+    rows = [line.strip("| ").split(" | ") for line in count.splitlines() if line.startswith("| method")]
+    of_method = [one for one in material.decisions if one.query_id.endswith("-method")]
+    grades = [str(sum(one.grade == grade for one in of_method)) for grade in range(4)]
+    disputed = str(sum(one.origin == "adjudicated" for one in of_method))
+    assert rows[0][:8] == ["method", "6", str(len(of_method)), str(2 * len(of_method)), *grades]
+    assert rows[0][8] == disputed
+
+
+def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: CollectionFacts) -> None:
+    errors = part(datasheet_markdown(facts, {}, overrides=None), "composition.errors")
+    assert (
+        "| method | before | Krippendorff's alpha (ordinal) | median over queries | 0.26 [0.20, 0.31] | 5 | 100 |"
+        in errors
+    )
+    assert (
+        "| all together | after | Cohen's kappa | median over queries | undefined: one grade only | 0 | 0 |" in errors
+    )
+    assert "(`annot agreement`)" in errors
+    assert "- 3 judgements came from an account that was not planned" in errors
+
+
+def test_policies_isolation_and_simulation_are_stated(facts: CollectionFacts) -> None:
+    text = datasheet_markdown(facts, {}, overrides=None)
+    assert "**The judgements are simulated by programs.**" in text
+    assert "The server did not enforce blindness" in part(text, "collection.mechanisms")
+    assert "a pair with a missing judgement is left out" in part(text, "composition.missing")
+    assert "4,321" in part(text, "collection.sampling")
+    people = replace(facts, judging=replace(facts.judging, simulated=False, isolation="server", missing="zero"))
+    text = datasheet_markdown(people, {}, overrides=None)
+    assert "simulated" not in text.lower()
+    assert "nobody could open another's judgements" in part(text, "collection.mechanisms")
+    assert "counts as grade 0" in part(text, "composition.missing")
+
+
+def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: CollectionFacts) -> None:
+    answers = {
+        "motivation.funding": "The Grant of Grants.",
+        "composition.people": "No.",
+        "composition.count": "More soon.",
+    }
+    text = datasheet_markdown(facts, answers, overrides=None)
+    assert "The Grant of Grants." in part(text, "motivation.funding")
+    assert UNANSWERED in part(text, "motivation.purpose")
+    assert NOT_NEEDED in part(text, "collection.consent")
+    assert part(text, "composition.count").rstrip().endswith("More soon.")
+    assert text.count(UNANSWERED) == len(unanswered(answers))
+    assert f"**{len(unanswered(answers))} questions not answered yet.**" in text
+    full = {question.id: "Thus." for question in questions()}
+    text = datasheet_markdown(facts, full, overrides=None)
+    assert "not answered" not in text.lower()
+    assert all(f"### {question.text}" in text for question in questions())
+
+
+def test_without_texts_the_datasheet_says_so(material: Material) -> None:
+    text = datasheet_markdown(demo_facts(material, with_text=False), {}, overrides=None)
+    assert "Ids only" in part(text, "composition.content")
+    assert "must be fetched from their source" in part(text, "composition.external")
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.links: set[str | None] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.links.update(value for key, value in attrs if key in ("src", "href") or key.startswith("on"))
+
+
+def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: CollectionFacts) -> None:
+    hostile = '<script>alert(1)</script>\n\n<img src="https://evil.example/x.png" onerror="x()"> a < b & c'
+    named = replace(facts, title="A <b>title</b>", creators=("<i>We</i>",))
+    page = datasheet_html(named, datasheet_markdown(named, {"uses.tasks": hostile}, overrides=None), overrides=None)
+    tags = Tags()
+    tags.feed(page)
+    assert not {"script", "img", "iframe", "link", "b", "i"} & set(tags.names)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "a &lt; b &amp; c" in page
+    assert tags.names.count("h2") == 9
+    assert tags.names.count("table") == 4
+    assert tags.links == {"https://creativecommons.org/licenses/by/4.0/"}
+
+
+def test_the_same_facts_give_the_same_bytes_and_a_workspaces_template_wins(
+    facts: CollectionFacts, tmp_path: Path
+) -> None:
+    assert datasheet_markdown(facts, {}, overrides=None) == datasheet_markdown(facts, {}, overrides=None)
+    (tmp_path / "datasheet.md.j2").write_text("own: {{ facts.title }}")
+    assert datasheet_markdown(facts, {}, overrides=tmp_path) == f"own: {facts.title}"

@@ -1,0 +1,106 @@
+"""The datasheet's questions and the file of answers: all of Gebru's and Bender's, kept as given, gaps found."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+
+import pytest
+from annot.errors import InputError
+from annot.report.questions import answer_sheet, questions, read_answers, unanswered
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_every_question_of_the_two_papers_is_asked() -> None:
+    """Gebru et al., version 8: 57 questions in seven sections; ours has one more, whether people are concerned at all.
+
+    Bender and Friedman: nine parts.
+    """
+    assert list(Counter(question.id.partition(".")[0] for question in questions()).items()) == [
+        ("motivation", 4),
+        ("composition", 16 + 1),
+        ("collection", 12),
+        ("preprocessing", 4),
+        ("uses", 6),
+        ("distribution", 7),
+        ("maintenance", 8),
+        ("statement", 9),
+    ]
+    ids = [question.id for question in questions()]
+    assert len(set(ids)) == len(ids)
+    assert {question.unless for question in questions()} - {None} <= set(ids)
+    assert {question.kind for question in questions()} == {"prose", "records", "optional"}
+
+
+def test_a_new_sheet_holds_every_question_and_no_answer() -> None:
+    sheet = answer_sheet({})
+    assert all(question.text in sheet for question in questions())
+    assert read_answers(sheet, name="datasheet.toml") == {}
+    assert sheet.count(' = ""\n') == len(questions())
+
+
+def test_a_commented_question_is_answered_by_taking_the_mark_away() -> None:
+    sheet = answer_sheet({}).replace('# funding = ""', 'funding = "Nobody."')
+    assert read_answers(sheet, name="datasheet.toml") == {"motivation.funding": "Nobody."}
+
+
+answer_texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
+    ['"', '"""', 'a"""', "\\", 'x\n"', 'x\n""""', "a\r\nb", "a\x00\x7fb", "# no comment\n[table]", "tab\there\n\\u0041"]
+)
+
+
+@given(st.dictionaries(st.sampled_from([question.id for question in questions()]), answer_texts, max_size=6))
+def test_answers_written_into_a_sheet_are_read_back_as_they_were(answers: dict[str, str]) -> None:
+    sheet = answer_sheet(answers)
+    kept = {question: text.strip() for question, text in answers.items() if text.strip()}
+    assert read_answers(sheet, name="datasheet.toml") == kept
+    assert answer_sheet(kept) == sheet
+    assert set(tomllib.loads(sheet)) == {question.id.partition(".")[0] for question in questions()}
+
+
+def test_unknown_names_are_refused_with_the_near_one_and_all_faults_come_together() -> None:
+    text = '[motivaton]\npurpose = "x"\n[uses]\ntask = "x"\nused = 3\n[maintenance]\ncontact = "x"\n'
+    with pytest.raises(InputError) as caught:
+        read_answers(text, name="datasheet.toml")
+    assert caught.value.faults == (
+        "datasheet.toml: unknown section 'motivaton': did you mean 'motivation'?",
+        "datasheet.toml: uses: unknown question 'task': did you mean 'tasks'?",
+        "datasheet.toml: uses.used: found 3, expected text in quotation marks",
+    )
+    with pytest.raises(InputError) as caught:
+        read_answers('motivation = "x"', name="d")
+    assert caught.value.faults == ("d: motivation: found 'x', expected a table [motivation]",)
+    with pytest.raises(InputError, match=r"datasheet\.toml: not valid TOML"):
+        read_answers("[uses", name="datasheet.toml")
+
+
+@pytest.mark.parametrize(
+    "placeholder", ["", "  ", "TODO", "todo:", "TBD", "*to*do", "...", "?", "<TODO>", "[tbd]", "–"]
+)
+def test_a_placeholder_is_no_answer(placeholder: str) -> None:
+    """CSFCube's own datasheet was published with a TODO under funding."""
+    ids = {question.id for question in unanswered({"motivation.funding": placeholder})}
+    assert ("motivation.funding" in ids) == (placeholder != "*to*do")
+
+
+def test_only_what_needs_a_person_is_unanswered() -> None:
+    by_id = {question.id: question for question in questions()}
+    open_ids = {question.id for question in unanswered({})}
+    assert {by_id[question].kind for question in open_ids} == {"prose"}
+    assert "composition.count" not in open_ids
+    assert "uses.comments" not in open_ids
+    everything = dict.fromkeys(open_ids, "Yes, thus.")
+    assert unanswered(everything) == ()
+    everything.pop("uses.used")
+    assert [question.id for question in unanswered(everything)] == ["uses.used"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "needed"), [("No.", False), ("no, only texts", False), ("Not only", True), ("Yes", True)]
+)
+def test_questions_about_people_need_no_answer_where_there_are_none(answer: str, needed: bool) -> None:
+    open_ids = {question.id for question in unanswered({"composition.people": answer})}
+    about_people = {question.id for question in questions() if question.unless == "composition.people"}
+    assert len(about_people) == 9
+    assert about_people <= open_ids if needed else about_people.isdisjoint(open_ids)

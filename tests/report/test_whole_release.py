@@ -1,0 +1,120 @@
+"""All parts of a release together: rebuilt byte for byte, without a trace of the people behind the pseudonyms."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+
+import pytest
+from annot.formats.beir import beir_paths, write_beir
+from annot.formats.csfcube_release import Material, write_csfcube
+from annot.formats.irds import module_name, write_irds
+from annot.formats.trec import write_qrels
+from annot.report.card import dataset_card
+from annot.report.croissant import beir_tables, croissant
+from annot.report.datasheet import datasheet_html, datasheet_markdown
+from annot.report.release import Secret, bundle, leaks
+from collection_facts import demo_facts
+from demo_collection import demo_material, demo_qrels
+
+CONTACT = "help@collection.example"
+SECRETS = (
+    Secret("e-mail", "ada.planter@judges.example"),
+    Secret("e-mail", "jo@judges.example"),
+    Secret("name", "Ada Planter"),
+    Secret("token", "0123456789abcdef0123456789abcdef01234567"),
+    Secret("studio id", "4711"),
+    Secret("studio address", "http://studio.judges.example:8080"),
+)
+
+
+def whole(material: Material) -> dict[str, bytes]:
+    """Every part that is written here, with the raw judgements in the order in which `material` has them."""
+    facts = demo_facts(material)
+    beir = beir_paths("beir/", with_text=True)
+    qrels = demo_qrels(material)
+    files = write_beir(
+        papers=material.papers,
+        queries=material.queries,
+        qrels=qrels,
+        pools=material.pools,
+        folder="beir/",
+        with_text=True,
+    )
+    files |= write_csfcube(material, folder="csfcube/", with_text=True)
+    rows = [
+        {"query_id": one.query_id, "doc_id": one.doc_id, "assessor": one.assessor, "comment": one.comment}
+        for one in material.judgements
+    ]
+    sheet = datasheet_markdown(facts, {"maintenance.contact": CONTACT}, overrides=None)
+    module = write_irds(
+        name=facts.name,
+        title=facts.title,
+        language=facts.language,
+        files=beir,
+        docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
+        with_text=True,
+        facets=[facet.facet for facet in facts.facets],
+        grades=facts.grades,
+    )
+    texts = {
+        "qrels.txt": write_qrels(qrels),
+        "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "DATASHEET.md": sheet,
+        "datasheet.html": datasheet_html(facts, sheet, overrides=None),
+        "README.md": dataset_card(facts, beir=beir, files={"beir/": "BEIR"}, csfcube="csfcube/", overrides=None),
+        f"{module_name(facts.name)}.py": module,
+    }
+    files |= {path: text.encode() for path, text in texts.items()}
+    tables = beir_tables(beir, with_text=True)
+    files["croissant.json"] = croissant(facts, files=files, tables=tables, answers={}).encode()
+    return bundle(files)
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return demo_material()
+
+
+def test_it_is_rebuilt_byte_for_byte_from_records_in_any_order(material: Material) -> None:
+    turned = replace(
+        material,
+        papers=material.papers[::-1],
+        pools=material.pools[::-1],
+        judgements=material.judgements[::-1],
+        decisions=material.decisions[::-1],
+    )
+    one, other = whole(material), whole(turned)
+    # The raw judgements follow the order given, and so do the files with their checksum.
+    assert {path for path in one if one[path] != other[path]} == {"judgements.jsonl", "croissant.json", "SHA256SUMS"}
+    assert whole(demo_material()) == one
+
+
+def test_nothing_of_the_people_and_the_server_is_in_it(material: Material) -> None:
+    assert leaks(whole(material), SECRETS, allowed={CONTACT}) == ()
+
+
+def test_the_contact_address_is_a_finding_until_it_is_allowed(material: Material) -> None:
+    findings = leaks(whole(material), SECRETS, allowed=())
+    assert {(finding.path, finding.what) for finding in findings} == {
+        ("DATASHEET.md", "an e-mail address"),
+        ("datasheet.html", "an e-mail address"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("comment", "what"),
+    [
+        ("ask ada.planter@JUDGES.example", "a planted e-mail"),
+        ("Planter, Ada told me", "a planted name"),
+        ("token 0123456789ABCDEF0123456789abcdef01234567", "a planted token"),
+        ("see STUDIO.judges.example:8080/projects/2", "a planted studio address"),
+        ("task_id: 4711", "a planted studio id"),
+    ],
+)
+def test_what_an_assessor_let_slip_in_a_comment_is_found(material: Material, comment: str, what: str) -> None:
+    told = replace(material, judgements=(replace(material.judgements[0], comment=comment), *material.judgements[1:]))
+    findings = leaks(whole(told), SECRETS, allowed={CONTACT})
+    assert (what, 1) in {(finding.what, finding.line) for finding in findings if finding.path == "judgements.jsonl"}
+    assert not any(finding.shown and finding.shown in comment for finding in findings)
