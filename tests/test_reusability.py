@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined, to_json
-from annot.agreement.bootstrap import Bootstrap
+from annot.agreement.bootstrap import Bootstrap, draw
 from annot.errors import InputError
 from annot.formats.csfcube import Release, is_release_file, read_release
 from annot.measures import CUTOFF, MEASURES, evaluate
@@ -279,6 +279,41 @@ def test_mixtures_agree_with_mixing_by_hand() -> None:
     assert found.mixtures.tau == pytest.approx(np.mean(taus))
     assert found.mixtures.tau_min == pytest.approx(min(taus))
     assert found.mixtures.tau_range == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
+
+
+def test_the_interval_of_tau_is_the_quantiles_over_resampled_queries() -> None:
+    runs, judgements, qrels = study(n_queries=9, n_docs=25, noise=[1.0, 1.2, 1.4, 1.6], seed=14)
+    plan = Bootstrap(resamples=60, level=0.9, seed=3)
+    found = comparison(does_it_matter(runs, judgements, qrels, replace(SETTINGS, bootstrap=plan)), "A")
+    first = {query_id: min(one.assessor for one in judgements if one.query_id == query_id) for query_id in runs["r0"]}
+    under_a = [Qrel(one.query_id, one.doc_id, one.grade) for one in judgements if one.assessor == first[one.query_id]]
+    by_query = [
+        np.array(
+            [
+                [one.values["NDCG%20"] for one in evaluate(run, of, dialect="csfcube", relevant_from=2).queries]
+                for run in runs.values()
+            ]
+        )
+        for of in (under_a, qrels)
+    ]
+    taus = [
+        stats.kendalltau(*[np.round(values[:, rows].mean(axis=1), 12) for values in by_query]).statistic
+        for rows in draw(9, plan=plan, key="A final")
+    ]
+    assert isinstance(found.intervals.percentile, Interval)
+    assert (found.intervals.percentile.low, found.intervals.percentile.high) == pytest.approx(
+        tuple(np.quantile(taus, [0.05, 0.95]))
+    )
+
+
+def test_tied_documents_stand_by_id_in_trec_and_as_submitted_in_csfcube() -> None:
+    tied = {"q": (ScoredDoc("d01", 1.0), ScoredDoc("d00", 1.0))}
+    judgements = judged({"q": {"a1": [2, 0], "a2": [2, 0]}})
+    for dialect, expected in (("trec", 1.0), ("csfcube", 0.5)):
+        settings = replace(SETTINGS, dialect=dialect, measure="AP")
+        found = does_it_matter({"one": tied, "two": tied}, judgements, final_of({"q": [2, 0]}), settings)
+        assert means(found)["final"] == {"one": expected, "two": expected}
+        assert found.mixtures.tau == Undefined("one of the gradings ties all 2 runs")
 
 
 def test_tau_has_an_interval_that_brings_in_the_queries() -> None:

@@ -162,6 +162,12 @@ def test_max_statistic_finds_one_planted_run_and_seldom_anything_where_all_are_a
     assert found >= 90
 
 
+def test_drawn_p_of_the_max_statistic_is_never_zero() -> None:
+    values = np.stack([np.ones(30), np.zeros(30), np.zeros(30)])
+    found = max_statistic_p_values(values, [(0, 1), (0, 2), (1, 2)], permutations=99, seed=1)
+    assert found == (1 / 100, 1 / 100, 1.0)
+
+
 def test_holm_on_published_p_values() -> None:
     """The 15 p-values of Benjamini and Hochberg 1995, Controlling the False Discovery Rate, in their example: with the
     family-wise error at 0.05 the first three are rejected, and no more."""
