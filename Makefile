@@ -28,6 +28,15 @@ facet-model: $(STAMP)
 	$(BIN)/python -m annot.facets.build $${ANNOT_SHARED:-../shared}/csabstruct/train.jsonl \
 		$${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl toolkit/annot/facets/csabstruct.crfsuite.xz
 
+# Renews pools/demo and exports/demo from rankings trained just now: only when the demonstration itself has changed.
+golden: $(STAMP)
+	rm -rf $(DEMO)-golden
+	$(BIN)/annot demo $(DEMO)-golden --fresh
+	$(BIN)/annot studio down -C $(DEMO)-golden
+	for kind in pools exports; do \
+		find $$kind/demo -type f ! -name __init__.py -delete; cp -R $(DEMO)-golden/$$kind/. $$kind/demo/; done
+	rm -rf $(DEMO)-golden
+
 wheel: $(STAMP)
 	$(BIN)/python -m build --wheel
 
@@ -44,4 +53,4 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) $(DEMO) build dist toolkit/annot.egg-info
+	rm -rf $(VENV) $(DEMO) $(DEMO)-golden build dist toolkit/annot.egg-info

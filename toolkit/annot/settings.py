@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -59,25 +59,25 @@ class ScaleSettings(_Section):
 
 
 class CorpusSettings(_Section):
-    min_sentences: int = Field(3, ge=1)
-    max_sentences: int = Field(20, ge=1)
-    max_sentence_tokens: int = Field(80, ge=1)
-    min_sentence_tokens: int = Field(4, ge=0)
+    min_sentences: Annotated[int, Field(ge=1)] = 3
+    max_sentences: Annotated[int, Field(ge=1)] = 20
+    max_sentence_tokens: Annotated[int, Field(ge=1)] = 80
+    min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is rejected when all its sentences are shorter than this."""
 
 
 class QuerySettings(_Section):
     periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
-    per_period: int = Field(20, ge=1)
-    min_rating: int = Field(3, ge=1, le=5)
-    two_facet_share: float = Field(0.5, ge=0, le=1)
+    per_period: Annotated[int, Field(ge=1)] = 20
+    min_rating: Annotated[int, Field(ge=1, le=5)] = 3
+    two_facet_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The share of the chosen papers that gives two queries, of different facets."""
 
 
 class PoolSettings(_Section):
     mode: DrawMode = "round-robin"
-    per_method: int = Field(13, ge=1)
-    ranking_depth: int = Field(500, ge=1)
+    per_method: Annotated[int, Field(ge=1)] = 13
+    ranking_depth: Annotated[int, Field(ge=1)] = 500
     methods: tuple[str, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
     without: tuple[str, ...] = ()
 
@@ -85,15 +85,15 @@ class PoolSettings(_Section):
 class WordVectorSettings(_Section):
     """gensim's CBOW. The minimum count follows the size of the corpus: rare words of a small corpus still count."""
 
-    dimensions: int = Field(200, ge=2)
-    window: int = Field(5, ge=1)
-    min_count: int = Field(2, ge=1)
-    epochs: int = Field(20, ge=1)
+    dimensions: Annotated[int, Field(ge=2)] = 200
+    window: Annotated[int, Field(ge=1)] = 5
+    min_count: Annotated[int, Field(ge=1)] = 2
+    epochs: Annotated[int, Field(ge=1)] = 20
     seed: int = 1
 
 
 class JudgingSettings(_Section):
-    per_pair: int = Field(2, ge=1)
+    per_pair: Annotated[int, Field(ge=1)] = 2
     assignment: Literal["per-query", "per-pair"] = "per-query"
     """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn anew for each pair."""
     isolation: Literal["project"] = "project"
@@ -107,7 +107,7 @@ class AdjudicationSettings(_Section):
 
 
 class EvaluationSettings(_Section):
-    relevant_from: int = Field(2, ge=1)
+    relevant_from: Annotated[int, Field(ge=1)] = 2
     """The smallest grade that counts as relevant in binary measures."""
 
 

@@ -232,7 +232,7 @@ class Gateway:
         return pull(self, project_id, since=since, url=self.url, advance=advance)
 
     def export(self, project_id: int, task_ids: Sequence[int]) -> list[dict[str, Any]]:
-        """These tasks, those with annotations, as the server exports them, verbatim. The server keeps a copy of its own."""
+        """Those of these tasks that have annotations, verbatim. The server keeps a copy of every export."""
         with self._asking(f"exporting {len(task_ids)} tasks of project {project_id}"):
             # The library sends the ids under a name that the server does not read, and would get every task.
             options = {**_READ, "additional_query_parameters": {"ids[]": [str(task_id) for task_id in task_ids]}}
@@ -243,12 +243,6 @@ class Gateway:
             if not isinstance(exported, list) or not all(isinstance(task, dict) for task in exported):
                 raise ValueError("not a list of tasks")
             return exported
-
-    def task(self, task_id: int) -> dict[str, Any]:
-        """One task as the server has it: data and predictions."""
-        with self._asking(f"reading task {task_id}"):
-            found: dict[str, Any] = self._client.tasks.get(str(task_id), request_options=_READ).model_dump(mode="json")
-            return found
 
     def annotate(
         self,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from sqlmodel import Session
 
-from annot.adjudication import Dispute, Pair, assign_adjudicators, queue, shown_assessors, shown_order
+from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import Opinion, adjudicate_task
@@ -60,24 +60,14 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             outcome = outcome_of(session)
-            adjudicators = [one.assessor for one in people.read_assessors(session) if one.adjudicator]
-            standing = _standing(session, outcome)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="bring them in with `annot pull`")
         notes = []
         if outcome.incomplete:
             notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
-        disputes = outcome.settlement.disputed
-        if not disputes:
+        parcels = parcels_of(ws, store)
+        if not parcels:
             return Pushed((), (*notes, "nothing is in dispute"))
-        given = assign_adjudicators(
-            disputes,
-            adjudicators,
-            may_assess=ws.settings.adjudication.adjudicator_may_assess,
-            seed=ws.settings.seed,
-            standing=standing,
-        )
-        parcels = _parcels(ws, store, disputes, given)
         delivery.check(ws, store, parcels, screen="adjudicate")
         if dry_run:
             sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, "not sent") for parcel in parcels)
@@ -149,7 +139,22 @@ def _standing(session: Session, outcome: Outcome) -> dict[Pair, str]:
     return given
 
 
-def _parcels(ws: Workspace, store: Store, disputes: tuple[Dispute, ...], given: dict[Pair, str]) -> list[Parcel]:
+def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
+    """What every adjudicator is to find in their project; empty when nothing is in dispute."""
+    with store.read() as session:
+        outcome = outcome_of(session)
+        adjudicators = [one.assessor for one in people.read_assessors(session) if one.adjudicator]
+        standing = _standing(session, outcome)
+    disputes = outcome.settlement.disputed
+    if not disputes:
+        return []
+    given = assign_adjudicators(
+        disputes,
+        adjudicators,
+        may_assess=ws.settings.adjudication.adjudicator_may_assess,
+        seed=ws.settings.seed,
+        standing=standing,
+    )
     hidden = ws.settings.adjudication.ratings == "hidden"
     opinions = 0 if hidden else ws.settings.judging.per_pair
     names = ws.settings.scale.names

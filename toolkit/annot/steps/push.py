@@ -11,7 +11,7 @@ from annot.errors import MissingInput
 from annot.labelstudio.instructions import instructions_html
 from annot.labelstudio.screens import judge_screen
 from annot.labelstudio.tasks import Place, Text, judge_task
-from annot.records import Assignment, Paper, Query
+from annot.records import Paper, Query
 from annot.steps import delivery, guidelines
 from annot.steps.connection import connect
 from annot.steps.delivery import Parcel, Sent
@@ -46,12 +46,7 @@ class Material:
 def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
     with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            plan = people.read_assignments(session)
-        if not plan:
-            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        material = material_of(ws, store, {(one.query_id, one.doc_id) for one in plan})
-        parcels = _parcels(ws, plan, material)
+        parcels = parcels_of(ws, store)
         delivery.check(ws, store, parcels, screen="judge")
         if dry_run:
             return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, "not sent") for parcel in parcels))
@@ -117,7 +112,13 @@ def instructions_of(ws: Workspace, material: Material, *, adjudication: bool) ->
     return instructions_html(pages, scale_names=ws.settings.scale.names, adjudication=adjudication)
 
 
-def _parcels(ws: Workspace, plan: tuple[Assignment, ...], material: Material) -> list[Parcel]:
+def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
+    """What every assessor of the plan is to find in their project. Raises MissingInput when nothing is planned."""
+    with store.read() as session:
+        plan = people.read_assignments(session)
+    if not plan:
+        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+    material = material_of(ws, store, {(one.query_id, one.doc_id) for one in plan})
     screen = judge_screen(scale_names=ws.settings.scale.names, overrides=ws.root / "templates")
     instructions = instructions_of(ws, material, adjudication=False)
     parcels = []

@@ -17,7 +17,9 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import split_key
 from annot.records import Query
 from annot.seeding import generator
+from annot.steps import adjudicate, push
 from annot.steps.connection import connect, passwords_file
+from annot.steps.delivery import Parcel
 from annot.steps.outcome import outcome_of
 from annot.store import people, studio
 from annot.store.database import open_store
@@ -85,30 +87,34 @@ def _known(ws: Workspace) -> dict[str, Query]:
 
 def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond]) -> int:
     """Everybody at once, each with their own token, each in the order of their own project."""
-    with connect(ws, url=None, api_key=None) as gateway:
-        with open_store(ws.database_url) as store, store.read() as session:
+    with open_store(ws.database_url) as store:
+        made = push.parcels_of(ws, store) if round == "judge" else adjudicate.parcels_of(ws, store)
+        parcels = {one.assessor: one for one in made}
+        with store.read() as session:
             projects = {one.assessor: one for one in studio.read_projects(session, round=round)}
-            accounts = {one.assessor: one.account for one in people.read_assessors(session)}
-        busy = [name for name in responders if name in projects]
-        made = make_accounts(
+            accounts = {one.assessor: one.account or "" for one in people.read_assessors(session)}
+    busy = [name for name in responders if name in projects and name in parcels]
+    with connect(ws, url=None, api_key=None) as gateway:
+        opened = make_accounts(
             gateway.url,
-            [accounts[name] or "" for name in busy],
+            [accounts[name] for name in busy],
             invitation=gateway.invitation,
             passwords=passwords_file(ws),
         )
-        tokens = dict(zip(busy, made, strict=True))
+    tokens = dict(zip(busy, opened, strict=True))
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
-        counts = pool.map(lambda name: _answer(projects[name], tokens[name], responders[name]), busy)
+        counts = pool.map(lambda name: _answer(projects[name], parcels[name], tokens[name], responders[name]), busy)
         return sum(counts)
 
 
-def _answer(project: Project, account: Account, respond: Respond) -> int:
+def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond) -> int:
+    """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
+    sent = dict(zip(parcel.pairs, parcel.tasks, strict=True))
     with Gateway(project.server, account.token) as gateway:
-        tasks = gateway.tasks_of(project.remote_id)
-        open_tasks = [task for task in tasks if not task.annotations and task.key is not None]
-        for task in open_tasks:
-            assert task.key is not None
-            result, lead_time = respond(split_key(task.key), gateway.task(task.task_id))
-            gateway.annotate(task.task_id, result, lead_time=lead_time)
+        tasks = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        for pair, task in tasks:
+            if not task.annotations:
+                result, lead_time = respond(pair, sent[pair])
+                gateway.annotate(task.task_id, result, lead_time=lead_time)
         return len(tasks)
