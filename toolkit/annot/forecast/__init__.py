@@ -1,0 +1,45 @@
+"""How long judging will take and what it will cost: of the study that is on its way, and of a design from its pilot.
+
+A forgotten browser tab is not work: the logarithms of an assessor's times have a middle (median) and a width (1.4826
+MAD), and a time further than `fence` widths from the middle is left out of the mean. (Pulled in to the fence, as in the
+winsorised mean beside it, each idle time would still count as a long one, and all the hours to come with it.)
+Intervals say where the future falls, not only its mean: they carry what is uncertain in the rate so far and the chance
+in what is still to come. Times of one query go together (its difficulty is theirs), so queries are the units of chance;
+while fewer than `MIN_FREEDOM` degrees of freedom stand behind that, single judgements are, and the result says so.
+The clock is an argument. What has no value is `Unknown`, with the reason in words.
+"""
+
+from __future__ import annotations
+
+from annot.forecast.design import pool_size, simulate_design
+from annot.forecast.results import (
+    AssessorForecast,
+    Design,
+    DesignForecast,
+    Estimate,
+    Finish,
+    Forecast,
+    PairTime,
+    Range,
+    Rules,
+    Unknown,
+)
+from annot.forecast.study import forecast
+from annot.forecast.times import winsorised
+
+__all__ = [
+    "AssessorForecast",
+    "Design",
+    "DesignForecast",
+    "Estimate",
+    "Finish",
+    "Forecast",
+    "PairTime",
+    "Range",
+    "Rules",
+    "Unknown",
+    "forecast",
+    "pool_size",
+    "simulate_design",
+    "winsorised",
+]

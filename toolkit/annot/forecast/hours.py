@@ -1,0 +1,128 @@
+"""How fast each assessor is, and what that makes of pairs still to judge: hours and their cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.forecast.results import Estimate, Range, Rules, Unknown
+from annot.forecast.times import NO_TIMES, fences, seconds_of, times_of
+from annot.records import Judgement
+from annot.seeding import generator
+
+Array = npt.NDArray[np.float64]
+
+MIN_FREEDOM = 3
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast each assessor is, and how far that may be off: variances are those of the logarithm."""
+
+    means: dict[str, float]
+    """Seconds per pair, within the fences."""
+    known: dict[str, float]
+    """The variance of each mean."""
+    per_pair: float
+    """The variance of the mean of n future pairs is this over n."""
+    freedom: int
+    n_times: int
+    unit: Literal["queries", "judgements"]
+
+    def mean_of(self, assessor: str) -> float:
+        """The assessor's mean, or for one without times the geometric mean of the others'."""
+        return self.means.get(assessor, math.exp(float(np.mean(np.log(list(self.means.values()))))))
+
+    def variance_of(self, assessor: str) -> float:
+        """The relative variance of `mean_of`; for one without times that of people among each other."""
+        if assessor in self.known:
+            return self.known[assessor]
+        logs = np.log(list(self.means.values()))
+        spread = float(np.var(logs, ddof=1)) * (1 + 1 / len(logs)) if len(logs) > 1 else 0.0
+        return spread + float(np.mean(list(self.known.values())))
+
+
+def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Speed | Unknown:
+    """Means and their variances from units of chance: queries, or single judgements while there are too few."""
+    kept: dict[str, list[tuple[str, float]]] = {}
+    for name in sorted(by_assessor):
+        timed = [one for one in by_assessor[name] if seconds_of(one)]
+        if timed:
+            low, high = fences(times_of(timed), fence)
+            told = zip(timed, times_of(timed).tolist(), strict=True)
+            kept[name] = [(one.query_id, time) for one, time in told if low <= time <= high]
+    if not kept:
+        return NO_TIMES
+    unit: Literal["queries", "judgements"] = "queries"
+    if sum(len({query_id for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
+        unit = "judgements"
+    means: dict[str, float] = {}
+    sizes: dict[str, npt.NDArray[np.int64]] = {}
+    squares = 0.0
+    for name, times in kept.items():
+        seconds = np.array([one for _, one in times])
+        labels = [query_id for query_id, _ in times] if unit == "queries" else list(range(len(times)))
+        _, at = np.unique(labels, return_inverse=True)
+        n = np.bincount(at)
+        # How far each unit is from the others, in pairs: units of many pairs say more.
+        logs = np.log(np.bincount(at, weights=seconds) / n)
+        squares += float(((n * (logs - np.average(logs, weights=n))) ** 2).sum())
+        means[name], sizes[name] = float(seconds.mean()), n
+    freedom = sum(len(n) - 1 for n in sizes.values())
+    usual = sum(map(np.sum, sizes.values())) / sum(map(len, sizes.values()))
+    # From the variance of a log-normal unit's logarithm to the squared coefficient of variation of the unit itself.
+    variance = usual**2 * math.expm1(squares / freedom / usual**2) if freedom else 0.0
+    return Speed(
+        means=means,
+        known={name: variance * len(n) / float(n.sum()) ** 2 for name, n in sizes.items()},
+        per_pair=variance / float(usual),
+        freedom=freedom,
+        n_times=sum(map(len, kept.values())),
+        unit=unit,
+    )
+
+
+def hours_for(speed: Speed | Unknown, left: Mapping[str, float], rules: Rules) -> Estimate:
+    """Hours for so many pairs by assessor."""
+    if not any(left.values()):
+        return Estimate(0.0, Range(0.0, 0.0, rules.level))
+    if isinstance(speed, Unknown):
+        return Estimate(speed, speed)
+    value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
+    if speed.freedom < MIN_FREEDOM:
+        return Estimate(value, Unknown(f"{speed.n_times} judgement(s) with a time: too few"))
+    total = np.zeros(rules.draws)
+    # The variance itself is estimated: one scale for all, as it is pooled over all.
+    scale = np.sqrt(speed.freedom / generator(rules.seed, "scale").chisquare(speed.freedom, rules.draws))
+    for name, n in left.items():
+        if n:
+            deviation = math.sqrt(speed.variance_of(name) + speed.per_pair / n)
+            normal = generator(rules.seed, "hours", name).standard_normal(rules.draws)
+            total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
+    return Estimate(value, middle_share(total / HOUR, rules.level))
+
+
+def cost_of(hours: Estimate, rules: Rules) -> Estimate:
+    if rules.hourly_rate is None:
+        no_rate = Unknown("no hourly rate is given")
+        return Estimate(no_rate, no_rate)
+    value = hours.value if isinstance(hours.value, Unknown) else hours.value * rules.hourly_rate
+    spread = hours.interval
+    if isinstance(spread, Range):
+        spread = Range(spread.low * rules.hourly_rate, spread.high * rules.hourly_rate, spread.level)
+    return Estimate(value, spread)
+
+
+def middle_share(draws: Array, level: float) -> Range:
+    low, high = np.quantile(draws, tails(level))
+    return Range(float(low), float(high), level)
+
+
+def tails(level: float) -> tuple[float, float]:
+    return (1 - level) / 2, (1 + level) / 2

@@ -1,0 +1,136 @@
+"""What a forecast is made of: figures with their intervals, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A figure that cannot be had; `undefined` is the reason, in words."""
+
+    undefined: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Where the figure falls, with probability `level`."""
+
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval."""
+
+    value: float | Unknown
+    interval: Range | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The date, ISO 8601, in UTC, of the last judgement, with the interval's two dates."""
+
+    date: str | Unknown
+    interval: tuple[str, str] | Unknown
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a forecast depends on besides the judgements."""
+
+    fence: float
+    """Widths of the log times from their median beyond which a time is idling or a slip. At 3, log-normal times with
+    0 to 3% of breaks of 10 minutes to an hour have their mean within 1% on average."""
+    window_days: int
+    """The pace is that of so many days before now."""
+    hourly_rate: float | None
+    """What an hour of judging costs, in the study's currency; None when it is not known."""
+    level: float
+    draws: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairTime:
+    """An assessor's seconds per pair."""
+
+    n: int
+    """Judgements with a time."""
+    n_without: int
+    median: float
+    mean: float
+    """Of the times within the fences: what the forecast is made from."""
+    winsorised: float
+    """The mean with the others pulled in to the fences."""
+    n_slow: int
+    n_fast: int
+    """Times beyond the upper and the lower fence."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorForecast:
+    """One assessor's share."""
+
+    assessor: str
+    judged: int
+    remaining: int
+    time: PairTime | Unknown
+    pairs_per_day: float | Unknown
+    hours_left: Estimate
+    finish: Finish
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The study's remainder."""
+
+    assessors: tuple[AssessorForecast, ...]
+    judged: int
+    remaining: int
+    unit: Literal["queries", "judgements"] | Unknown
+    """What the intervals of hours and cost take as the unit of chance."""
+    hours_spent: float | Unknown
+    hours_left: Estimate
+    cost_spent: float | Unknown
+    cost_left: Estimate
+    finish: Finish
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A study to be: each of `queries` x `pool_size` pairs judged by `per_pair` people, `assessors` in all."""
+
+    queries: int
+    pool_size: int
+    per_pair: int
+    assessors: int
+
+
+@dataclass(frozen=True, slots=True)
+class DesignForecast:
+    """What a design will take and how sure its agreement will be."""
+
+    design: Design
+    pairs: int
+    judgements: int
+    hours_judging: Estimate
+    hours_adjudicating: float | Unknown
+    hours: Estimate
+    hours_per_assessor: float | Unknown
+    cost: Estimate
+    disputed: float | Unknown
+    """The share of pairs that will need adjudication, 0..1."""
+    coefficient: Estimate
+    """Its mean over the simulated studies, and the middle `level` share of them."""
+    width: Estimate
+    """Of the coefficient's own interval, likewise. The pilot is taken at its word: how far a small pilot may mislead
+    is not in it."""
+    simulated: int
+    undefined: int
+    """Simulated studies in which the coefficient or its interval had no value."""
