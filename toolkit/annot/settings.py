@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -38,6 +39,19 @@ class CollectionSettings(_Section):
     title: str = "A test collection"
     version: str = "0.1"
     language: str = "en"
+    description: str = ""
+    creators: tuple[str, ...] = ()
+    """Names of people or groups, as they want to be named in public."""
+    licence: str = ""
+    """Of the judgements: an SPDX identifier or a URL."""
+    text_licence: str = ""
+    """Of titles and abstracts; while it is empty, a release holds their ids only."""
+    url: str = ""
+    keywords: tuple[str, ...] = ()
+    citation: str = ""
+    """BibTeX; while it is empty, the citation is made of the other entries."""
+    published: date | None = None
+    """The only date that a release carries."""
 
 
 class ScaleSettings(_Section):
@@ -101,6 +115,13 @@ class JudgingSettings(_Section):
     """How agreement treats a judgement that is missing: leave the pair out, or count it as grade 0."""
 
 
+class AgreementSettings(_Section):
+    """The intervals of agreement figures, by resampling whole queries."""
+
+    resamples: Annotated[int, Field(ge=100)] = 2000
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+
+
 class AdjudicationSettings(_Section):
     ratings: Literal["shown", "hidden"] = "shown"
     adjudicator_may_assess: bool = False
@@ -133,6 +154,7 @@ class Settings(_Section):
     pool: PoolSettings = PoolSettings()
     word_vectors: WordVectorSettings = WordVectorSettings()
     judging: JudgingSettings = JudgingSettings()
+    agreement: AgreementSettings = AgreementSettings()
     adjudication: AdjudicationSettings = AdjudicationSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     store: StoreSettings = StoreSettings()
