@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
-    0: ("errors", "records", "settings", "ordering", "seeding"),
+    0: ("errors", "records", "settings", "ordering", "seeding", "spreadsheet"),
     1: (
         "formats",
         "corpus",
@@ -25,6 +25,7 @@ LEVELS = {
         "planning",
         "agreement",
         "adjudication",
+        "diagnosis",
         "measures",
         "significance",
         "regrading",

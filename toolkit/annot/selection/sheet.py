@@ -6,7 +6,6 @@ in at least one facet; an abstract that does not rest entirely on a cited paper;
 
 from __future__ import annotations
 
-import codecs
 import csv
 import difflib
 import io
@@ -18,6 +17,7 @@ from typing import get_args
 
 from annot.errors import InputError
 from annot.records import PaperType
+from annot.spreadsheet import NotCsv, csv_rows, decoded
 
 PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
 RATINGS = range(1, 6)
@@ -72,7 +72,7 @@ def read_sheet(
     faults: list[str] = []
     rows: list[SheetRow] = []
     lines_by_id: dict[str, int] = {}
-    for line, cells in _records(_decoded(data), name):
+    for line, cells in _records(data, name):
         reading = _Row(cells, facets)
         row = reading.row()
         if known is not None and row.paper_id and row.paper_id not in known:
@@ -166,28 +166,23 @@ class _Row:
         return tuple(facet for facet in self._facets if facet in named)
 
 
-def _records(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _records(data: bytes, name: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Each row that is not empty: the line it begins on, and its cells by column."""
-    lines = list(io.StringIO(text, newline=""))
-    skipped = 1 if lines and re.fullmatch(r'"?sep=.?"?', lines[0].rstrip("\r\n"), re.IGNORECASE) else 0
-    if len(lines) == skipped:
-        raise InputError(f"{name}: the sheet is empty", hint="write one with `annot query sample`")
-    reader = csv.reader(lines[skipped:], delimiter=_delimiter(lines[skipped]), strict=True)
-    line = skipped + 1
+    found = csv_rows(decoded(data), knows=lambda cell: cell.strip().lower() in COLUMNS)
     try:
-        header = _header(next(reader), f"{name}:{line}")
-        line = skipped + reader.line_num + 1
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                if any(cell.strip() for cell in cells[len(header) :]):
-                    raise InputError(
-                        f"{name}:{line}: found {len(cells)} cells, expected {len(header)}",
-                        hint="a cell that holds the separator must stand in quotes",
-                    )
-                yield line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-            line = skipped + reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{name}:{line}: not CSV from here on: {error}") from None
+        first = next(found, None)
+        if first is None:
+            raise InputError(f"{name}: the sheet is empty", hint="write one with `annot query sample`")
+        header = _header(first[1], f"{name}:{first[0]}")
+        for line, cells in found:
+            if any(cell.strip() for cell in cells[len(header) :]):
+                raise InputError(
+                    f"{name}:{line}: found {len(cells)} cells, expected {len(header)}",
+                    hint="a cell that holds the separator must stand in quotes",
+                )
+            yield line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+    except NotCsv as error:
+        raise InputError(f"{name}:{error.line}: not CSV from here on: {error}") from None
 
 
 def _header(cells: list[str], where: str) -> list[str]:
@@ -202,27 +197,6 @@ def _header(cells: list[str], where: str) -> list[str]:
     if faults:
         raise InputError(f"{where}: the header is not that of a rating sheet", faults=faults)
     return header
-
-
-def _delimiter(header: str) -> str:
-    """The separator under which the header shows most of the columns."""
-
-    def columns(delimiter: str) -> int:
-        cells = next(csv.reader([header], delimiter=delimiter))
-        return len(set(COLUMNS).intersection(cell.strip().lower() for cell in cells))
-
-    return max(",;\t", key=columns)
-
-
-def _decoded(data: bytes) -> str:
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # What Excel's plain "CSV" holds on a western system. Only text for people can be garbled by a wrong guess:
-        # ids are looked up in the corpus.
-        return data.decode("cp1252", errors="replace")
 
 
 def _unknown_paper(paper_id: str) -> str:
