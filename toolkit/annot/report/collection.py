@@ -107,7 +107,7 @@ class CollectionFacts:
     """Names of people or groups, as they want to be named in public."""
     url: str
     published: str
-    """ISO 8601 date."""
+    """ISO 8601 date; empty where none is given: a release carries no other."""
     cite_as: str | None
     """As BibTeX; without it `citation` is made of the other facts."""
     keywords: tuple[str, ...]
@@ -167,7 +167,8 @@ class CollectionFacts:
         """How to cite it: `cite_as`, or authors, year, title, version and address."""
         if self.cite_as:
             return self.cite_as
-        return f"{', '.join(self.creators)} ({self.published[:4]}). {self.title}. Version {self.version}. {self.url}"
+        year = f" ({self.published[:4]})" if self.published else ""
+        return f"{', '.join(self.creators)}{year}. {self.title}. Version {self.version}. {self.url}".rstrip()
 
     def command(self, group: str) -> str:
         """The command behind a group of facts as ` (`annot ...`)` in Markdown, or nothing where none is known."""

@@ -171,7 +171,7 @@ def croissant(
         "license": found.url,
         "url": facts.url,
         "creator": [{"@type": "sc:Organization", "name": name} for name in facts.creators],
-        "datePublished": facts.published,
+        **({"datePublished": facts.published} if facts.published else {}),
         "version": semantic_version(facts.version),
         "inLanguage": facts.language,
         "keywords": ["information retrieval", "test collection", *facts.keywords],

@@ -47,20 +47,23 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     Archives (gzip, zip) are opened; a file that is no text and no archive is a finding, for it was not searched.
 
     A name is found as whole words, its parts in either order, whatever stands between them. A server id of fewer than
-    six digits is only found with one of Label Studio's field names.
+    six digits is only found with one of Label Studio's field names. There may be many thousand server ids: they are
+    looked up, not searched one by one.
     allowed: e-mail addresses that are meant to be public, such as the maintainer's.
     """
-    searches = [search for secret in dict.fromkeys(secrets) if (search := _search(secret)) is not None]
+    once = list(dict.fromkeys(secrets))
+    ids = frozenset(_folded(one.value.strip()) for one in once if _is_id(one))
+    searches = [search for secret in once if not _is_id(secret) and (search := _search(secret)) is not None]
     public = {_folded(address) for address in allowed}
     found: set[Finding] = set()
     for path, content in files.items():
-        found.update(_in_text(path, -1, path, searches, public))
+        found.update(_in_text(path, -1, path, searches, ids, public))
         for inner, text in _texts(path, content):
             if text is None:
                 found.add(Finding(inner, 0, "not searched: neither text nor an archive that opens", ""))
                 continue
             for before, block in _blocks(text):
-                found.update(_in_text(inner, before, block, searches, public))
+                found.update(_in_text(inner, before, block, searches, ids, public))
     return tuple(sorted(found))
 
 
@@ -76,6 +79,14 @@ _FIELDS = (
     "annotation_id|annotator_id|completed_by|created_username|draft_id|inner_id|lead_time|project_id|prediction_id"
     "|server_user_id|task_id|total_annotations|unique_id|updated_by|user_id|was_cancelled"
 )
+
+
+_KEYED_ID = re.compile(
+    rf"(?:(?<![\w-])(?:id|{_FIELDS})[\"']?|[\"'](?:annotation|prediction|project|task|user)[\"'])"
+    r"\s*[:=]\s*[\"']?(\d+)(?!\w)"
+)
+_LONG_ID = re.compile(rf"(?<!\w)(\d{{{SHORT_NUMBER},}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})(?!\w)")
+"""A number, or a UUID as Label Studio's `unique_id`."""
 
 
 class _Pattern(NamedTuple):
@@ -158,8 +169,15 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(lines[start : start + BLOCK_LINES + 1])
 
 
-def _in_text(path: str, before: int, text: str, searches: list[_Search], public: set[str]) -> Iterator[Finding]:
+def _in_text(
+    path: str, before: int, text: str, searches: list[_Search], ids: frozenset[str], public: set[str]
+) -> Iterator[Finding]:
     for reading in _readings(text):
+        for id_pattern in (_KEYED_ID, _LONG_ID) if ids else ():
+            for match in id_pattern.finditer(reading):
+                if match[1] in ids:
+                    line = before + reading.count("\n", 0, match.start()) + 1
+                    yield Finding(path, line, "a planted studio id", _masked(match[1]))
         for search in searches:
             for match in search.pattern.finditer(reading):
                 line = before + reading.count("\n", 0, match.start()) + 1
@@ -224,6 +242,12 @@ def _folded(text: str) -> str:
     return bare.casefold()
 
 
+def _is_id(secret: Secret) -> bool:
+    """Whether it is looked up among the numbers and UUIDs of a text."""
+    value = _folded(secret.value.strip())
+    return secret.kind == "studio id" and bool(value.isdigit() or _LONG_ID.fullmatch(value))
+
+
 def _search(secret: Secret) -> _Search | None:
     value = secret.value.strip()
     folded = _folded(value)
@@ -234,10 +258,7 @@ def _search(secret: Secret) -> _Search | None:
         orders = {r"[\W_]{1,3}".join(parts), r"[\W_]{1,3}".join([*parts[-1:], *parts[:-1]])}
         pattern = rf"(?<![^\W_])(?:{'|'.join(sorted(orders))})(?![^\W_])"
     elif secret.kind == "studio id":
-        if folded.isdigit() and len(folded) < SHORT_NUMBER:
-            pattern = rf"(?<![\w-])(?:id|{_FIELDS})[\"']?\s*[:=]\s*[\"']?{folded}(?!\w)"
-        else:
-            pattern = rf"(?<!\w){re.escape(folded)}(?!\w)"
+        pattern = rf"(?<!\w){re.escape(folded)}(?!\w)"
     elif secret.kind == "studio address":
         # With or without scheme and slash, it is the same server.
         pattern = re.escape(re.sub(r"^[a-z]+://", "", folded).rstrip("/"))

@@ -202,12 +202,15 @@ def _software(facts: CollectionFacts) -> list[str]:
 
 
 def _when(facts: CollectionFacts) -> list[str]:
-    return [f"Version {facts.version}: {facts.published}."]
+    return [f"Version {facts.version}" + (f": {facts.published}." if facts.published else ".")]
 
 
 def _licence(facts: CollectionFacts) -> list[str]:
-    found = licence(facts.licence)
-    return [f"Judgements: [{found.name}]({found.url}). Titles and abstracts: {facts.text_licence}."]
+    judgements = "not chosen yet"
+    if facts.licence:
+        found = licence(facts.licence)
+        judgements = f"[{found.name}]({found.url})"
+    return [f"Judgements: {judgements}. Titles and abstracts: {facts.text_licence}."]
 
 
 def _language(facts: CollectionFacts) -> list[str]:
