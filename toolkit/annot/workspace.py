@@ -15,6 +15,7 @@ from annot.errors import InputError, MissingInput
 from annot.settings import Settings, read_settings
 
 SETTINGS_FILE = "annot.toml"
+CACHE = ".annot"
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
@@ -64,7 +65,7 @@ class Workspace:
     @property
     def cache(self) -> Path:
         """What can be made again: token ids, trained word vectors, a local Label Studio."""
-        return self.root / ".annot"
+        return self.root / CACHE
 
     @property
     def database_url(self) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from annot.cli.output import JsonOption, WorkspaceOption, emit, say
+from annot.cli.output import JsonOption, WorkspaceOption, emit, progress, say
 
 PANEL = "Help"
 
@@ -65,5 +65,5 @@ def demo(
     """The whole way on the packaged corpus of fictional papers, with simulated assessors."""
     from annot.steps import demo as step
 
-    done = step.run(folder, fresh=fresh, tell=say)
+    done = step.run(folder, fresh=fresh, tell=say, watch=progress)
     emit("demo", done, step.describe(done), as_json=as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,10 +36,10 @@ from annot.steps import (
     simulate,
     studio,
 )
-from annot.steps.init import init
+from annot.steps.init import init, settings_text
 from annot.store.database import open_store
 from annot.store.runs import Imported, put_import
-from annot.workspace import SETTINGS_FILE, Workspace, write_file
+from annot.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 NAME = "annot-demo"
 PER_METHOD = 3
@@ -54,6 +55,8 @@ NOTICE = (
 )
 
 Tell = Callable[[str], None]
+Watch = Callable[[str], AbstractContextManager[corpus.Advance]]
+"""Opens a progress bar of that name, for as long as the context lasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Done:
     """The mean overlap of each freshly trained ranking with its frozen one."""
 
 
-def run(folder: Path, *, fresh: bool, tell: Tell) -> Done:
+def run(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else.
 
     fresh: draw from rankings made just now instead of the frozen ones, which are the same on every machine.
@@ -90,7 +93,8 @@ def run(folder: Path, *, fresh: bool, tell: Tell) -> Done:
     for paper_id, facet in chosen:
         queries.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
-    overlap = _pools(ws, fresh=fresh, tell=tell)
+    with watch("ranking") as advance:
+        overlap = _pools(ws, fresh=fresh, tell=tell, advance=advance)
     for person in (*CAST, ADJUDICATOR):
         assessors.add(
             ws,
@@ -103,15 +107,18 @@ def run(folder: Path, *, fresh: bool, tell: Tell) -> Done:
         )
     planned = plan.make(ws, queries=(), seed=None, dry_run=False)
     tell(f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors; plan {planned.sha256[:12]}")
-    pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=_quietly)
+    with watch("sending tasks") as advance:
+        pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(one.planned for one in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
     tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
-    judged = simulate.judge(ws, seed=SEED, truth=simulate.demo_relevance())
+    with watch("judging") as advance:
+        judged = simulate.judge(ws, seed=SEED, truth=simulate.demo_relevance(), advance=advance)
     pull.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"     {judged} judgements pulled back")
     adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=_quietly)
-    settled = simulate.settle(ws, seed=SEED, truth=simulate.demo_relevance())
+    with watch("settling") as advance:
+        settled = simulate.settle(ws, seed=SEED, truth=simulate.demo_relevance(), advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
     table = agreement.measure(ws, missing=None)
@@ -149,21 +156,26 @@ def describe(done: Done) -> str:
 
 
 def _workspace(folder: Path) -> Workspace:
+    """The demo's workspace, made where nothing stands; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
-    if settings_file.is_file():
-        ws = Workspace.open(folder)
-        if ws.settings.collection.name != NAME:
+    if not settings_file.is_file():
+        if folder.exists() and (not folder.is_dir() or any(one.name != CACHE for one in folder.iterdir())):
             raise InputError(
-                f"{folder}: holds the study {ws.settings.collection.name!r}, expected an empty folder or the demo's",
-                hint="name another folder: annot demo FOLDER",
+                f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
             )
-        return ws
-    if folder.is_dir() and any(folder.iterdir()):
+        write_file(settings_file, _settings_text())
+    ws = Workspace.open(folder)
+    if ws.settings.collection.name != NAME:
         raise InputError(
-            f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
+            f"{folder}: holds the study {ws.settings.collection.name!r}, expected an empty folder or the demo's",
+            hint="name another folder: annot demo FOLDER",
         )
-    init(folder, name=NAME, dry_run=False)
-    document = tomlkit.parse(settings_file.read_text(encoding="utf-8"))
+    init(folder, name=None, dry_run=False)
+    return ws
+
+
+def _settings_text() -> str:
+    document = tomlkit.parse(settings_text(NAME))
     document["seed"] = SEED
     collection, pools = document["collection"], document["pool"]
     assert isinstance(collection, tomlkit.items.Table)
@@ -173,11 +185,10 @@ def _workspace(folder: Path) -> Workspace:
     pools["ranking_depth"] = RANKING_DEPTH
     # No vectors of a neural model come with the demo: latent semantic analysis stands in for `specter`.
     pools["methods"] = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
-    write_file(settings_file, tomlkit.dumps(document))
-    return Workspace.open(folder)
+    return tomlkit.dumps(document)
 
 
-def _pools(ws: Workspace, *, fresh: bool, tell: Tell) -> dict[str, float]:
+def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
 
     def build(*, frozen: bool) -> pool.Built:
@@ -190,14 +201,14 @@ def _pools(ws: Workspace, *, fresh: bool, tell: Tell) -> dict[str, float]:
             seed=None,
             frozen=frozen,
             dry_run=False,
-            advance=_quietly,
+            advance=advance,
         )
 
     if fresh:
         built = build(frozen=False)
         tell(f"5/12 pools: {built.notes[0]}")
         return {}
-    rankings, _ = pool.fresh_rankings(ws, advance=_quietly)
+    rankings, _ = pool.fresh_rankings(ws, advance=advance)
     frozen_files = packaged.frozen_rankings()
     overlap = {}
     for method, by_paper in rankings.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -30,11 +31,13 @@ from annot.workspace import Workspace
 Relevance = Callable[[Query, str], float]
 """How similar a document is to a query in truth, in [0, 3]."""
 
+Advance = Callable[[int, int | None], None]
+
 Respond = Callable[[Pair, dict[str, Any]], tuple[list[dict[str, Any]], float]]
 """A person's answer to one task: the result to submit and the seconds it took."""
 
 
-def judge(ws: Workspace, *, seed: int, truth: Relevance) -> int:
+def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
     """Every assessor judges what is left in their project; returns how many judgements there are then."""
     known = _known(ws)
     reasons = [reason.value for reason in REASONS]
@@ -50,10 +53,10 @@ def judge(ws: Workspace, *, seed: int, truth: Relevance) -> int:
 
         return respond
 
-    return _work(ws, "judge", {person.name: responder(person) for person in CAST})
+    return _work(ws, "judge", {person.name: responder(person) for person in CAST}, advance)
 
 
-def settle(ws: Workspace, *, seed: int, truth: Relevance) -> int:
+def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
     """The adjudicator settles what is left; returns how many decisions there are then."""
     known = _known(ws)
     with open_store(ws.database_url) as store, store.read() as session:
@@ -71,7 +74,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance) -> int:
         ground = GROUNDS[int(generator(seed, "ground", *pair).integers(len(GROUNDS)))].value
         return write_result(task, grade=ruling.grade, comment=ruling.reason, settled_by=ground), ruling.lead_time
 
-    return _work(ws, "adjudicate", {ADJUDICATOR.name: respond})
+    return _work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
 
 
 def demo_relevance() -> Relevance:
@@ -85,7 +88,7 @@ def _known(ws: Workspace) -> dict[str, Query]:
         return {query.query_id: query for query in read_queries(session)}
 
 
-def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond]) -> int:
+def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance: Advance) -> int:
     """Everybody at once, each with their own token, each in the order of their own project."""
     with open_store(ws.database_url) as store:
         made = push.parcels_of(ws, store) if round == "judge" else adjudicate.parcels_of(ws, store)
@@ -102,12 +105,20 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond]) -> int
             passwords=passwords_file(ws),
         )
     tokens = dict(zip(busy, opened, strict=True))
+    total = sum(len(parcels[name].tasks) for name in busy)
+    answered = itertools.count(1)
+
+    def one_more() -> None:
+        advance(next(answered), total)
+
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
-        counts = pool.map(lambda name: _answer(projects[name], parcels[name], tokens[name], responders[name]), busy)
+        counts = pool.map(
+            lambda name: _answer(projects[name], parcels[name], tokens[name], responders[name], one_more), busy
+        )
         return sum(counts)
 
 
-def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond) -> int:
+def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond, one_more: Callable[[], None]) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
     sent = dict(zip(parcel.pairs, parcel.tasks, strict=True))
@@ -117,4 +128,5 @@ def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond
             if not task.annotations:
                 result, lead_time = respond(pair, sent[pair])
                 gateway.annotate(task.task_id, result, lead_time=lead_time)
+            one_more()
         return len(tasks)
