@@ -27,6 +27,10 @@ def agreement(
         ),
     ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Print every coefficient, with mean and quartiles.")] = False,
+    binarised_at: Annotated[
+        int | None, typer.Option(help="Compare this grade or higher against lower.", show_default="the whole scale")
+    ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
@@ -34,8 +38,10 @@ def agreement(
     from annot.steps import agreement as step
     from annot.workspace import Workspace
 
-    measured = step.measure(Workspace.open(workspace), missing=missing)
-    emit("agreement", step.as_data(measured), step.describe(measured, per_query=per_query), as_json=as_json)
+    measured = step.measure(Workspace.open(workspace), missing=missing, binarised_at=binarised_at)
+    emit(
+        "agreement", step.as_data(measured), step.describe(measured, per_query=per_query, every=every), as_json=as_json
+    )
 
 
 adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)

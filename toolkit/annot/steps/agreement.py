@@ -5,10 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from annot.agreement import TOGETHER, AgreementTable, GroupAgreement, Summary, Undefined, agreement_table, to_json
+from annot.agreement import (
+    TOGETHER,
+    AgreementTable,
+    Bootstrap,
+    GroupAgreement,
+    Interval,
+    Summary,
+    Undefined,
+    agreement_table,
+    to_json,
+)
+from annot.agreement.missing import POLICIES
 from annot.errors import MissingInput
 from annot.records import Judgement
 from annot.report.text import text_table
+from annot.steps.names import check_name
 from annot.steps.outcome import Outcome, outcome_of
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -18,17 +30,27 @@ SHOWN = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 """The coefficients of CSFCube's Table 2, in its order."""
 
 
-def measure(ws: Workspace, *, missing: str | None) -> AgreementTable:
-    """Compute all coefficients and write them; `missing` None takes the policy of annot.toml."""
+def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
+    """Compute all coefficients with their intervals; `missing` None takes the policy of annot.toml.
+
+    binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
+    also written to `exports/agreement.json`.
+    """
+    if missing is not None:
+        check_name(missing, tuple(POLICIES), what="--missing")
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
         facets = {query.query_id: query.facet for query in read_queries(session)}
-    table = table_of(ws, outcome, facets, missing=missing or ws.settings.judging.missing)
-    write_file(ws.exports / "agreement.json", json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n")
+    policy = ws.settings.judging.missing
+    table = table_of(ws, outcome, facets, missing=missing or policy, binarised_at=binarised_at)
+    if table.missing == policy and binarised_at is None:
+        write_file(ws.exports / "agreement.json", json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n")
     return table
 
 
-def table_of(ws: Workspace, outcome: Outcome, facets: dict[str, str], *, missing: str) -> AgreementTable:
+def table_of(
+    ws: Workspace, outcome: Outcome, facets: dict[str, str], *, missing: str, binarised_at: int | None
+) -> AgreementTable:
     """The agreement of one state of the study. Raises MissingInput when nothing is judged."""
     if not outcome.judgements:
         raise MissingInput("no judgements", hint="bring them in with `annot pull`")
@@ -38,8 +60,8 @@ def table_of(ws: Workspace, outcome: Outcome, facets: dict[str, str], *, missing
         facets,
         grades=ws.settings.scale.grades,
         missing=missing,
-        binarised_at=None,
-        bootstrap=None,
+        binarised_at=binarised_at,
+        bootstrap=Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed),
     )
 
 
@@ -54,17 +76,20 @@ def as_data(table: AgreementTable) -> Any:
     return to_json(table)
 
 
-def describe(table: AgreementTable, *, per_query: bool) -> str:
-    """The table as text: a line for each facet, before and after; on request a line for each query."""
-    parts = [f"missing judgements: {table.missing}; median over queries"]
+def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
+    """The table as text: a line for each facet, before and after; on request each query, each coefficient."""
+    scale = "" if table.binarised_at is None else f"; grade {table.binarised_at} or higher against lower"
+    parts = [f"missing judgements: {table.missing}{scale}; median over queries, {_interval_kind(table)}"]
     names = [table.titles[name] for name in SHOWN]
     rows: list[list[object]] = []
     for group in table.groups:
         for when in ("before", "after"):
             summaries = getattr(group, when)
-            figures = [_number(summaries[name].median, name) for name in SHOWN]
+            figures = [f"{number(summaries[name].median)} {interval(summaries[name], 'median')}" for name in SHOWN]
             rows.append([group.name, when, *figures, group.n_queries, group.n_pairs])
     parts.append(text_table(["facet", "adjudication", *names, "queries", "pairs"], rows))
+    if every:
+        parts.append(_every_coefficient(table))
     shares = [
         [
             group.name,
@@ -79,7 +104,7 @@ def describe(table: AgreementTable, *, per_query: bool) -> str:
     parts += _explanations(table)
     if per_query:
         lines = [
-            [one.query_id, when, *(_number(getattr(one, when)[name], name) for name in SHOWN), one.n_pairs]
+            [one.query_id, when, *(number(getattr(one, when)[name]) for name in SHOWN), one.n_pairs]
             for one in table.queries
             for when in ("before", "after")
         ]
@@ -106,10 +131,53 @@ def group_named(table: AgreementTable, name: str) -> GroupAgreement:
     return next(group for group in table.groups if group.name == name)
 
 
-def _number(value: float | Undefined, name: str) -> str:
-    if isinstance(value, Undefined):
-        return "undefined"
-    return f"{value:.2f}" if name == "percent" else f"{value:.4f}"
+def number(value: float | Undefined) -> str:
+    """A coefficient or a percentage, to four decimals."""
+    return "undefined" if isinstance(value, Undefined) else f"{value:.4f}"
+
+
+def interval(summary: Summary, statistic: str) -> str:
+    """The interval of a summary's median, mean or pooled figure: BCa, else percentile; empty where there is none."""
+    if summary.intervals is None:
+        return ""
+    found = summary.intervals[statistic]
+    for one in (found.bca, found.percentile):
+        if isinstance(one, Interval):
+            return f"[{one.low:.2f}, {one.high:.2f}]"
+    return ""
+
+
+def _interval_kind(table: AgreementTable) -> str:
+    for group in table.groups:
+        for summary in group.before.values():
+            if summary.intervals and isinstance(found := summary.intervals["median"].bca, Interval):
+                return f"{100 * found.level:g}% intervals from {found.resamples} resamples of whole queries (BCa)"
+    return "no intervals: too few queries"
+
+
+def _every_coefficient(table: AgreementTable) -> str:
+    rows = [
+        [
+            group.name,
+            when,
+            table.titles[name],
+            number(summary.median),
+            interval(summary, "median"),
+            number(summary.mean),
+            interval(summary, "mean"),
+            number(summary.q1),
+            number(summary.q3),
+            number(summary.pooled),
+            interval(summary, "pooled"),
+            summary.n_queries,
+            summary.n_pairs,
+        ]
+        for group in table.groups
+        for when in ("before", "after")
+        for name, summary in getattr(group, when).items()
+    ]
+    headings = ["facet", "adjudication", "coefficient", "median", "", "mean", "", "Q1", "Q3", "pooled", ""]
+    return text_table([*headings, "queries", "pairs"], rows)
 
 
 def _share(value: float | Undefined) -> str:

@@ -121,7 +121,7 @@ def run(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         settled = simulate.settle(ws, seed=SEED, truth=simulate.demo_relevance(), advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
-    table = agreement.measure(ws, missing=None)
+    table = agreement.measure(ws, missing=None, binarised_at=None)
     together = agreement.group_named(table, TOGETHER)
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")

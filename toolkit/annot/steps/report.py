@@ -72,7 +72,7 @@ def write(ws: Workspace) -> Written:
 
 
 def _read(ws: Workspace) -> _Study:
-    agreement = agreement_step.measure(ws, missing=None)
+    agreement = agreement_step.measure(ws, missing=None, binarised_at=None)
     has_runs = (ws.exports / "qrels.txt").is_file() and any(ws.runs.glob("*.run"))
     evaluated = evaluate_step.evaluate(ws, files=(), dialect=None) if has_runs else None
     with open_store(ws.database_url, create=False) as store, store.read() as session:
