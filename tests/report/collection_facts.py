@@ -86,6 +86,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
                 "together", "after", "Cohen's kappa", "median over queries", None, None, None, 0, 0, "one grade only"
             ),
         ),
+        interval_level=0.95,
         splits=(("all", "fold1_dev", 1),),
         runs=("fabs_tfidf",),
         annot_version="0.1.0",

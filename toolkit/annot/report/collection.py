@@ -125,6 +125,8 @@ class CollectionFacts:
     pool: PoolFacts
     judging: JudgingFacts
     agreement: tuple[AgreementFigure, ...]
+    interval_level: float
+    """Of the intervals in `agreement`, e.g. 0.95."""
     splits: tuple[tuple[str, str, int], ...]
     """Facet (or `all`), fold, queries."""
     runs: tuple[str, ...]

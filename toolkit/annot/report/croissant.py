@@ -216,7 +216,7 @@ def responsible_ai(facts: CollectionFacts, answers: Answers) -> dict[str, Any]:
         "rai:dataAnnotationAnalysis": [
             f"{thousands(facts.adjudicated)} of {thousands(facts.pairs)} pairs were adjudicated; in "
             f"{thousands(over_ruled)} the final grade is nobody's. {_rule(MISSING, judging.missing)}.",
-            *(_agreement_sentence(one) for one in facts.agreement),
+            *(_agreement_sentence(one, level=facts.interval_level) for one in facts.agreement),
             *(f"Audit: {finding}" for finding in judging.audit),
         ],
         "rai:annotatorDemographics": [
@@ -244,11 +244,12 @@ def responsible_ai(facts: CollectionFacts, answers: Answers) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _agreement_sentence(figure: AgreementFigure) -> str:
+def _agreement_sentence(figure: AgreementFigure, *, level: float) -> str:
     whose = "all facets together" if figure.facet == TOGETHER else f"facet {figure.facet}"
     return (
         f"{figure.coefficient}, {figure.statistic}, {figure.stage} adjudication, {whose}: {figure_text(figure)} "
-        f"({thousands(figure.n_queries)} queries, {thousands(figure.n_pairs)} pairs; 95% interval over whole queries)"
+        f"({thousands(figure.n_queries)} queries, {thousands(figure.n_pairs)} pairs; {100 * level:g}% interval over "
+        "whole queries)"
     )
 
 

@@ -59,7 +59,15 @@ def agreement_table(facts: CollectionFacts) -> str:
     if not facts.agreement:
         return ""
     return markdown_table(
-        ["facet", "adjudication", "coefficient", "statistic", "value [95% interval]", "queries", "pairs"],
+        [
+            "facet",
+            "adjudication",
+            "coefficient",
+            "statistic",
+            f"value [{100 * facts.interval_level:g}% interval]",
+            "queries",
+            "pairs",
+        ],
         [
             [
                 "all together" if one.facet == TOGETHER else one.facet,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,13 @@ from annot.errors import InputError, MissingInput
 from annot.formats.papers import read_papers as parse_papers
 from annot.records import Paper
 from annot.store import papers as parquet
-from annot.workspace import Workspace, write_manifest
+from annot.store.database import Store, open_store
+from annot.store.runs import Imported, put_import, read_imports
+from annot.workspace import Workspace, sha256_of, write_manifest
 
 MANIFEST = "manifest.json"
+SOURCE = "corpus"
+"""The kind of import under which the store remembers what was read."""
 REPORTED = 10
 """Examples of each kind that are told; all of them are counted."""
 OFTEN = 2_000
@@ -56,9 +61,10 @@ def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) ->
             pass
         digest = None
     else:
-        with parquet.PaperWriter(ws.corpus) as writer:
+        with open_store(ws.database_url, create=False) as store, parquet.PaperWriter(ws.corpus) as writer:
             for paper in kept:
                 writer.add(paper)
+            _remember(store, files, tally)
         digest = write_corpus_manifest(ws) if before + tally.kept else None
     return Added(
         read=tally.read,
@@ -69,6 +75,16 @@ def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) ->
         same_title=tuple(tally.same_title[known_titles:]),
         sha256=digest,
     )
+
+
+def _remember(store: Store, files: list[Path], tally: Tally) -> None:
+    """Note down what was left out of these files, once: the same files again are all known, which is no news."""
+    content = hashlib.sha256("".join(sorted(sha256_of(path) for path in files)).encode()).hexdigest()
+    rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())}
+    with store.begin() as session:
+        if not any((one.what, one.source_sha256) == (SOURCE, content) for one in read_imports(session)):
+            facts = {"read": tally.read, "kept": tally.kept, "rejected": rejected}
+            put_import(session, Imported(SOURCE, content, facts))
 
 
 def write_corpus_manifest(ws: Workspace) -> str:
