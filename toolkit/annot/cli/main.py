@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ ORDER = (
     *("pool",),
     *("assessor", "guidelines", "plan", "push", "status", "pull"),
     *("agreement", "adjudicate", "qrels"),
-    *("run", "evaluate"),
+    *("run", "evaluate", "reusability"),
     *("report",),
     *("studio", "demo"),
 )
@@ -29,6 +30,18 @@ class InOrder(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=ORDER.index)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Two ways to end early are ours to tell: left to itself, typer says nothing of either."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted; run the same command again and it goes on", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # The reader of our output went away (`annot ... | head`): nothing is wrong, and nobody is left to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
 
 
 app = typer.Typer(
@@ -63,20 +76,33 @@ for room in (prepare, pool, judge, settle, measure, publish, support):
 def run() -> None:
     """The console script: exit 0 done, 1 a finding, 2 bad input or usage, 3 Label Studio, 130 interrupted."""
     try:
-        app()
+        app(prog_name="annot")
     except AnnotError as error:
         report(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; run the same command again and it goes on", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output went away (`annot ... | head`): nothing is wrong, and nobody is left to tell.
-        sys.stderr.close()
-        sys.exit(0)
+    except OSError as error:
+        report(refusal(error))
+        sys.exit(AnnotError.exit_code)
 
 
 SHOWN_FAULTS = 20
+
+REFUSALS: dict[type[OSError], str] = {
+    FileExistsError: "a file, expected a folder",
+    NotADirectoryError: "below a file, expected a folder",
+    IsADirectoryError: "a folder, expected a file",
+    PermissionError: "no permission",
+}
+
+
+def refusal(error: OSError) -> AnnotError:
+    """What the file system refuses, in words; files are written whole or not at all, so nothing is half-written."""
+    what = REFUSALS.get(type(error), error.strerror or str(error))
+    place = error.filename2 or error.filename
+    return AnnotError(
+        what if place is None else f"{os.fsdecode(place)}: {what}",
+        hint="nothing is half-written; put it right, and run the same command again",
+    )
 
 
 def report(error: AnnotError) -> None:

@@ -15,6 +15,7 @@ PANEL = "Measure"
 def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(run)
     app.command(rich_help_panel=PANEL)(evaluate)
+    app.command(rich_help_panel=PANEL)(reusability)
 
 
 def run(
@@ -50,3 +51,18 @@ def evaluate(
     for note in evaluated.notes:
         say(note)
     emit("evaluate", step.as_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
+
+
+def reusability(
+    dialect: Annotated[str, typer.Option(help="csfcube or trec.")] = "trec",
+    measure: Annotated[str, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.")] = "nDCG",
+    mixtures: Annotated[int, typer.Option(min=1, help="Random mixtures of the assessors.")] = 500,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
+    from annot.steps import reusability as step
+    from annot.workspace import Workspace
+
+    found = step.measure(Workspace.open(workspace), dialect=dialect, measure_name=measure, mixtures=mixtures)
+    emit("reusability", step.as_data(found), step.describe(found), as_json=as_json)

@@ -62,8 +62,15 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> 
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         facets = {query.query_id: query.facet for query in read_queries(session)}
         splits = read_splits(session)
+    strangers = sorted({one.query_id for one in qrels} - set(facets))
+    if strangers:
+        raise InputError(
+            f"{ws.exports / qrels_step.QRELS_FILE}: {len(strangers)} of its queries are not in this study",
+            faults=[f"query {name!r}: not in this study" for name in strangers],
+            hint=qrels_step.HINT,
+        )
     evaluated = of_runs(
-        _read_runs(ws, files),
+        read_runs(ws, files),
         qrels,
         facets=facets,
         splits=splits,
@@ -180,7 +187,8 @@ def _test_folds(folds: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [folds[name] for name in sorted(folds) if re.fullmatch(r"fold\d+_test", name)]
 
 
-def _read_runs(ws: Workspace, files: tuple[Path, ...]) -> dict[str, dict[str, Ranking]]:
+def read_runs(ws: Workspace, files: tuple[Path, ...]) -> dict[str, dict[str, Ranking]]:
+    """The runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput when there are none."""
     paths = files or tuple(sorted(ws.runs.glob("*.run")))
     if not paths:
         raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
