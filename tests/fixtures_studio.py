@@ -92,7 +92,7 @@ def studio() -> Iterator[Studio]:
         unavailable(f"no Label Studio: {error}")
     # Not pytest's own folder: it keeps the last three, and each of these is large.
     folder = Path(tempfile.mkdtemp(prefix="annot-studio-"))
-    template = _template_folder()
+    template = template_folder()
     if template.is_dir():
         shutil.copytree(template, folder, dirs_exist_ok=True)
     environment = {**os.environ, installing.ENVIRONMENT_VARIABLE: str(program.parent.parent)}
@@ -122,7 +122,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def _template_folder() -> Path:
+def template_folder() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "annot" / f"studio-for-tests-{installing.VERSION}"
 

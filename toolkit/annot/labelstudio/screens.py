@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,4 +46,33 @@ def _screen(template: str, *, scale_names: Sequence[str], opinions: int, overrid
         check_label_config(xml)
     except InputError as error:
         raise InputError(f"{template}: {error.message}", hint="correct the template") from None
+    faults = _faults(xml, grades=[grade["value"] for grade in values["grades"]])
+    if faults:
+        raise InputError(f"{template}: the screen does not serve", faults=faults, hint="correct the template")
     return xml
+
+
+def _faults(xml: str, *, grades: Sequence[str]) -> list[str]:
+    """What a valid screen lacks to be judged on: the controls that are read back, every grade, keys of their own."""
+    root = ET.fromstring(xml)
+    named = {element.get("name"): element for element in root.iter() if element.get("name")}
+    needed = (controls.TEXT, controls.RATING, controls.SENTENCE_LABEL)
+    faults = [f"found no control named {name!r}" for name in needed if name not in named]
+    if controls.RATING in named:
+        values = [choice.get("value", "") for choice in named[controls.RATING].iter("Choice")]
+        faults += [
+            f"{controls.RATING}: found no choice {grade!r}, a grade of the scale"
+            for grade in grades
+            if grade not in values
+        ]
+        faults += [
+            f"{controls.RATING}: the choice {value!r} is no grade of the scale"
+            for value in values
+            if value not in (*grades, controls.CANNOT_JUDGE)
+        ]
+        if controls.CANNOT_JUDGE in values and controls.REASON not in named:
+            faults.append(f"found no control named {controls.REASON!r} for {controls.CANNOT_JUDGE!r}")
+    keys = Counter(element.get("hotkey") for element in root.iter() if element.get("hotkey"))
+    return faults + [
+        f"the key {key!r} serves {count} choices, expected one" for key, count in keys.items() if count > 1
+    ]

@@ -1,0 +1,193 @@
+"""The local server's life: a stand-in program that answers `/health`, so that every turn can be tried in seconds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from annot.errors import StudioError
+from annot.labelstudio import installing, server
+
+STAND_IN = f"""#!{sys.executable}
+import os, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+arguments = sys.argv[1:]
+port = int(arguments[arguments.index("--port") + 1])
+print("token", os.environ["LABEL_STUDIO_USER_TOKEN"], flush=True)
+if os.environ.get("STAND_IN_FAILS"):
+    sys.exit("the database is broken")
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+    def log_message(self, *arguments):
+        pass
+
+HTTPServer((arguments[arguments.index("--internal-host") + 1], port), Handler).serve_forever()
+"""
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    program = tmp_path / "environment" / "bin" / "label-studio"
+    program.parent.mkdir(parents=True)
+    program.write_text(STAND_IN)
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return {"PATH": os.environ["PATH"], installing.ENVIRONMENT_VARIABLE: str(tmp_path / "environment")}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "studio"
+    server.down(tmp_path / "studio")
+
+
+def start(folder: Path, environ: dict[str, str], port: int | None = None) -> server.Server:
+    return server.up(folder, environ=environ, port=port, say=lambda text: None)
+
+
+def test_up_twice_is_one_server_and_down_ends_it(folder: Path, environ: dict[str, str]) -> None:
+    first = start(folder, environ)
+    assert first.healthy
+    assert first.url == f"http://127.0.0.1:{first.port}"
+    assert start(folder, environ) == first
+    assert server.status(folder) == first
+    assert server.down(folder)
+    assert server.status(folder) is None
+    assert not server.down(folder)
+
+
+def test_it_listens_on_loopback_only(folder: Path, environ: dict[str, str]) -> None:
+    running = start(folder, environ)
+    command = Path(f"/proc/{running.pid}/cmdline")
+    if not command.exists():
+        pytest.skip("no /proc here")
+    assert "127.0.0.1" in command.read_text().split("\0")
+
+
+def test_it_keeps_its_port_and_its_administrator(folder: Path, environ: dict[str, str]) -> None:
+    first, admin = start(folder, environ), server.credentials(folder)
+    server.down(folder)
+    assert start(folder, environ).port == first.port
+    assert server.credentials(folder) == admin
+
+
+def test_credentials_are_for_the_owner_only_and_do_not_show(folder: Path) -> None:
+    admin = server.credentials(folder)
+    assert stat.S_IMODE((folder / "admin.json").stat().st_mode) == 0o600
+    assert admin.token not in repr(admin)
+    assert admin.password not in repr(admin)
+
+
+def test_it_outlives_the_program_that_started_it_and_is_found_again(folder: Path, environ: dict[str, str]) -> None:
+    script = (
+        "import sys; from pathlib import Path; from annot.labelstudio import server; import os;"
+        "server.up(Path(sys.argv[1]), environ=os.environ, port=None, say=print); os.kill(os.getpid(), 9)"
+    )
+    toolkit = str(Path(server.__file__).parents[2])
+    killed = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], env={**environ, "PYTHONPATH": toolkit}, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    found = server.status(folder)
+    assert found is not None
+    assert start(folder, environ) == found
+
+
+def test_a_process_that_is_not_ours_is_never_stopped(folder: Path) -> None:
+    folder.mkdir()
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        (folder / "server.pid").write_text(f"{stranger.pid} 8090\n")
+        assert server.status(folder) is None
+        assert not server.down(folder)
+        time.sleep(0.2)
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_a_server_of_another_folder_is_not_ours(folder: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    running = start(folder, environ)
+    other = tmp_path / "studi"  # a beginning of the other's path
+    other.mkdir()
+    (other / "server.pid").write_text(f"{running.pid} {running.port}\n")
+    assert server.status(other) is None
+    assert not server.down(other)
+    assert server.status(folder) == running
+
+
+@pytest.mark.parametrize("content", ["", "rubbish", "999999999 8090"])
+def test_a_stale_process_file_is_no_hindrance(folder: Path, environ: dict[str, str], content: str) -> None:
+    folder.mkdir()
+    (folder / "server.pid").write_text(content)
+    assert start(folder, environ).healthy
+
+
+def test_a_taken_port_is_refused_when_asked_for_and_passed_over_otherwise(
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(StudioError, match=f"port {port} is taken"):
+            start(folder, environ, port=port)
+        assert server.status(folder) is None
+        monkeypatch.setattr(server, "FIRST_PORT", port)
+        assert start(folder, environ).port > port
+
+
+def test_a_server_that_ends_is_told_with_its_log_and_without_the_token(folder: Path, environ: dict[str, str]) -> None:
+    with pytest.raises(StudioError, match="the database is broken") as caught:
+        start(folder, {**environ, "STAND_IN_FAILS": "1"})
+    assert server.credentials(folder).token not in caught.value.message
+    assert "token [token]" in caught.value.message
+
+
+def test_an_environment_without_label_studio_is_named(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(StudioError, match="no bin/label-studio"):
+        start(folder, {installing.ENVIRONMENT_VARIABLE: str(tmp_path)})
+
+
+def test_an_interrupted_installation_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    half = tmp_path / "annot" / f"label-studio-{installing.VERSION}"
+    half.joinpath("bin").mkdir(parents=True)
+    half.joinpath("bin", "label-studio").write_text("half written")
+    assert installing.installed(environ) is None
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        assert not half.joinpath("bin", "label-studio").exists()
+        half.mkdir(exist_ok=True)
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert installing.ensure_installed(environ, say=print) == half / "bin" / "label-studio"
+    assert commands[1][-1] == f"label-studio=={installing.VERSION}"
+    assert installing.ensure_installed(environ, say=print) == half / "bin" / "label-studio"
+    assert len(commands) == 2
+
+
+def test_a_failed_installation_is_told_and_leaves_nothing_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        options["stdout"].write("no such package\n")  # type: ignore[attr-defined]
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    with pytest.raises(StudioError, match="no such package"):
+        installing.ensure_installed(environ, say=print)
+    assert installing.installed(environ) is None

@@ -1,0 +1,190 @@
+"""The same story against a real server: accounts, projects, tasks, annotations, kills."""
+
+from __future__ import annotations
+
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+from annot.errors import StudioError
+from annot.labelstudio import gateway as gateway_module
+from annot.labelstudio import installing
+from annot.labelstudio.annotations import read_task, write_result
+from annot.labelstudio.records import ProjectSpec
+from annot.labelstudio.screens import judge_screen
+from fixtures_studio import Studio
+from labelling_texts import SCALE, task
+
+pytestmark = pytest.mark.studio
+
+SCREEN = judge_screen(scale_names=SCALE, overrides=None)
+TASKS = [task(number) for number in range(1, 13)]
+PAIRS = [made["data"]["pair_id"] for made in TASKS]
+
+
+def test_the_server_is_the_release_the_screens_are_made_for(studio: Studio) -> None:
+    with studio.gateway() as gateway:
+        assert gateway.version() == installing.VERSION
+
+
+def test_accounts_are_made_once_and_their_passwords_are_private(studio: Studio) -> None:
+    first, second = studio.account("once"), studio.account("once")
+    assert first == second
+    assert first.token not in repr(first)
+    assert stat.S_IMODE(studio.passwords.stat().st_mode) == 0o600
+    with studio.gateway(first.token) as gateway:
+        assert gateway.whoami() == (first.user_id, "once@example.org")
+    with studio.gateway() as gateway:
+        assert (first.user_id, "once@example.org") in gateway.users()
+
+
+def test_an_account_with_another_password_is_not_taken_over(studio: Studio, tmp_path: Path) -> None:
+    from annot.labelstudio.accounts import make_accounts
+
+    studio.account("taken")
+    with studio.gateway() as gateway, pytest.raises(StudioError, match="has an account"):
+        make_accounts(
+            studio.url, ["taken@example.org"], invitation=gateway.invitation, passwords=tmp_path / "passwords.tsv"
+        )
+
+
+@pytest.mark.filterwarnings("ignore:The `parse_obj` method:DeprecationWarning")  # the client library's own
+def test_a_personal_token_works_like_a_legacy_one(studio: Studio) -> None:
+    account = studio.account("personal")
+    with httpx.Client(base_url=studio.url, trust_env=False) as http:
+        http.get("/user/login/")
+        form = {
+            "email": account.email,
+            "password": studio.password("personal"),
+            "csrfmiddlewaretoken": http.cookies["csrftoken"],
+        }
+        http.post("/user/login/", data=form, headers={"Referer": f"{studio.url}/user/login/"})
+        made = http.post("/api/token/", headers={"X-CSRFToken": http.cookies["csrftoken"], "Referer": studio.url})
+    with studio.gateway(made.json()["token"]) as gateway:
+        assert gateway.whoami().user_id == account.user_id
+
+
+@pytest.mark.parametrize("token", ["0" * 40, "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQ5MDAwMDAwMDB9.cq0QyPa8-_dEhQfXAAzQGg"])
+def test_a_wrong_token_is_said_in_words(studio: Studio, token: str) -> None:
+    with studio.gateway(token) as gateway, pytest.raises(StudioError, match="does not accept the token"):
+        gateway.whoami()
+
+
+def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio) -> None:
+    spec = ProjectSpec(marker="c/judge/a1", title="One", description="d", label_config=SCREEN, instructions="<b>x</b>")
+    with studio.gateway() as gateway:
+        made = gateway.ensure_project(spec)
+        again = gateway.ensure_project(spec)
+        other = gateway.ensure_project(
+            ProjectSpec(marker="c/judge/a11", title="One", description="d", label_config=SCREEN, instructions="")
+        )
+    assert made.created
+    assert not again.created
+    assert again.project_id == made.project_id != other.project_id
+
+
+def test_a_screen_that_the_server_refuses_is_said_in_words(studio: Studio) -> None:
+    spec = ProjectSpec(marker="broken", title="Broken", description="", label_config="<View>", instructions="")
+    with studio.gateway() as gateway, pytest.raises(StudioError, match="label_config"):
+        gateway.ensure_project(spec)
+
+
+def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studio: Studio) -> None:
+    ann, bob = studio.account("ann"), studio.account("bob")
+    with studio.gateway() as gateway, studio.gateway(ann.token) as as_ann, studio.gateway(bob.token) as as_bob:
+        project = studio.project(gateway, SCREEN, TASKS)
+        ids = [listed.task_id for listed in gateway.tasks_of(project)]
+        time.sleep(6)  # so that the import lies before the overlap in which a later pull looks again
+        first = as_ann.annotate(ids[0], write_result(TASKS[0], grade=3, comment="close"), lead_time=12.5)
+        as_ann.annotate(ids[1], write_result(TASKS[1], cannot_judge="not in English"))
+        as_ann.annotate(ids[2], [], cancelled=True)
+        as_bob.annotate(ids[3], write_result(TASKS[3], grade=1))
+        as_bob.annotate(ids[0], write_result(TASKS[0], grade=0))
+
+        pulled = gateway.pull(project)
+        assert (pulled.tasks_in_project, pulled.annotations) == (len(TASKS), 5)
+        assert [pulled_task.key for pulled_task in pulled.tasks] == PAIRS
+        readings = [read_task(t, grades=range(4), expected_account=ann.user_id) for t in pulled.tasks]
+        kept = [reading for on_task in readings for reading in on_task if not reading.flags]
+        assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
+            (3, None, "close", 12.5),
+            (None, "not in English", None, None),
+        ]
+        assert kept[0].labels["cand-1"] == "method"
+        assert readings[2][0].flags[0] == "skipped"
+        assert readings[3][0].flags == (f"by account {bob.user_id}, planned for account {ann.user_id}",)
+
+        as_ann.change_annotation(first, write_result(TASKS[0], grade=2))
+        gateway.delete_annotation(as_bob.annotations_on(ids[3])[0]["id"])
+        delta = {changed.key: changed for changed in gateway.pull(project, since=pulled.seen_until).tasks}
+        assert {PAIRS[0], PAIRS[3]} <= set(delta) <= set(PAIRS[:4])
+        revised = read_task(delta[PAIRS[0]], grades=range(4), expected_account=ann.user_id)
+        assert [r.grade for r in revised if not r.flags] == [2]
+        assert delta[PAIRS[3]].annotations == ()
+        assert gateway.counts(project).annotations >= 3
+
+
+def test_what_came_is_kept_as_it_came(studio: Studio) -> None:
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS[:1])
+        (listed,) = gateway.tasks_of(project)
+        odd = [{"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": ["7"]}}]
+        gateway.annotate(listed.task_id, odd)
+        (pulled,) = gateway.pull(project).tasks
+    assert pulled.annotations[0]["result"] == odd
+    assert pulled.annotations[0]["unique_id"]
+
+
+def test_an_assessor_gets_the_tasks_in_the_order_of_the_plan(studio: Studio) -> None:
+    ann = studio.account("ann")
+    with studio.gateway() as gateway, studio.gateway(ann.token) as as_ann:
+        project = studio.project(gateway, SCREEN, TASKS[:5])
+        served = []
+        with httpx.Client(base_url=studio.url, headers={"Authorization": f"Token {ann.token}"}) as http:
+            for _ in range(5):
+                shown = http.get(f"/api/projects/{project}/next").json()
+                served.append(shown["data"]["pair_id"])
+                as_ann.annotate(shown["id"], write_result(shown, grade=1))
+            assert http.get(f"/api/projects/{project}/next").status_code == 404
+    assert served == PAIRS[:5]
+
+
+KILLED_PUSH = """
+import json, sys
+sys.path[:0] = sys.argv[4:]
+from labelling_texts import task
+from annot.labelstudio.gateway import Gateway
+with Gateway(sys.argv[1], sys.stdin.read()) as gateway:
+    print("ready", flush=True)
+    gateway.import_tasks(int(sys.argv[2]), [task(n) for n in range(1, int(sys.argv[3]) + 1)], batch_size=20)
+"""
+
+
+def test_an_import_killed_at_random_moments_leaves_each_task_once(studio: Studio) -> None:
+    count = 400
+    paths = [str(Path(gateway_module.__file__).parents[2]), str(Path(__file__).parent)]
+    rng = random.Random(7)
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, [])
+        for _ in range(6):
+            command = [sys.executable, "-c", KILLED_PUSH, studio.url, str(project), str(count), *paths]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as push:
+                assert push.stdin is not None
+                assert push.stdout is not None
+                push.stdin.write(studio.token)
+                push.stdin.close()
+                push.stdout.readline()
+                time.sleep(rng.uniform(0.0, 0.6))
+                push.send_signal(signal.SIGKILL)
+        delivery = gateway.import_tasks(project, [task(number) for number in range(1, count + 1)], batch_size=20)
+        keys = Counter(listed.key for listed in gateway.tasks_of(project))
+    assert set(keys.values()) == {1}
+    assert len(keys) == count
+    assert delivery.doubled == ()
