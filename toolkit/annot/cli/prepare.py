@@ -84,6 +84,51 @@ def import_csfcube(
     emit("import csfcube", imported, table(["imported", "count"], rows), as_json=as_json)
 
 
+@imports.command("judgements")
+def import_judgements(
+    file: Annotated[Path, typer.Argument(help="CSV with a header, or JSON Lines: a judgement a row.")],
+    query: Annotated[str | None, typer.Option("--query-column", show_default="found by name")] = None,
+    document: Annotated[str | None, typer.Option("--document-column", show_default="found by name")] = None,
+    assessor: Annotated[str | None, typer.Option("--assessor-column", show_default="found by name")] = None,
+    grade: Annotated[str | None, typer.Option("--grade-column", show_default="found by name")] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time-column", help="When it was judged, or the seconds it took.", show_default=False),
+    ] = None,
+    seconds: Annotated[
+        str | None, typer.Option("--seconds-column", help="The seconds it took.", show_default=False)
+    ] = None,
+    comment: Annotated[str | None, typer.Option("--comment-column", show_default=False)] = None,
+    facet: Annotated[
+        str | None, typer.Option("--facet", "-f", help="Of the queries whose id ends in none.", show_default=False)
+    ] = None,
+    adjudicator: Annotated[
+        list[str] | None,
+        typer.Option(help="Who in the file settled disputes; may be repeated.", show_default=False),
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Import judgements that were made with another tool; their authors become a1, a2, ..."""
+    from annot.steps import import_judgements as step
+    from annot.workspace import Workspace
+
+    named = {"query": query, "document": document, "assessor": assessor, "grade": grade}
+    named |= {"time": time, "seconds": seconds, "comment": comment}
+    imported = step.judgements_from(
+        Workspace.open(workspace),
+        file,
+        columns={field: column for field, column in named.items() if column is not None},
+        facet=facet,
+        adjudicators=tuple(adjudicator or ()),
+        dry_run=dry_run,
+    )
+    for note in imported.notes:
+        say(note)
+    emit("import judgements", imported, step.describe(imported), as_json=as_json)
+
+
 facets = typer.Typer(
     help="Label the sentences of the corpus; bare: label what has no label.", invoke_without_command=True
 )
@@ -130,7 +175,7 @@ SEED_HELP = "Seed of what is drawn by chance."
 @query.command("sample")
 def query_sample(
     out: Annotated[Path, typer.Option("--out", "-o", help="The sheet to fill in.")] = Path("queries.csv"),
-    per_period: Annotated[int | None, typer.Option(help="Papers per period.", show_default="annot.toml")] = None,
+    per_period: Annotated[int | None, typer.Option(min=1, help="Papers per period.", show_default="annot.toml")] = None,
     seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default="annot.toml")] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,

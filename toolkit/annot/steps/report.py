@@ -16,6 +16,8 @@ from annot.report.document import Document, Fact, Figure, Section, Table, number
 from annot.report.html import page
 from annot.steps import agreement as agreement_step
 from annot.steps import evaluate as evaluate_step
+from annot.steps import import_judgements
+from annot.steps import imports as csfcube
 from annot.steps.outcome import Outcome, outcome_of
 from annot.store import facet_labels, papers, pools
 from annot.store.database import open_store
@@ -26,6 +28,11 @@ from annot.workspace import Workspace, sha256_of, write_file
 REPORT_FILE = "report.html"
 SIMULATION = "simulation"
 """The kind of import that says that the judgements are simulated."""
+MADE_ELSEWHERE = {
+    csfcube.SOURCE: "The judgements were imported from a published release.",
+    import_judgements.SOURCE: "The judgements were made with another tool and imported from a file. Who had which pair "
+    "is what the file says; whether people worked blind to each other is not known here.",
+}
 
 CHAIN = (
     "corpus/manifest.json",
@@ -78,7 +85,7 @@ def _read(ws: Workspace) -> _Study:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         return _Study(
             ws=ws,
-            papers=papers.count_papers(ws.corpus),
+            papers=papers.count_papers(ws.corpus) if any(ws.corpus.glob("*.parquet")) else 0,
             origins=facet_labels.count_by_origin(session),
             queries=read_queries(session),
             pools=pools.read_pools(session),
@@ -95,7 +102,9 @@ def _read(ws: Workspace) -> _Study:
 
 def _document(study: _Study) -> Document:
     settings = study.ws.settings
-    sections = [_corpus(study), _pools(study), _judgements(study), _agreement(study), _adjudication(study)]
+    # A study that was judged in another tool may have no corpus and no pools here.
+    sections = [_corpus(study), *([_pools(study)] if study.pools else [])]
+    sections += [_judgements(study), _agreement(study), _adjudication(study)]
     if study.evaluated is not None:
         sections.append(_evaluation(study, study.evaluated))
     chain = [(name, sha256_of(study.ws.root / name)) for name in CHAIN if (study.ws.root / name).is_file()]
@@ -121,8 +130,9 @@ def _facts(study: _Study) -> Iterable[Fact]:
     together = agreement_step.group_named(study.agreement, TOGETHER)
     alpha, rho = together.before["alpha_ordinal"], together.before["spearman_rho"]
     counted = sum(not one.flags and one.grade is not None for one in outcome.judgements)
-    yield Fact("Papers in the corpus", f"{study.papers:,}")
-    yield Fact("Queries", str(len(study.queries)), f"{len(study.pools)} query papers")
+    if study.papers:
+        yield Fact("Papers in the corpus", f"{study.papers:,}")
+    yield Fact("Queries", str(len(study.queries)), f"{len({one.paper_id for one in study.queries})} query papers")
     yield Fact("Pairs judged", f"{len(outcome.planned):,}", f"{counted:,} grades")
     yield Fact("Spearman's rho", _value(rho.median), f"before adjudication; median of {rho.n_queries} queries")
     yield Fact("Krippendorff's alpha", _value(alpha.median), f"ordinal; median of {alpha.n_queries} queries")
@@ -137,13 +147,12 @@ def _corpus(study: _Study) -> Section:
     rows = [
         [facet, ", ".join(labels), per_facet[facet]] for facet, labels in settings.facets.items() if per_facet[facet]
     ]
+    corpus = f"{study.papers:,} papers. Sentence labels by origin: {origin or 'none'}. " if study.papers else ""
+    emphasis = "; the facet's sentences are emphasised to the assessors" if not _made_elsewhere(study) else ""
     return Section(
         "corpus",
-        "Corpus and queries",
-        (
-            f"{study.papers:,} papers. Sentence labels by origin: {origin or 'none'}. A query is a paper and one "
-            "facet of it; the facet's sentences are emphasised to the assessors.",
-        ),
+        "Corpus and queries" if study.papers else "Queries",
+        (f"{corpus}A query is a paper and one facet of it{emphasis}.",),
         (
             Table(
                 "Queries by facet, and the sentence labels that make each facet.",
@@ -253,14 +262,23 @@ def _judgements(study: _Study) -> Section:
     return Section(
         "judgements",
         "Judgements",
-        (
-            f"Every pair was given to {study.ws.settings.judging.per_pair} assessors, each in a Label Studio project "
-            "and an order of their own. Blind by layout: nobody was shown another's project; the free edition does "
-            "not enforce it.",
-        )
-        if not any(one.what == "csfcube" for one in study.imports)
-        else ("The judgements were imported from a published release.",),
+        (_how_judged(study),),
         tuple(blocks),
+    )
+
+
+def _made_elsewhere(study: _Study) -> bool:
+    return any(one.what in MADE_ELSEWHERE for one in study.imports)
+
+
+def _how_judged(study: _Study) -> str:
+    for one in study.imports:
+        if one.what in MADE_ELSEWHERE:
+            return MADE_ELSEWHERE[one.what]
+    return (
+        f"Every pair was given to {study.ws.settings.judging.per_pair} assessors, each in a Label Studio project "
+        "and an order of their own. Blind by layout: nobody was shown another's project; the free edition does "
+        "not enforce it."
     )
 
 

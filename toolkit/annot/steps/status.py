@@ -84,12 +84,12 @@ def describe(found: Status) -> str:
 
 
 def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:
-    """The command that moves the study on, by the order of the flow."""
-    if not labelled:
+    """The command that moves the study on, by the order of the flow; judgements made elsewhere need no corpus."""
+    if not labelled and not outcome.judgements:
         return "annot corpus add, then annot facets"
     if not queries:
         return "annot query sample, or annot query add"
-    if not documents:
+    if not documents and not outcome.judgements:
         return "annot pool"
     if not people_there:
         return "annot assessor add"

@@ -1,0 +1,196 @@
+"""Judgements that were made with another tool, brought in so that agreement, adjudication and report serve them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlmodel import Session
+
+from annot.errors import InputError
+from annot.facets.mapping import known_facet
+from annot.formats.judgements_file import read_judgements
+from annot.planning import plan_lines
+from annot.records import Assignment, Judgement
+from annot.report.text import text_table
+from annot.steps.judgements_named import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
+from annot.steps.outcome import outcome_of
+from annot.steps.pull import write_judgements
+from annot.store import adjudications, facet_labels, judgements, people, runs
+from annot.store.database import open_store
+from annot.store.queries import put_queries, read_queries
+from annot.store.revisions import Recorded
+from annot.workspace import Workspace
+
+SOURCE = "judgements-file"
+NO_GRADE = "no grade in the file"
+"""Why a row without a grade has none: its assessor had the pair and did not grade it."""
+UNKNOWN = "unknown"
+"""Whether the adjudicator saw the grades."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What the file held, and what was new in it."""
+
+    judgements: int
+    adjudications: int
+    without_grade: int
+    queries: int
+    new_queries: int
+    pairs_by_assessors: dict[int, int]
+    """How many pairs of the file have one assessor, two, and so on."""
+    rows_by_person: dict[str, int]
+    """By pseudonym, adjudicators included."""
+    added: int
+    revised: int
+    unchanged: int
+    notes: tuple[str, ...]
+
+
+def judgements_from(
+    ws: Workspace,
+    file: Path,
+    *,
+    columns: Mapping[str, str],
+    facet: str | None,
+    adjudicators: tuple[str, ...],
+    dry_run: bool,
+) -> Imported:
+    """Bring in the judgements of `file`. The same file again changes nothing; further files add to it.
+
+    columns: the column of each field that is named; others are found. facet: of the queries whose id does not end in
+    `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
+
+    Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
+    pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
+    called so in the file; the names stay in the database. Raises InputError with every fault, and when the study has
+    judgements or a plan of its own.
+    """
+    if not file.is_file():
+        raise InputError(f"{file}: no such file, expected CSV or JSON Lines")
+    if facet is not None:
+        known_facet(facet, facets=ws.settings.facets)
+    data = file.read_bytes()
+    rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
+    queries = queries_of(rows, ws.settings, facet, name=str(file))
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            _refuse_other_work(ws, session)
+            known = {query.query_id for query in read_queries(session)}
+            everyone = people.read_assessors(session)
+            standing = people.read_assignments(session)
+            paper_ids = [query.paper_id for query in queries.values()]
+            labels = {one.paper_id: one.labels for one in facet_labels.read_labels(session, paper_ids)}
+        persons = persons_of(rows, set(adjudicators), everyone, name=str(file))
+        given = [
+            NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
+            for row in rows
+        ]
+        new = [with_sentences(one, labels, ws.settings) for one in queries.values() if one.query_id not in known]
+        plan = plan_of(given, standing)
+        check_adjudicated(given, plan, name=str(file))
+        recorded = Recorded(0, 0, 0)
+        if not dry_run:
+            with store.begin() as session:
+                stands = {person.assessor for person in everyone}
+                people.put_assessors(session, [one for one in persons.values() if one.assessor not in stands])
+                put_queries(session, new)
+                recorded = _record(session, given, plan, ws.settings.seed)
+                facts = {"rows": len(rows), "new_queries": len(new)}
+                runs.put_import(session, runs.Imported(SOURCE, hashlib.sha256(data).hexdigest(), facts))
+            with store.read() as session:
+                outcome = outcome_of(session)
+            write_judgements(ws, outcome)
+    return _in_figures(given, len(new), recorded)
+
+
+def _refuse_other_work(ws: Workspace, session: Session) -> None:
+    """Files add to files. Judgements and plans made here are another study's: its people would be asked for these."""
+    sourced = judgements.read_sourced(session)
+    ours = {(one.judgement.query_id, one.judgement.doc_id, one.judgement.assessor) for one in sourced}
+    plan = {(one.query_id, one.doc_id, one.assessor) for one in people.read_assignments(session)}
+    if plan - ours or any(one.source != SOURCE for one in sourced):
+        raise InputError(
+            f"{ws.root}: holds a study with a plan or judgements of its own, expected none",
+            hint="make a new workspace with `annot init` and import there",
+        )
+
+
+def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> Recorded:
+    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
+    people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
+    one = judgements.record_judgements(session, _judgements(given), recorded_at=recorded_at)
+    other = adjudications.record_adjudications(session, _adjudications(given), recorded_at=recorded_at)
+    return Recorded(*map(sum, zip(one, other, strict=True)))
+
+
+def _judgements(given: Iterable[NamedRow]) -> Iterator[judgements.SourcedJudgement]:
+    for row, query, person, adjudicates in given:
+        if not adjudicates:
+            record = Judgement(
+                query.query_id,
+                row.document,
+                person,
+                row.grade,
+                cannot_judge=NO_GRADE if row.grade is None else None,
+                comment=row.comment,
+                judged_at=row.judged_at,
+                lead_time=row.seconds,
+            )
+            yield judgements.SourcedJudgement(record, SOURCE, "", dict(row.row))
+
+
+def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedAdjudication]:
+    for row, query, person, adjudicates in given:
+        if adjudicates:
+            record = adjudications.Adjudication(
+                query.query_id,
+                row.document,
+                person,
+                row.grade,
+                UNKNOWN,
+                (),
+                comment=row.comment,
+                judged_at=row.judged_at,
+                lead_time=row.seconds,
+            )
+            yield adjudications.SourcedAdjudication(record, SOURCE, "", dict(row.row))
+
+
+def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> Imported:
+    judged = [one for one in given if not one.adjudicates]
+    assessors = Counter((one.query.query_id, one.row.document) for one in judged)
+    renamed = {one.row.query: one.query.query_id for one in given if one.row.query != one.query.query_id}
+    notes = [f"query {old} is called {new} here" for old, new in sorted(renamed.items())]
+    return Imported(
+        judgements=len(judged),
+        adjudications=len(given) - len(judged),
+        without_grade=sum(one.row.grade is None for one in judged),
+        queries=len({one.query.query_id for one in given}),
+        new_queries=new_queries,
+        pairs_by_assessors=dict(sorted(Counter(assessors.values()).items())),
+        rows_by_person=dict(sorted(Counter(one.person for one in given).items())),
+        added=recorded.added,
+        revised=recorded.revised,
+        unchanged=recorded.unchanged,
+        notes=tuple(notes),
+    )
+
+
+def describe(imported: Imported) -> str:
+    """The counts in words."""
+    people_rows = [[person, rows] for person, rows in imported.rows_by_person.items()]
+    by_many = ", ".join(f"{pairs} by {many}" for many, pairs in imported.pairs_by_assessors.items())
+    lines = [
+        f"{imported.judgements} judgements ({imported.without_grade} without a grade) and "
+        f"{imported.adjudications} adjudications on {imported.queries} queries, {imported.new_queries} of them new",
+        f"pairs judged {by_many}",
+        f"{imported.added} new, {imported.revised} changed, {imported.unchanged} here already",
+    ]
+    return "\n\n".join([text_table(["person", "rows"], people_rows), "\n".join(lines)])
