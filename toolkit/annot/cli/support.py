@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 @studio.command("up")
 def studio_up(
-    port: Annotated[int | None, typer.Option(help="The port on 127.0.0.1.", show_default="a free one")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.", show_default="a free one")
+    ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:

@@ -58,7 +58,8 @@ def add(
         with store.read() as session:
             everyone = people.read_assessors(session)
         for other in everyone:
-            if other.assessor != pseudonym and other.account == account:
+            same = other.account is not None and other.account.lower() == account.lower()
+            if other.assessor != pseudonym and same:
                 raise InputError(
                     f"the account of {pseudonym} belongs to {other.assessor} already",
                     hint="one account is one person: the audit could not tell them apart",

@@ -103,6 +103,8 @@ def describe(labelled: Labelled) -> str:
 
 def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
     """Train a model on the labelled abstracts of `file` and write it to `out`."""
+    if out.is_dir():
+        raise InputError(f"{out}: a folder, expected the file of the model")
     abstracts = _read(file)
     checks = _read(held_out) if held_out is not None else None
     model = train_model(abstracts, settings=SHIPPED_SETTINGS)

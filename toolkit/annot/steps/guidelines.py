@@ -53,7 +53,10 @@ def screen(ws: Workspace) -> str:
 def _text(ws: Workspace, name: str) -> str:
     path = ws.override(f"guidelines/{name}.md")
     if path is not None:
-        return path.read_text(encoding="utf-8")
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
     packaged = files("annot.guidelines") / f"{name}.md"
     if not packaged.is_file():
         raise InputError(

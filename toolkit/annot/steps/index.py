@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Callable, Iterable
@@ -51,8 +52,9 @@ def open_index(ws: Workspace, *, methods: Iterable[str], advance: Advance) -> In
 def _vectors(ws: Workspace, name: str) -> vectors.Vectors:
     folder = ws.vectors / name
     if not folder.is_dir():
+        near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
         raise MissingInput(
-            f"{name}: no vectors at {folder}",
+            f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"put ids.txt, vectors.npy and vectors.json there, or leave the method out with --without {name}",
         )
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")

@@ -17,7 +17,7 @@ from annot.ranking.methods import rank_all, settings_of
 from annot.records import Paper, Pool, Query, Ranking
 from annot.settings import DrawMode
 from annot.steps.index import open_index
-from annot.steps.names import known_query
+from annot.steps.names import check_name, known_query
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -182,9 +182,10 @@ def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -
     modes = DrawMode.__args__  # type: ignore[attr-defined]
     if mode not in modes:
         raise InputError(f"mode {mode!r}: expected one of {', '.join(modes)}")
-    unknown = [name for name in left_out if name not in methods]
-    if unknown:
-        raise InputError(f"--without {', '.join(unknown)}: not among pool.methods in annot.toml ({', '.join(methods)})")
+    for name in left_out:
+        check_name(name, methods, what="method to leave out")
+    if not set(methods) - set(left_out):
+        raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
 
 
 def _query_papers(ws: Workspace, queries: tuple[Query, ...]) -> dict[str, Paper]:
@@ -256,7 +257,9 @@ def _rank(
 
 def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str, Paper]) -> Rankings:
     hint = "rank anew with `annot pool` without --frozen"
-    ranked = set(read_manifest(ws.rankings / MANIFEST, hint=hint)["query_papers"])
+    ranked = read_manifest(ws.rankings / MANIFEST, hint=hint).get("query_papers")
+    if not isinstance(ranked, list):
+        raise InputError(f"{ws.rankings / MANIFEST}: found no list `query_papers`", hint=hint)
     absent = [paper_id for paper_id in query_papers if paper_id not in ranked]
     if absent:
         raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=hint)

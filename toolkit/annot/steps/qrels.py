@@ -68,7 +68,8 @@ def read(ws: Workspace) -> tuple[Qrel, ...]:
     path = ws.exports / QRELS_FILE
     if not path.is_file():
         raise MissingInput(f"{path}: no qrels yet", hint=HINT)
-    return read_qrels(path.read_text(encoding="utf-8").splitlines(), name=str(path))
+    with path.open(encoding="utf-8") as lines:
+        return read_qrels(lines, name=str(path))
 
 
 def _refuse_unfinished(outcome: Outcome, partial: bool) -> None:

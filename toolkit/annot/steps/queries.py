@@ -150,6 +150,13 @@ def listing(ws: Workspace) -> tuple[Listed, ...]:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
     found = papers.find_papers(ws.corpus, [query.paper_id for query in queries]) if queries else {}
+    absent = sorted({query.paper_id for query in queries} - set(found))
+    if absent:
+        raise MissingInput(
+            f"{len(absent)} query paper(s) are not in the corpus",
+            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
+            hint="add them with `annot corpus add`",
+        )
     return tuple(_listed(query, found[query.paper_id]) for query in queries)
 
 

@@ -34,8 +34,8 @@ class State:
 
 def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State:
     """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study."""
-    running = server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
     with open_store(ws.database_url, create=False) as store:
+        running = server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
         with store.read() as session:
             accounts = {one.assessor: one.account for one in people.read_assessors(session) if one.account}
         if accounts:
