@@ -14,6 +14,8 @@ from annot.records import Pool, Query
 from annot.report import figures
 from annot.report.document import Document, Fact, Figure, Section, Table, number, rows_of, share
 from annot.report.html import page
+from annot.report.latex import latex
+from annot.report.markdown import markdown
 from annot.steps import agreement as agreement_step
 from annot.steps import evaluate as evaluate_step
 from annot.steps import import_judgements
@@ -71,10 +73,15 @@ class _Study:
 
 
 def write(ws: Workspace) -> Written:
-    """Write `exports/report.html`. Evaluation is in it when there are qrels and runs."""
-    study = _read(ws)
+    """Write `exports/report.html`, the same as Markdown, and its tables as LaTeX.
+
+    Evaluation is in it when there are qrels and runs.
+    """
+    document = _document(_read(ws))
     path = ws.exports / REPORT_FILE
-    write_file(path, page(_document(study), overrides=ws.root / "templates"))
+    write_file(path, page(document, overrides=ws.root / "templates"))
+    write_file(ws.exports / "report.md", markdown(document))
+    write_file(ws.exports / "report.tex", latex(document))
     return Written(path, sha256_of(path))
 
 
@@ -298,7 +305,9 @@ def _agreement(study: _Study) -> Section:
                         when,
                         table.titles[name],
                         _value(summary.median),
+                        agreement_step.interval(summary, "median"),
                         _value(summary.mean),
+                        agreement_step.interval(summary, "mean"),
                         _value(summary.q1),
                         _value(summary.q3),
                         summary.n_queries,
@@ -333,7 +342,10 @@ def _agreement(study: _Study) -> Section:
             ),
             Table(
                 "Agreement by facet.",
-                ("Facet", "Adjudication", "Coefficient", "Median", "Mean", "Q1", "Q3", "Queries", "Pairs"),
+                (
+                    *("Facet", "Adjudication", "Coefficient", "Median", "Interval", "Mean", "Interval"),
+                    *("Q1", "Q3", "Queries", "Pairs"),
+                ),
                 rows_of(rows),
                 f"annot agreement --missing {table.missing}",
                 tuple(undefined),
