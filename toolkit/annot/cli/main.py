@@ -19,7 +19,7 @@ ORDER = (
     *("assessor", "guidelines", "plan", "push", "status", "pull"),
     *("agreement", "adjudicate", "qrels"),
     *("run", "evaluate", "reusability"),
-    *("report",),
+    *("report", "datasheet", "release"),
     *("studio", "demo"),
 )
 """The commands in the order of the work, as `annot --help` lists them."""

@@ -38,7 +38,7 @@ def write(ws: Workspace, *, partial: bool) -> Written:
     """
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
-    _refuse_unfinished(outcome, partial)
+    refuse_unfinished(outcome, partial=partial)
     qrels = [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome.decisions]
     path = ws.exports / QRELS_FILE
     write_file(path, write_qrels(qrels))
@@ -72,7 +72,8 @@ def read(ws: Workspace) -> tuple[Qrel, ...]:
         return read_qrels(lines, name=str(path))
 
 
-def _refuse_unfinished(outcome: Outcome, partial: bool) -> None:
+def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
+    """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
         raise MissingInput("no judgements", hint="bring them in with `annot pull`")
     if not outcome.decisions:

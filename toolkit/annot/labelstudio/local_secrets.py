@@ -1,0 +1,64 @@
+"""What a local Label Studio keeps that must never be published: addresses, names, passwords, tokens."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from annot.errors import StudioError
+
+
+class LocalSecrets(NamedTuple):
+    """What was found; sets are empty where there is no local server."""
+
+    addresses: frozenset[str]
+    """E-mail addresses of accounts, the administrator's included."""
+    names: frozenset[str]
+    tokens: frozenset[str]
+    """Tokens and passwords."""
+
+
+def local_secrets(folder: Path) -> LocalSecrets:
+    """The secrets in the folder of a local server: its own files, its passwords file and its database.
+
+    Raises StudioError when one of the files is there and cannot be read: what cannot be read cannot be kept out.
+    """
+    addresses: set[str] = set()
+    names: set[str] = set()
+    tokens: set[str] = set()
+    administrator, passwords = folder / "admin.json", folder / "passwords.tsv"
+    environment, database = folder / "data" / ".env", folder / "data" / "label_studio.sqlite3"
+    path = administrator
+    try:
+        if administrator.is_file():
+            found = json.loads(administrator.read_text(encoding="utf-8"))
+            addresses.add(found["email"])
+            tokens.update((found["password"], found["token"]))
+        path = passwords
+        if passwords.is_file():
+            for line in passwords.read_text(encoding="utf-8").splitlines():
+                address, _, password = line.partition("\t")
+                addresses.add(address)
+                tokens.add(password)
+        path = environment
+        if environment.is_file():
+            lines = (line.partition("=") for line in environment.read_text(encoding="utf-8").splitlines())
+            tokens.update(value.strip() for _, _, value in lines)
+        path = database
+        if database.is_file():
+            with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+                tokens.update(key for (key,) in connection.execute("SELECT key FROM authtoken_token"))
+                tokens.update(
+                    token for (token,) in connection.execute("SELECT token FROM token_blacklist_outstandingtoken")
+                )
+                for row in connection.execute("SELECT email, first_name, last_name FROM htx_user"):
+                    addresses.add(row[0])
+                    names.add(f"{row[1]} {row[2]}".strip())
+    except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
+        raise StudioError(
+            f"{path}: cannot be read: {error}", hint="a release is searched for what stands there; repair or remove it"
+        ) from None
+    return LocalSecrets(frozenset(addresses - {""}), frozenset(names - {""}), frozenset(tokens - {""}))

@@ -1,0 +1,163 @@
+"""The release: everything that others need to use the collection, searched for what must stay here, byte for byte."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from annot.errors import FindingError, InputError
+from annot.formats.irds import dataset_id
+from annot.report.leaks import addresses, leaks
+from annot.report.licences import licence as licence_named
+from annot.report.release import bundle
+from annot.settings import CollectionSettings
+from annot.steps import datasheet, qrels
+from annot.steps.facts import facts_of, measured
+from annot.steps.identities import secrets_of, telling_pseudonyms
+from annot.steps.release_files import Sheet, release_files
+from annot.steps.release_folder import check_folder, restore_folder, write_folder
+from annot.steps.study import Study, read_study
+from annot.store import papers
+from annot.workspace import Workspace
+
+SHOWN_FINDINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which terms the release goes out."""
+
+    with_text: bool
+    licence: str
+    text_licence: str
+    published: str
+    """ISO 8601; empty where no date is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What was written (or would be), by path; and what a person should know."""
+
+    folder: Path
+    with_text: bool
+    licence: str
+    files: dict[str, tuple[int, str]]
+    """Size in bytes and SHA-256."""
+    notes: tuple[str, ...]
+
+
+def release(
+    ws: Workspace,
+    folder: Path,
+    *,
+    with_text: bool | None,
+    licence: str | None,
+    published: date | None,
+    allowed: Sequence[str],
+    partial: bool,
+    dry_run: bool,
+) -> Released:
+    """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
+
+    with_text: whether titles and abstracts go out; None: when `collection.text_licence` says under which licence.
+    licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
+    identity. partial: release although pairs have no final grade; they stay unjudged.
+
+    Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, while questions of the
+    datasheet are open, or when something in it would tell who a person or where a server is.
+    """
+    if not dry_run:
+        restore_folder(folder)
+    terms = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
+    check_folder(folder, name=dataset_id(ws.settings.collection.name))
+    answers = datasheet.read_answers(ws)
+    study = read_study(ws)
+    qrels.refuse_unfinished(study.outcome, partial=partial)
+    _refuse_unanswered(datasheet.missing(answers))
+    agreement = measured(study)
+    facts = facts_of(
+        study,
+        agreement,
+        with_text=terms.with_text,
+        licence=terms.licence,
+        text_licence=terms.text_licence,
+        published=terms.published,
+    )
+    made, notes = release_files(study, agreement, Sheet(facts, answers), with_text=terms.with_text)
+    files = bundle(made)
+    _refuse_leaks(study, files, answers, allowed)
+    if not terms.published:
+        notes = (*notes, "no date is given: Croissant asks for one; set collection.published, or use --date")
+    if not dry_run:
+        write_folder(folder, files)
+    told = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
+    return Released(folder, terms.with_text, terms.licence, told, notes)
+
+
+def terms_of(
+    collection: CollectionSettings, *, with_text: bool | None, licence: str | None, published: date | None
+) -> Terms:
+    """The terms. Raises InputError with everything that is missing for a release."""
+    faults = []
+    with_text = bool(collection.text_licence) if with_text is None else with_text
+    name = licence or collection.licence
+    if not name:
+        faults.append('collection.licence: empty, expected an SPDX identifier such as "CC-BY-4.0" or a URL (--licence)')
+    else:
+        try:
+            licence_named(name)
+        except InputError as error:
+            faults.append(error.message)
+    needed = {
+        "creators": "who made the collection, as they want to be named",
+        "description": "two or three sentences",
+        "url": "where the collection can be found",
+    }
+    faults += [
+        f"collection.{key}: empty, expected {what}" for key, what in needed.items() if not getattr(collection, key)
+    ]
+    if with_text and not collection.text_licence:
+        faults.append("collection.text_licence: empty; texts go out under a licence that is named, or with --ids-only")
+    if faults:
+        raise InputError(
+            f"annot.toml: {len(faults)} entr{'y' if len(faults) == 1 else 'ies'} missing for a release", faults=faults
+        )
+    day = published or collection.published
+    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else "")
+
+
+def _refuse_unanswered(missing: tuple[datasheet.Open, ...]) -> None:
+    if missing:
+        raise FindingError(
+            f"{len(missing)} question(s) of the datasheet are not answered\n{datasheet.describe_missing(missing)}",
+            hint=f"answer them in {datasheet.ANSWERS_FILE}; `annot datasheet` writes it",
+        )
+
+
+def _refuse_leaks(study: Study, files: Mapping[str, bytes], answers: Mapping[str, str], allowed: Sequence[str]) -> None:
+    found = [
+        f"the pseudonym {name!r} is part of its account's name"
+        for name in telling_pseudonyms(study.people, allowed=allowed)
+    ]
+    printed = (
+        text
+        for paper in papers.read_papers(study.ws.corpus, columns=("title", "sentences"))
+        for text in (paper.title, *paper.sentences)
+        if "@" in text
+    )
+    # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
+    public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
+    findings = leaks(files, secrets_of(study, environ=os.environ, allowed=allowed), allowed=public)
+    for one in findings:
+        place = f"{one.path}:{one.line}" if one.line else f"the name of {one.path}"
+        found.append(f"{place}: {one.what}" + (f", {one.shown}" if one.shown else ""))
+    if found:
+        more = [f"... and {len(found) - SHOWN_FINDINGS} more"] if len(found) > SHOWN_FINDINGS else []
+        raise FindingError(
+            "\n  ".join([f"nothing written: {len(found)} finding(s)", *found[:SHOWN_FINDINGS], *more]),
+            hint="change what was found, or say that it is meant to be public with --allow TEXT",
+        )
