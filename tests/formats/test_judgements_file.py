@@ -1,0 +1,142 @@
+"""Judgements from other tools: what is read alike, and that every fault is told with its line and nobody's name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+from annot.errors import InputError
+from annot.formats.judgements_file import FileJudgement, read_judgements
+
+SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
+PLAIN = "query,document,assessor,grade\np1-method,d1,Ada,2\np1-method,d1,Ben,0\n"
+
+
+def read(data: str | bytes, columns: Mapping[str, str] | None = None) -> tuple[FileJudgement, ...]:
+    content = data.encode() if isinstance(data, str) else data
+    return read_judgements(content, name="j.csv", columns=columns or {}, scale=SCALE)
+
+
+def pairs(found: tuple[FileJudgement, ...]) -> list[tuple[str, str, str, int | None]]:
+    return [(one.query, one.document, one.assessor, one.grade) for one in found]
+
+
+EXPECTED = [("p1-method", "d1", "Ada", 2), ("p1-method", "d1", "Ben", 0)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PLAIN.encode(),
+        PLAIN.encode("utf-8-sig"),
+        PLAIN.encode("utf-16"),
+        PLAIN.replace("\n", "\r\n").encode(),
+        PLAIN.replace(",", ";").encode(),
+        PLAIN.replace(",", "\t").encode(),
+        b"sep=,\r\n" + PLAIN.encode(),
+        PLAIN.replace("query,document", "Topic ID,doc-id").replace("assessor,grade", "Annotator,Rating").encode(),
+        PLAIN.replace("2", "2.0").replace(",0", ',"0,0"').encode(),
+        PLAIN.replace(",2\n", ",similar\n").encode(),
+        b"\n" + PLAIN.replace("\n", "\n\n").encode(),
+    ],
+    ids=["plain", "bom", "utf-16", "crlf", "semicolon", "tab", "sep", "names", "decimals", "grade name", "blank lines"],
+)
+def test_the_same_judgements_from_every_way_of_saving(data: bytes) -> None:
+    assert pairs(read(data)) == EXPECTED
+
+
+def test_json_lines_read_as_csv_does() -> None:
+    lines = [
+        {"query": "p1-method", "doc_id": "d1", "annotator": "Ada", "relevance": 2},
+        {"query": "p1-method", "doc_id": "d1", "annotator": "Ben", "relevance": 0.0},
+        {"query": "p1-method", "doc_id": 7, "annotator": 12, "relevance": None},
+    ]
+    found = read("".join(json.dumps(line) + "\n" for line in lines))
+    assert pairs(found) == [*EXPECTED, ("p1-method", "7", "12", None)]
+    assert found[2].row == lines[2]
+
+
+def test_windows_letters_in_a_name_survive() -> None:
+    assert read(PLAIN.replace("Ada", "Zoë").encode("cp1252"))[0].assessor == "Zoë"
+
+
+def test_columns_by_option_win_over_names_that_are_recognised() -> None:
+    data = "query,topic,document,assessor,grade,sure\nwhat is it,q1-method,d1,Ada,1,3\n"
+    with pytest.raises(InputError, match="1 fault") as error:
+        read(data)
+    assert error.value.faults == ("j.csv: columns 'query' and 'topic' could both be the query",)
+    (found,) = read(data, {"query": "topic", "grade": "sure"})
+    assert (found.query, found.grade) == ("q1-method", 3)
+
+
+@pytest.mark.parametrize(
+    ("time", "moment", "seconds"),
+    [
+        ("2031-03-14T18:00:00+02:00", "2031-03-14T16:00:00+00:00", None),
+        ("2031-03-14 18:00", "2031-03-14T18:00:00+00:00", None),
+        ("20310314", "2031-03-14T00:00:00+00:00", None),
+        ("1931364000", "2031-03-15T18:00:00+00:00", None),
+        ("1931364000000", "2031-03-15T18:00:00+00:00", None),
+        ("42.5", None, 42.5),
+        ("42,5", None, 42.5),
+        ("", None, None),
+        ("NA", None, None),
+    ],
+)
+def test_a_time_is_a_moment_or_the_seconds_it_took(time: str, moment: str | None, seconds: float | None) -> None:
+    (found,) = read(f'query,document,assessor,grade,time\nq-method,d1,Ada,1,"{time}"\n')
+    assert (found.judged_at, found.seconds) == (moment, seconds)
+
+
+def test_seconds_beside_a_moment() -> None:
+    (found,) = read("query;doc;judge;grade;time;lead_time\nq-method;d1;Ada;1;2031-03-14;61,5\n")
+    assert (found.judged_at, found.seconds) == ("2031-03-14T00:00:00+00:00", 61.5)
+
+
+def test_every_fault_is_told_at_once_with_its_line() -> None:
+    data = (
+        "query,document,assessor,grade,time\n"
+        "q-method,d1,Ada Byron,4,\n"
+        "q-method,d1,Ben,-1,\n"
+        "q-method,d 2,Ben,1,\n"
+        ",d3,,1.5,yesterday\n"
+        "q-method,d4,Ada Byron,1,\n"
+        "q-method,d5,Ben,1,,,x\n"
+        "q-method,d4,Ada Byron,2,\n"
+    )
+    with pytest.raises(InputError) as error:
+        read(data)
+    assert sorted(error.value.faults) == [
+        "j.csv:2: grade '4', expected 0 to 3, or nothing where there is none",
+        "j.csv:3: grade '-1', expected 0 to 3, or nothing where there is none",
+        "j.csv:4: document 'd 2', expected an id without white space",
+        "j.csv:5: grade '1.5', expected 0 to 3, or nothing where there is none",
+        "j.csv:5: no assessor, expected who judged",
+        "j.csv:5: no query, expected an id",
+        "j.csv:5: time 'yesterday', expected ISO 8601 (2031-03-14T18:00:00Z), Unix time, or the seconds it took",
+        "j.csv:7: 7 cells, expected 5",
+        "j.csv:8: q-method d4: this assessor has a grade for the pair on line 6 already, expected one",
+    ]
+    assert "Byron" not in " ".join(error.value.faults)
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ("", "j.csv: no judgement in it"),
+        ("query,document,assessor,grade\n", "j.csv: no judgement in it"),
+        ('{"query": "q-method"\n', "j.csv:1: not JSON: "),
+        ('[{"query": "q-method"}]', "j.csv: found a JSON array, expected one object a line"),
+        ("query,document,grade\nq,d,1\n", "j.csv: no column for the assessor; expected one named assessor or "),
+        ("query,document,asessor,grade\nq,d,A,1\n", "j.csv: no column for the assessor; did you mean 'asessor'?"),
+        ("query,document,assessor,grade,grade\nq,d,A,1,2\n", "j.csv:1: column 'grade' stands there 2 times"),
+        ('query,document,assessor,grade\nq,d,A,"1\n', "j.csv:2: not CSV from here on: "),
+        ('{"query": "q", "doc": "d", "assessor": "A", "grade": true}', "j.csv:1: grade 'True', expected 0 to 3"),
+        ('{"query": "q", "doc": [1], "assessor": "A", "grade": 1}', "j.csv:1: document [1], expected an id"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(data: str, fault: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(data)
+    assert error.value.faults[0].startswith(fault)
