@@ -27,7 +27,8 @@ RECTANGLES = """() => Object.fromEntries(Object.entries({
     facet: '.a-facet h4:nth-child(1)', help: '.a-facet h4:nth-child(2)', progress: '.a-facet h4:nth-child(3)',
     grades: '.a-grades', query_title: '.a-query h2', cand_title: '.a-cand h2', query: '.a-query .a-text',
     cand: '.a-cand .a-text', query_side: '.a-query', cand_side: '.a-cand', comment: '.a-comment',
-    submit: 'button[name=submit]', query_first: '.a-query p', cand_first: '.a-cand p', opinions: '.a-opinions',
+    view: '.lsf-main-view', submit: 'button[name=submit]',
+    query_first: '.a-query p', cand_first: '.a-cand p', opinions: '.a-opinions',
     grounds: '.a-grounds',
 }).map(([name, selector]) => {
     const found = document.querySelector(selector);
@@ -230,6 +231,7 @@ def test_the_whole_window_is_for_the_pair(
         for name in ("facet", "help", "progress", "grades", "query_title", "cand_title", "comment", "submit"):
             assert boxes[name]["top"] >= 0, name
             assert boxes[name]["bottom"] <= size[1], name
+        assert boxes["comment"]["bottom"] <= boxes["view"]["bottom"]  # Label Studio cuts off what is below
         for side in ("query", "cand"):
             lines = screen.page.evaluate(LINES, side)
             assert sum(line["seen"] for line in lines) >= 12
