@@ -9,7 +9,6 @@ from annot.agreement import (
     TOGETHER,
     AgreementTable,
     Bootstrap,
-    GroupAgreement,
     Interval,
     Summary,
     Undefined,
@@ -19,6 +18,7 @@ from annot.agreement import (
 from annot.agreement.missing import POLICIES
 from annot.errors import MissingInput
 from annot.records import Judgement
+from annot.report.study import interval
 from annot.report.text import text_table
 from annot.steps.names import check_name
 from annot.steps.outcome import Outcome, outcome_of
@@ -126,25 +126,9 @@ def _explanations(table: AgreementTable) -> list[str]:
     return [f"undefined, and left out: {reason}\n  {', '.join(names)}" for reason, names in reasons.items()]
 
 
-def group_named(table: AgreementTable, name: str) -> GroupAgreement:
-    """One facet's group, or the one of all together."""
-    return next(group for group in table.groups if group.name == name)
-
-
 def number(value: float | Undefined) -> str:
     """A coefficient or a percentage, to four decimals."""
     return "undefined" if isinstance(value, Undefined) else f"{value:.4f}"
-
-
-def interval(summary: Summary, statistic: str) -> str:
-    """The interval of a summary's median, mean or pooled figure: BCa, else percentile; empty where there is none."""
-    if summary.intervals is None:
-        return ""
-    found = summary.intervals[statistic]
-    for one in (found.bca, found.percentile):
-        if isinstance(one, Interval):
-            return f"[{one.low:.2f}, {one.high:.2f}]"
-    return ""
 
 
 def _interval_kind(table: AgreementTable) -> str:

@@ -1,0 +1,85 @@
+"""The corpus, the queries and the pools."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from annot.pooling import CITED, shares
+from annot.records import Pool
+from annot.report import figures
+from annot.report.document import Figure, Section, Table, rows_of, share
+from annot.report.study import Study
+
+
+def corpus(study: Study) -> Section:
+    origin = ", ".join(f"{count:,} {name}" for name, count in study.origins.items())
+    settings = study.settings
+    per_facet = Counter(query.facet for query in study.queries)
+    rows = [
+        [facet, ", ".join(labels), per_facet[facet]] for facet, labels in settings.facets.items() if per_facet[facet]
+    ]
+    corpus = f"{study.papers:,} papers. Sentence labels by origin: {origin or 'none'}. " if study.papers else ""
+    emphasis = "; the facet's sentences are emphasised to the assessors" if study.made_elsewhere is None else ""
+    return Section(
+        "corpus",
+        "Corpus and queries" if study.papers else "Queries",
+        (f"{corpus}A query is a paper and one facet of it{emphasis}.",),
+        (
+            Table(
+                "Queries by facet, and the sentence labels that make each facet.",
+                ("Facet", "Sentence labels", "Queries"),
+                rows_of(rows),
+                "annot query list",
+                numeric_from=2,
+            ),
+        ),
+    )
+
+
+def pools(study: Study) -> Section:
+    names = list(dict.fromkeys(method for pool in study.pools.values() for method in pool.methods))
+    order = sorted(names, key=lambda name: (name != CITED, name))
+    drawn = {
+        paper_id: dict(Counter(entry.drawn.method for entry in pool.entries)) for paper_id, pool in study.pools.items()
+    }
+    totals = Counter[str]()
+    deepest: dict[str, int] = {}
+    for pool in study.pools.values():
+        for one in shares(pool):
+            totals[one.method] += one.drawn
+            if one.deepest is not None:
+                deepest[one.method] = max(deepest.get(one.method, 0), one.deepest)
+    size = sum(totals.values())
+    rows = [[name, totals[name], share(totals[name], size), deepest.get(name)] for name in order]
+    sizes = sorted(len(pool.entries) for pool in study.pools.values())
+    modes = ", ".join(sorted({_how(pool) for pool in study.pools.values()}))
+    figure = Figure(
+        "Documents of each pool by the method that drew them.",
+        figures.stacked_bars(
+            {name: {k: float(v) for k, v in parts.items()} for name, parts in drawn.items()},
+            order=order,
+            unit="documents",
+        ),
+        f"Stacked bars for {len(drawn)} pools of {sizes[0]} to {sizes[-1]} documents.",
+    )
+    table = Table(
+        "What each method drew, and how deep it had to go.",
+        ("Method", "Drawn", "Share", "Deepest rank"),
+        rows_of(rows),
+        "annot pool show QUERY",
+    )
+    mean = sum(sizes) / len(sizes)
+    return Section(
+        "pools",
+        "Pools",
+        (
+            f"{len(sizes)} pools of {sizes[0]} to {sizes[-1]} documents, {mean:.2f} on average, drawn {modes}. "
+            "A document already in the pool is passed over and the method draws further down.",
+        ),
+        (figure, table),
+    )
+
+
+def _how(pool: Pool) -> str:
+    quota = "" if pool.per_method is None else f" with {pool.per_method} per method"
+    return f"{pool.mode}{quota}"
