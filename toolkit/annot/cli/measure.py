@@ -54,9 +54,13 @@ def evaluate(
 
 
 def reusability(
-    dialect: Annotated[str, typer.Option(help="csfcube or trec.")] = "trec",
-    measure: Annotated[str, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.")] = "nDCG",
-    mixtures: Annotated[int, typer.Option(min=1, help="Random mixtures of the assessors.")] = 500,
+    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="trec")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="nDCG")
+    ] = None,
+    mixtures: Annotated[
+        int | None, typer.Option(min=1, help="Random mixtures of the assessors.", show_default="500")
+    ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
@@ -64,5 +68,10 @@ def reusability(
     from annot.steps import reusability as step
     from annot.workspace import Workspace
 
-    found = step.measure(Workspace.open(workspace), dialect=dialect, measure_name=measure, mixtures=mixtures)
+    found = step.measure(
+        Workspace.open(workspace),
+        dialect=dialect or step.DIALECT,
+        measure_name=measure or step.MEASURE,
+        mixtures=mixtures or step.MIXTURES,
+    )
     emit("reusability", step.as_data(found), step.describe(found), as_json=as_json)

@@ -85,8 +85,10 @@ _KEYED_ID = re.compile(
     rf"(?:(?<![\w-])(?:id|{_FIELDS})[\"']?|[\"'](?:annotation|prediction|project|task|user)[\"'])"
     r"\s*[:=]\s*[\"']?(\d+)(?!\w)"
 )
-_LONG_ID = re.compile(rf"(?<!\w)(\d{{{SHORT_NUMBER},}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})(?!\w)")
-"""A number, or a UUID as Label Studio's `unique_id`."""
+_LONG_ID = re.compile(
+    rf"(?<!\w)(?<!\d\.)(\d{{{SHORT_NUMBER},}}(?!\.\d)|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})(?!\w)"
+)
+"""A whole number, or a UUID as Label Studio's `unique_id`; a score's digits are neither."""
 
 
 class _Pattern(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annot.agreement import AgreementTable, GroupAgreement, Interval, Summary, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
+from annot.reusability import DoesItMatter
 from annot.settings import Settings
 
 
@@ -31,6 +32,8 @@ class Study:
     decisions: tuple[Decision, ...]
     agreement: AgreementTable
     evaluated: Evaluated | None
+    mattering: DoesItMatter | None
+    """None where there are fewer than two runs to rank."""
     run_settings: tuple[tuple[str, str], ...]
     """Each run's tag and its settings in words."""
     notice: str | None

@@ -10,10 +10,12 @@ from annot.report.latex import latex
 from annot.report.markdown import markdown
 from annot.report.sections import document
 from annot.report.study import Study
+from annot.reusability import DoesItMatter
 from annot.steps import agreement as agreement_step
 from annot.steps import evaluate as evaluate_step
 from annot.steps import import_judgements
 from annot.steps import imports as csfcube
+from annot.steps import reusability as reusability_step
 from annot.steps.outcome import outcome_of
 from annot.store import facet_labels, papers, pools
 from annot.store.database import open_store
@@ -39,6 +41,7 @@ CHAIN = (
     "exports/qrels.txt",
     "exports/agreement.json",
     "exports/evaluation.json",
+    "exports/reusability.json",
 )
 
 
@@ -67,8 +70,9 @@ def write(ws: Workspace) -> Written:
 
 def _read(ws: Workspace) -> Study:
     agreement = agreement_step.measure(ws, missing=None, binarised_at=None)
-    has_runs = (ws.exports / "qrels.txt").is_file() and any(ws.runs.glob("*.run"))
-    evaluated = evaluate_step.evaluate(ws, files=(), dialect=None) if has_runs else None
+    runs = len(list(ws.runs.glob("*.run"))) if (ws.exports / "qrels.txt").is_file() else 0
+    evaluated = evaluate_step.evaluate(ws, files=(), dialect=None) if runs else None
+    mattering = _mattering(ws) if runs > 1 else None
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
         imports = read_imports(session)
@@ -86,6 +90,7 @@ def _read(ws: Workspace) -> Study:
             decisions=outcome.decisions,
             agreement=agreement,
             evaluated=evaluated,
+            mattering=mattering,
             run_settings=tuple(
                 (run.tag, ", ".join(f"{name} {_told(value)}" for name, value in sorted(run.facts.items())))
                 for run in read_runs(session)
@@ -93,6 +98,15 @@ def _read(ws: Workspace) -> Study:
             notice=next((str(one.facts["notice"]) for one in imports if one.what == SIMULATION), None),
             made_elsewhere=next((MADE_ELSEWHERE[one.what] for one in imports if one.what in MADE_ELSEWHERE), None),
         )
+
+
+def _mattering(ws: Workspace) -> DoesItMatter:
+    return reusability_step.measure(
+        ws,
+        dialect=reusability_step.DIALECT,
+        measure_name=reusability_step.MEASURE,
+        mixtures=reusability_step.MIXTURES,
+    )
 
 
 def _told(value: object) -> str:

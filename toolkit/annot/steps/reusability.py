@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from annot.agreement import Bootstrap, Interval, Undefined, to_json
+from annot.agreement import Bootstrap, to_json
 from annot.errors import InputError
 from annot.measures import MEASURES
+from annot.report.sections.mattering import mixtures_text, ranking_rows, tau_rows
 from annot.report.text import text_table
-from annot.reusability import Comparison, DoesItMatter, Mattering, does_it_matter
+from annot.reusability import DoesItMatter, Mattering, does_it_matter
 from annot.steps import evaluate as evaluate_step
 from annot.steps import qrels as qrels_step
 from annot.steps.names import check_name
@@ -21,6 +22,8 @@ EXACT_UP_TO = 20
 """Queries up to which the randomisation test counts every sign flip."""
 PERMUTATIONS = 10_000
 ALPHA = 0.05
+DIALECT, MEASURE, MIXTURES = "trec", "nDCG", 500
+"""What the command and the report ask when nothing else is asked."""
 
 
 def measure(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) -> DoesItMatter:
@@ -71,53 +74,3 @@ def describe(found: DoesItMatter) -> str:
             *found.notes,
         ]
     )
-
-
-def ranking_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
-    """The runs in order under each grading, with their means in percent."""
-    return [
-        (one.name, len(one.queries), ", ".join(f"{tag} {100 * mean:.2f}" for tag, mean in one.means.items()))
-        for one in found.rankings
-    ]
-
-
-def tau_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
-    """Each comparison of two gradings."""
-    return [
-        (
-            one.first,
-            one.second,
-            number(one.tau),
-            _interval(one),
-            f"{one.reversed_pairs} of {one.n_run_pairs}",
-            len(one.swaps),
-            one.n_queries,
-        )
-        for one in found.comparisons
-    ]
-
-
-def mixtures_text(found: DoesItMatter) -> str:
-    """What happens when chance decides whose grade counts."""
-    mixed = found.mixtures
-    spread = ""
-    if not isinstance(mixed.tau_range, Undefined):
-        low, high = mixed.tau_range
-        spread = f" (middle {100 * found.settings.bootstrap.level:g}%: {low:.2f} to {high:.2f})"
-    return (
-        f"{mixed.n} mixtures, each pair's grade from one of its assessors at random: mean tau with the final ranking "
-        f"{number(mixed.tau)}{spread}; {mixed.same_order} rank the runs exactly alike; {mixed.with_swap} have a "
-        "significant pair of runs in another order"
-    )
-
-
-def number(value: float | Undefined) -> str:
-    """Tau to two decimals, or why there is none."""
-    return f"undefined: {value.reason}" if isinstance(value, Undefined) else f"{value:.2f}"
-
-
-def _interval(one: Comparison) -> str:
-    for found in (one.intervals.bca, one.intervals.percentile):
-        if isinstance(found, Interval):
-            return f"[{found.low:.2f}, {found.high:.2f}]"
-    return ""

@@ -7,6 +7,7 @@ from annot.report.sections.agreement import adjudication, agreement
 from annot.report.sections.collection import corpus, pools
 from annot.report.sections.evaluation import evaluation
 from annot.report.sections.judging import judgements
+from annot.report.sections.mattering import mattering
 from annot.report.sections.summary import facts
 from annot.report.study import Study
 
@@ -30,4 +31,6 @@ def _sections(study: Study) -> list[Section]:
     sections += [judgements(study), agreement(study), adjudication(study)]
     if study.evaluated is not None:
         sections.append(evaluation(study, study.evaluated))
+    if study.mattering is not None:
+        sections.append(mattering(study.mattering))
     return sections
