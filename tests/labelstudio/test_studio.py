@@ -58,7 +58,7 @@ def test_an_account_with_another_password_is_not_taken_over(studio: Studio, tmp_
 @pytest.mark.filterwarnings("ignore:The `parse_obj` method:DeprecationWarning")  # the client library's own
 def test_a_personal_token_works_like_a_legacy_one(studio: Studio) -> None:
     account = studio.account("personal")
-    with httpx.Client(base_url=studio.url, trust_env=False) as http:
+    with httpx.Client(base_url=studio.url, trust_env=False, timeout=60.0) as http:
         http.get("/user/login/")
         form = {
             "email": account.email,
@@ -147,7 +147,8 @@ def test_an_assessor_gets_the_tasks_in_the_order_of_the_plan(studio: Studio) -> 
     with studio.gateway() as gateway, studio.gateway(ann.token) as as_ann:
         project = studio.project(gateway, SCREEN, TASKS[:5])
         served = []
-        with httpx.Client(base_url=studio.url, headers={"Authorization": f"Token {ann.token}"}) as http:
+        token = {"Authorization": f"Token {ann.token}"}
+        with httpx.Client(base_url=studio.url, headers=token, trust_env=False, timeout=60.0) as http:
             for _ in range(5):
                 shown = http.get(f"/api/projects/{project}/next").json()
                 served.append(shown["data"]["pair_id"])
