@@ -54,7 +54,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
     _refuse_other_work(ws, digest.hexdigest())
     if not dry_run:
         _write_corpus(ws, release)
-        with open_store(ws.database_url) as store, store.begin() as session:
+        with open_store(ws.database_url, create=False) as store, store.begin() as session:
             _store(session, release, ws, digest.hexdigest(), imported)
         _write_runs(ws, release)
         _set_missing_policy(ws.settings_file)
@@ -63,7 +63,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
 
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty workspace, or finds its own work there; it never mixes with another study."""
-    with open_store(ws.database_url) as store, store.read() as session:
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
         same = any(one.what == SOURCE and one.source_sha256 == digest for one in runs.read_imports(session))
         if same:
             return

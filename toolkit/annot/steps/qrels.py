@@ -11,6 +11,7 @@ from annot.formats.trec import read_qrels, write_qrels
 from annot.records import Qrel
 from annot.steps.outcome import Outcome, outcome_of
 from annot.store.database import open_store
+from annot.store.queries import read_queries
 from annot.workspace import Workspace, sha256_of, write_file, write_manifest
 
 QRELS_FILE = "qrels.txt"
@@ -64,12 +65,25 @@ def write(ws: Workspace, *, partial: bool) -> Written:
 
 
 def read(ws: Workspace) -> tuple[Qrel, ...]:
-    """The qrels of the workspace. Raises MissingInput when they have not been written."""
+    """The qrels of the workspace.
+
+    Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
+    """
     path = ws.exports / QRELS_FILE
     if not path.is_file():
         raise MissingInput(f"{path}: no qrels yet", hint=HINT)
     with path.open(encoding="utf-8") as lines:
-        return read_qrels(lines, name=str(path))
+        qrels = read_qrels(lines, name=str(path))
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        known = {query.query_id for query in read_queries(session)}
+    strangers = sorted({one.query_id for one in qrels} - known)
+    if strangers:
+        raise InputError(
+            f"{path}: {len(strangers)} of its queries are not in this study",
+            faults=[f"query {name!r}: not in this study" for name in strangers],
+            hint=HINT,
+        )
+    return qrels
 
 
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
