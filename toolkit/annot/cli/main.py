@@ -19,7 +19,7 @@ ORDER = (
     *("assessor", "guidelines", "plan", "push", "status", "pull"),
     *("agreement", "adjudicate", "qrels"),
     *("run", "evaluate", "reusability"),
-    *("report", "datasheet", "release"),
+    *("report", "datasheet", "release", "trace"),
     *("studio", "demo"),
 )
 """The commands in the order of the work, as `annot --help` lists them."""

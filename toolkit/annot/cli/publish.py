@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(report)
     app.command(rich_help_panel=PANEL)(datasheet)
     app.command(rich_help_panel=PANEL)(release)
+    app.command(rich_help_panel=PANEL)(trace)
 
 
 def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
@@ -87,3 +88,18 @@ def release(
         say(note)
     rows = [[path, size, sha256[:12]] for path, (size, sha256) in done.files.items()]
     emit("release", done, table(["file", "bytes", "SHA-256"], rows), as_json=as_json)
+
+
+def trace(
+    query: Annotated[str, typer.Argument(help="A query id.")],
+    document: Annotated[str, typer.Argument(help="A document id.")],
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
+    from annot.steps import trace as step
+    from annot.steps.traced import describe
+    from annot.workspace import Workspace
+
+    found = step.trace(Workspace.open(workspace), query, document)
+    emit("trace", found, describe(found), as_json=as_json)

@@ -1,0 +1,108 @@
+"""A small study, written into the store as the steps would have: no ranking, no Label Studio, no clock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from annot.formats.trec import write_run
+from annot.planning import plan_lines
+from annot.records import Assessor, Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
+from annot.seeding import generator
+from annot.steps.corpus import write_corpus_manifest
+from annot.store import adjudications, facet_labels, judgements, people, pools, queries
+from annot.store.database import open_store
+from annot.store.papers import PaperWriter
+from annot.workspace import Workspace, write_file
+
+NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)
+QUERIES = tuple(Query(f"p{at}-method", f"p{at}", "method", (1,)) for at in range(1, 5))
+DOCUMENTS = tuple(f"d{at:02}" for at in range(10))
+LABELS = ("background", "method", "result")
+RECORDED = "2031-03-14T18:00:00+00:00"
+
+
+def build(ws: Workspace, *, judged: int) -> None:
+    """Four queries of ten documents for a1 and a2, who judge one query a day, 30 and 60 seconds a pair.
+
+    judged: the first so many pairs of each assessor's forty are judged, one query in each of the last days. They
+    differ by one grade on the last two documents of each query; j1 has settled those of the first query.
+    """
+    ids = [*(query.paper_id for query in QUERIES), *DOCUMENTS, "d99"]
+    with PaperWriter(ws.corpus) as writer:
+        for name in ids:
+            writer.add(Paper(name, f"Title of {name}", (f"Why {name}.", f"How {name}.", f"What {name}."), 2001, LABELS))
+    write_corpus_manifest(ws)
+    plan = [
+        Assignment(query.query_id, doc_id, who, 10 * at + place)
+        for who in ("a1", "a2")
+        for at, query in enumerate(QUERIES)
+        for place, doc_id in enumerate(DOCUMENTS, start=1)
+    ]
+    with open_store(ws.database_url) as store, store.begin() as session:
+        facet_labels.put_labels(session, [facet_labels.FacetLabels(name, LABELS, "carried") for name in ids])
+        queries.put_queries(session, QUERIES)
+        drawn = [pool_of(query.paper_id) for query in QUERIES]
+        pools.put_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+        accounts = [("a1", "ann@example.org"), ("a2", "bob@example.org"), ("j1", "joe@example.org")]
+        people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in accounts])
+        digest = str(len(plan_lines(plan)))
+        people.replace_plan(session, plan, plan=people.Plan(digest, 13, RECORDED))
+        given = [judgement(one) for one in plan if one.position <= judged]
+        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+        settled = [
+            adjudications.Adjudication(
+                QUERIES[0].query_id, doc_id, "j1", 3, "shown", ("a2", "a1"), reason="a2 read the facet",
+                judged_at="2031-03-14T12:00:00+00:00", lead_time=90.0,
+            )
+            for doc_id in DOCUMENTS[-2:]
+        ]  # fmt: skip
+        if judged >= 10:
+            adjudications.record_adjudications(
+                session,
+                [adjudications.SourcedAdjudication(one, "label-studio", "7", {}) for one in settled],
+                recorded_at=RECORDED,
+            )
+
+
+def judgement(one: Assignment) -> Judgement:
+    """Grades 0 to 3 in turn; a2 is one grade above a1 on the last two documents of a query, where a1 gives 0 and 1."""
+    at = int(one.doc_id[1:])
+    query = int(one.query_id[1])
+    grade = (at + query) % 4 if at < 8 else at - 8 + (one.assessor == "a2")
+    moment = NOW - timedelta(days=4 - query, hours=6, minutes=-at)
+    rng = generator(1, one.query_id, one.doc_id, one.assessor)
+    seconds = (30 if one.assessor == "a1" else 60) * float(rng.uniform(0.8, 1.2))
+    return Judgement(
+        one.query_id, one.doc_id, one.assessor, grade, judged_at=moment.isoformat(), lead_time=round(seconds, 1)
+    )
+
+
+def sourced(given: Iterable[Judgement]) -> list[judgements.SourcedJudgement]:
+    return [
+        judgements.SourcedJudgement(one, "label-studio", f"{one.assessor[1]}{one.doc_id[1:]}", json.loads("{}"))
+        for one in given
+    ]
+
+
+def pool_of(paper_id: str) -> Pool:
+    """The even documents by title_tfidf, the odd by abs_tfidf, which also has every even one a rank further down."""
+    entries = []
+    for at, doc_id in enumerate(DOCUMENTS):
+        method = ("title_tfidf", "abs_tfidf")[at % 2]
+        drawn = Draw(method, at // 2 + 1, 0.9 - at / 100, at + 1)
+        also = () if at % 2 else (Draw("abs_tfidf", at + 2, 0.5 - at / 100, None),)
+        entries.append(PoolEntry(doc_id, drawn, also))
+    return Pool(paper_id, "round-robin", 5, 50, 13, ("title_tfidf", "abs_tfidf"), (), (), None, tuple(entries))
+
+
+def write_runs(ws: Workspace) -> None:
+    """A run that ranks the documents in their order, and one that leaves out d03; behind the pools, one with d99."""
+    ranking = [ScoredDoc(doc_id, 1 - at / 10) for at, doc_id in enumerate(DOCUMENTS)]
+    rankings = {query.query_id: ranking for query in QUERIES}
+    write_file(ws.runs / "forward.run", write_run(rankings, tag="forward"))
+    without = {name: [one for one in ranking if one.doc_id != "d03"] for name in rankings}
+    write_file(ws.runs / "gappy.run", write_run(without, tag="gappy"))
+    behind = {query.paper_id: [*ranking, ScoredDoc("d99", 0.01)] for query in QUERIES}
+    write_file(ws.rankings / "title_tfidf.run", write_run(behind, tag="title_tfidf"))

@@ -1,0 +1,118 @@
+"""One pair's story is told whole, in the order in which it happened, and under pseudonyms."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from annot.records import Assignment
+from annot.store import judgements
+from annot.store.database import open_store
+from annot.workspace import Workspace
+from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
+
+Run = Callable[..., Any]
+QUERY = QUERIES[0].query_id
+
+
+def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=40)
+    write_runs(ws)
+    assert annot("qrels", "--partial").exit_code == 0
+    found = annot("trace", QUERY, "d08", "--json").data
+    assert found["query_sentences"] == [2]
+    assert found["document"]["title"] == "Title of d08"
+    assert [one["facet"] for one in found["document"]["sentences"]] == ["background", "method", "result"]
+    assert found["document"]["labels_origin"] == "carried"
+    record = {
+        "paper_id": "d08",
+        "title": "Title of d08",
+        "sentences": ["Why d08.", "How d08.", "What d08."],
+        "year": 2001,
+        "labels": ["background", "method", "result"],
+        "citations": [],
+    }
+    digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+    assert found["document"]["sha256"] == digest
+    manifest = json.loads((ws.corpus / "manifest.json").read_text())
+    assert found["corpus_sha256"] == manifest["content_sha256"]
+    assert (found["pool"]["position"], found["pool"]["size"]) == (9, 10)
+    drawn = found["pool"]["drawn"]
+    assert (drawn["method"], drawn["rank"], drawn["turn"]) == ("title_tfidf", 5, 9)
+    assert [(one["method"], one["rank"]) for one in found["pool"]["also"]] == [("abs_tfidf", 10)]
+    assert found["given_to"] == [["a1", 9], ["a2", 9]]
+    assert [(one["person"], one["role"], one["grade"], one["counts"]) for one in found["said"]] == [
+        ("a1", "assessor", 0, True),
+        ("a2", "assessor", 1, True),
+        ("j1", "adjudicator", 3, True),
+    ]
+    assert found["shown"] == [{"adjudicator": "j1", "ratings": "shown", "grades": [["a2", 1], ["a1", 0]]}]
+    decision = found["standing"], found["grade"], found["adjudicator"], found["reason"], found["qrel"]
+    assert decision == ("adjudicated", 3, "j1", "a2 read the facet", 3)
+    assert found["runs"] == [
+        {"tag": "forward", "rank": 9, "score": 0.2, "of": 10},
+        {"tag": "gappy", "rank": 8, "score": 0.2, "of": 9},
+    ]
+
+
+def test_every_revision_is_told_and_only_the_last_counts(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=40)
+    again = replace(judgement(Assignment(QUERY, "d00", "a1", 1)), grade=2, comment="read again")
+    with open_store(ws.database_url) as store, store.begin() as session:
+        judgements.record_judgements(session, sourced([again]), recorded_at="2031-03-15T09:00:00+00:00")
+    found = annot("trace", QUERY, "d00", "--json").data
+    assert [(one["person"], one["revision"], one["grade"], one["counts"]) for one in found["said"]] == [
+        ("a1", 1, 1, False),
+        ("a2", 1, 1, True),
+        ("a1", 2, 2, True),
+    ]
+    assert (found["standing"], found["grade"], found["qrel"]) == ("in dispute", None, None)
+
+
+def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=40)
+    write_runs(ws)
+    text = annot("trace", QUERY, "d08").out
+    landmarks = [
+        f"query {QUERY}: facet method, sentences 2",
+        "  2  method      method      How p1.",
+        "document d08",
+        "document 9 of 10, drawn by title_tfidf at rank 5 (score 0.82) in turn 9",
+        "given to a1 as pair 9 of theirs",
+        "shown to j1: ratings shown, unnamed, in the order a2: 1, a1: 0",
+        "decision: adjudicated",
+        "grade 3 by j1: a2 read the facet",
+        "forward",
+    ]
+    assert [text.index(one) for one in landmarks] == sorted(text.index(one) for one in landmarks)
+    assert "example.org" not in text
+
+
+def test_a_document_that_nobody_drew_is_found_in_the_rankings(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=0)
+    write_runs(ws)
+    found = annot("trace", QUERY, "d99", "--json").data
+    assert (found["pool"], found["standing"], found["said"]) == (None, "not planned", [])
+    assert [(one["method"], one["rank"]) for one in found["had_by"]] == [("title_tfidf", 11)]
+    assert [one["rank"] for one in found["runs"]] == [None, None]
+
+
+def test_a_pair_still_to_be_judged(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=3)
+    found = annot("trace", QUERY, DOCUMENTS[5], "--json").data
+    assert (found["standing"], found["said"], found["runs"]) == ("incomplete", [], [])
+    assert "judged by nobody" in annot("trace", QUERY, DOCUMENTS[5]).out
+
+
+def test_unknown_names_are_refused_with_the_near_one(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=0)
+    result = annot("trace", "p1-metod", "d00")
+    assert result.exit_code == 2
+    assert "did you mean 'p1-method'?" in result.err
+    result = annot("trace", QUERY, "d0O")
+    assert result.exit_code == 2
+    assert "document 'd0O': not in the corpus" in result.err
+    assert "did you mean 'd0" in result.err
