@@ -6,6 +6,7 @@ from annot.report.document import Document, Section
 from annot.report.sections.agreement import adjudication, agreement
 from annot.report.sections.collection import corpus, pools
 from annot.report.sections.evaluation import evaluation
+from annot.report.sections.grades import grades
 from annot.report.sections.judging import judgements
 from annot.report.sections.mattering import mattering
 from annot.report.sections.summary import facts
@@ -29,6 +30,8 @@ def _sections(study: Study) -> list[Section]:
     # A study that was judged in another tool may have no corpus and no pools here.
     sections = [corpus(study), *([pools(study)] if study.pools else [])]
     sections += [judgements(study), agreement(study), adjudication(study)]
+    if study.decisions:
+        sections.append(grades(study))
     if study.evaluated is not None:
         sections.append(evaluation(study, study.evaluated))
     if study.mattering is not None:

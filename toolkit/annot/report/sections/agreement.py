@@ -9,42 +9,18 @@ from annot.report import figures
 from annot.report.document import Figure, Section, Table, rows_of, share
 from annot.report.study import Study, interval, plain, value
 
+HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
+"""The coefficients of CSFCube's Table 2, in its order."""
+
+POLICY = {
+    "drop": "A pair with a missing judgement is left out.",
+    "zero": "A missing judgement counts as grade 0.",
+}
+
 
 def agreement(study: Study) -> Section:
+    """Every coefficient per facet and together, before and after adjudication, with intervals over whole queries."""
     table = study.agreement
-    policy = {
-        "drop": "A pair with a missing judgement is left out.",
-        "zero": "A missing judgement counts as grade 0.",
-    }[table.missing]
-    rows = []
-    for group in table.groups:
-        for when in ("before", "after"):
-            for name, summary in getattr(group, when).items():
-                rows.append(
-                    [
-                        group.name,
-                        when,
-                        table.titles[name],
-                        value(summary.median),
-                        interval(summary, "median"),
-                        value(summary.mean),
-                        interval(summary, "mean"),
-                        value(summary.q1),
-                        value(summary.q3),
-                        summary.n_queries,
-                        summary.n_pairs,
-                    ]
-                )
-    undefined = sorted(
-        {
-            f"{table.titles[name]} {when} adjudication has no value on {query_id}: {reason}."
-            for group in table.groups
-            if group.name == TOGETHER
-            for when in ("before", "after")
-            for name, summary in getattr(group, when).items()
-            for query_id, reason in summary.undefined.items()
-        }
-    )
     dots = {
         one.query_id: (plain(one.before["spearman_rho"]), plain(one.after["spearman_rho"])) for one in table.queries
     }
@@ -52,27 +28,83 @@ def agreement(study: Study) -> Section:
         "agreement",
         "Agreement",
         (
-            f"Per query, then summarised over queries. Before adjudication between the assessors; after it the mean "
-            f"of each assessor with the final grade. Missing judgements: {table.missing}. {policy}",
+            "Per query, then summarised over queries. Before adjudication between the assessors; after it the mean "
+            f"of each assessor with the final grade. Missing judgements: {table.missing}. {POLICY[table.missing]}",
+            f"Intervals: {100 * study.settings.agreement.level:g}%, from {study.settings.agreement.resamples} "
+            "resamples of whole queries (BCa; percentile where BCa has no value).",
         ),
         (
+            _headline(study),
             Figure(
                 "Spearman's rho on each query, before and after adjudication.",
                 figures.paired_dots(dots, names=("before adjudication", "after adjudication"), unit="Spearman's rho"),
-                f"Dots for {len(dots)} queries; the table below has the medians.",
+                f"Dots for {len(dots)} queries; the tables have the medians.",
             ),
-            Table(
-                "Agreement by facet.",
-                (
-                    *("Facet", "Adjudication", "Coefficient", "Median", "Interval", "Mean", "Interval"),
-                    *("Q1", "Q3", "Queries", "Pairs"),
-                ),
-                rows_of(rows),
-                f"annot agreement --missing {table.missing}",
-                tuple(undefined),
-                numeric_from=3,
-            ),
+            _details(study),
         ),
+    )
+
+
+def _headline(study: Study) -> Table:
+    table = study.agreement
+    rows = [
+        [
+            group.name,
+            when,
+            *(f"{value(summaries[name].median)} {interval(summaries[name], 'median')}".strip() for name in HEADLINE),
+            group.n_queries,
+            group.n_pairs,
+        ]
+        for group in table.groups
+        for when, summaries in (("before", group.before), ("after", group.after))
+    ]
+    return Table(
+        "Median over queries, with its interval.",
+        ("Facet", "Adjudication", *(table.titles[name] for name in HEADLINE), "Queries", "Pairs"),
+        rows_of(rows),
+        f"annot agreement --missing {table.missing}",
+        numeric_from=2,
+    )
+
+
+def _details(study: Study) -> Table:
+    table = study.agreement
+    rows = [
+        [
+            group.name,
+            when,
+            table.titles[name],
+            value(summary.median),
+            interval(summary, "median"),
+            value(summary.mean),
+            interval(summary, "mean"),
+            value(summary.q1),
+            value(summary.q3),
+            summary.n_queries,
+            summary.n_pairs,
+        ]
+        for group in table.groups
+        for when, summaries in (("before", group.before), ("after", group.after))
+        for name, summary in summaries.items()
+    ]
+    undefined = sorted(
+        {
+            f"{table.titles[name]} {when} adjudication has no value on {query_id}: {reason}."
+            for group in table.groups
+            if group.name == TOGETHER
+            for when, summaries in (("before", group.before), ("after", group.after))
+            for name, summary in summaries.items()
+            for query_id, reason in summary.undefined.items()
+        }
+    )
+    headings = ("Facet", "Adjudication", "Coefficient", "Median", "Interval", "Mean", "Interval", "Q1", "Q3")
+    return Table(
+        "Every coefficient.",
+        (*headings, "Queries", "Pairs"),
+        rows_of(rows),
+        f"annot agreement --all --missing {table.missing}",
+        tuple(undefined),
+        numeric_from=3,
     )
 
 

@@ -1,0 +1,113 @@
+"""The final grades: relevant documents per query, what two facets have in common, what citations are worth."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+from annot.pooling import CITED
+from annot.report.document import Section, Table, rows_of, share
+from annot.report.study import Study
+
+COMMAND = "annot qrels"
+
+
+def grades(study: Study) -> Section:
+    """Relevant documents per query, grades under two facets of one paper, and grades of cited papers."""
+    blocks = [_per_query(study), *_across_facets(study), *_cited(study)]
+    pools = {query.query_id: query.paper_id for query in study.queries}
+    sizes = Counter(one.query_id for one in study.decisions)
+    mean = sum(sizes.values()) / len(sizes) if sizes else 0.0
+    paragraph = (
+        f"{len(study.decisions)} pairs have a final grade: {len(sizes)} queries of "
+        f"{len({pools[name] for name in sizes})} papers, {mean:.2f} pairs each on average."
+    )
+    return Section("grades", "Final grades", (paragraph,), tuple(blocks))
+
+
+def _per_query(study: Study) -> Table:
+    facet_of = {query.query_id: query.facet for query in study.queries}
+    by_query: dict[str, list[int]] = {}
+    for one in study.decisions:
+        by_query.setdefault(one.query_id, []).append(one.grade)
+    rows = []
+    for facet in [*sorted({facet_of[name] for name in by_query}), "together"]:
+        members = [found for name, found in by_query.items() if facet in (facet_of[name], "together")]
+        for least in study.settings.scale.grades[1:]:
+            counts = [sum(grade >= least for grade in found) for found in members]
+            pairs = sum(len(found) for found in members)
+            mean = f"{sum(counts) / len(counts):.2f}"
+            rows.append([facet, f"{least} or higher", min(counts), max(counts), mean, len(members), pairs])
+    return Table(
+        "Documents of each grade per query.",
+        ("Facet", "Grade", "Fewest", "Most", "Mean", "Queries", "Pairs"),
+        rows_of(rows),
+        COMMAND,
+        numeric_from=2,
+    )
+
+
+def _across_facets(study: Study) -> list[Table]:
+    """For two facets of one paper: how often a candidate has each two grades."""
+    paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
+    graded: dict[str, dict[tuple[str, str], int]] = {}
+    for one in study.decisions:
+        paper_id, facet = paper_of[one.query_id]
+        graded.setdefault(facet, {})[paper_id, one.doc_id] = one.grade
+    scale = study.settings.scale
+    tables = []
+    for first, second in itertools.combinations([name for name in study.settings.facets if name in graded], 2):
+        shared = sorted(graded[first].keys() & graded[second].keys())
+        if not shared:
+            continue
+        counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
+        rows = [
+            [f"{first} {grade} {name}", *(counts[grade, other] for other in scale.grades)]
+            for grade, name in enumerate(scale.names)
+        ]
+        papers = len({paper_id for paper_id, _ in shared})
+        tables.append(
+            Table(
+                f"Candidates judged under two facets of one paper: {len(shared)} candidates of {papers} papers.",
+                ("", *(f"{second} {grade}" for grade in scale.grades)),
+                rows_of(rows),
+                COMMAND,
+            )
+        )
+    return tables
+
+
+def _cited(study: Study) -> list[Table]:
+    """What grades the papers get that the query paper cites."""
+    cited = {
+        (paper_id, entry.doc_id)
+        for paper_id, pool in study.pools.items()
+        for entry in pool.entries
+        if entry.drawn.method == CITED
+    }
+    paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
+    counts: dict[str, Counter[int]] = {}
+    for one in study.decisions:
+        paper_id, facet = paper_of[one.query_id]
+        if (paper_id, one.doc_id) in cited:
+            counts.setdefault(facet, Counter())[one.grade] += 1
+    if not counts:
+        return []
+    scale = study.settings.scale
+    rows = [
+        [
+            facet,
+            found.total(),
+            *(share(found[grade], found.total()) for grade in scale.grades),
+            share(sum(found[grade] for grade in scale.grades[:2]), found.total()),
+        ]
+        for facet, found in sorted(counts.items())
+    ]
+    return [
+        Table(
+            "Grades of papers that the query paper cites.",
+            ("Facet", "Pairs", *(f"{grade} {name}" for grade, name in enumerate(scale.names)), "0 or 1"),
+            rows_of(rows),
+            COMMAND,
+        )
+    ]
