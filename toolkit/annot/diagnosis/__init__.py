@@ -1,0 +1,53 @@
+"""Assessors looked at one by one and two by two: how they judge, whether they change, and why they disagree."""
+
+from __future__ import annotations
+
+from annot.diagnosis.assessors import AgainstFinal, AssessorPair, Severity, against_final, pairwise_matrix, severities
+from annot.diagnosis.dawid_skene import Comparison, DawidSkene, compare_with_final, dawid_skene
+from annot.diagnosis.disagreement import Diagnosis, Finding, diagnose
+from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.items import GuidelineGap, HardPair
+from annot.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.diagnosis.panel import Panel, panel_of
+from annot.diagnosis.parts import PairDiagnosis
+from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
+from annot.diagnosis.results import Estimate, Interval, Share, Undefined, Value, to_json
+from annot.diagnosis.sequences import JudgedSequence, sequences_of
+
+__all__ = [
+    "AgainstFinal",
+    "AssessorPair",
+    "Comparison",
+    "DawidSkene",
+    "Diagnosis",
+    "Drift",
+    "Estimate",
+    "Finding",
+    "GuidelineGap",
+    "HardPair",
+    "Interval",
+    "JudgedSequence",
+    "Pace",
+    "PairDiagnosis",
+    "Panel",
+    "Repeat",
+    "SelfConsistency",
+    "Severity",
+    "Share",
+    "Streak",
+    "Undefined",
+    "Value",
+    "against_final",
+    "compare_with_final",
+    "dawid_skene",
+    "diagnose",
+    "drifts",
+    "paces",
+    "pairwise_matrix",
+    "panel_of",
+    "self_consistency",
+    "sequences_of",
+    "severities",
+    "streaks",
+    "to_json",
+]

@@ -1,0 +1,186 @@
+"""Pairs that are hard to judge, and grade pairs that recur in a facet: what the guidelines may have left open."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.diagnosis.findings import Selected
+from annot.diagnosis.ordinal import grade_probabilities
+from annot.diagnosis.panel import Panel
+from annot.diagnosis.results import holm
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class HardPair:
+    """A pair on which the assessors differ by more than their known ways explain."""
+
+    query_id: str
+    doc_id: str
+    facet: str
+    grades: dict[str, int]
+    """By assessor."""
+    spread: int
+    """The highest grade's place in the scale less the lowest's."""
+    probability: float
+    """Of a spread so large or larger, for a pair of this query judged by these assessors, findings included."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelineGap:
+    """Two grades that are given to the same pair more often in a facet than chance explains."""
+
+    facet: str
+    low: int
+    high: int
+    observed: int
+    """Pairs with both grades among their judgements."""
+    expected: float
+    """The same by the model: the facet's own mix of grades, the study's noise, the findings."""
+    of: int
+    """Pairs of the facet with two judgements or more."""
+    p_value: float
+    """One-sided, corrected over all facets and grade pairs."""
+    examples: tuple[HardPair, ...]
+    """The least probable ones first."""
+
+
+def hardest_pairs(panel: Panel, selected: Selected, *, per_query: int) -> tuple[HardPair, ...]:
+    """The hardest pairs of each query, by query, least probable first; never a pair on which all agree."""
+    pairs = _hard(panel, selected)
+    found: list[HardPair] = []
+    for _, group in itertools.groupby(
+        sorted(pairs.values(), key=lambda one: (one.query_id, *_order(one))), key=lambda one: one.query_id
+    ):
+        found += list(itertools.islice(group, per_query))
+    return tuple(found)
+
+
+def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: int) -> tuple[GuidelineGap, ...]:
+    """Facet by facet the grade pairs that recur, at family-wise level `alpha`, the clearest first.
+
+    Under the model the number of pairs with both grades is a sum of independent trials of known chances. Its upper tail
+    is bounded by the Poisson distribution's beyond the mean (Hoeffding 1956, Annals of Mathematical Statistics 27,
+    713-721); where the counts vary between queries by more than that, the normal tail with the variance between queries
+    is taken when it is the larger one.
+    """
+    from scipy.special import gammainc, ndtr
+
+    patterns = selected.fitted.patterns
+    chances = _chance_of_both(selected)
+    facet_names = sorted({panel.facets[i] for i in selected.rows})
+    facet = patterns.facet_of_query[patterns.query]
+    asked = []
+    for at, (low, high) in itertools.product(
+        range(len(facet_names)), itertools.combinations(range(patterns.n_grades), 2)
+    ):
+        inside = facet == at
+        has = (patterns.grades == low).any(axis=1) & (patterns.grades == high).any(axis=1) & inside
+        observed = float(patterns.count[has].sum())
+        excess = np.where(inside, patterns.count * (has - chances[low, high]), 0.0)
+        expected = float(patterns.count[inside] @ chances[low, high][inside])
+        p = 1.0
+        if observed > expected > 0:
+            # P(Poisson(expected) >= observed)
+            p = float(gammainc(observed, expected))
+            by_query = np.bincount(patterns.query, weights=excess, minlength=len(patterns.facet_of_query))
+            by_query = by_query[patterns.facet_of_query == at]
+            within = by_query - by_query.mean()
+            n_queries = len(by_query)
+            if n_queries > 1:
+                variance = float((within**2).sum()) * n_queries / (n_queries - 1)
+                if variance > expected:
+                    p = max(p, float(ndtr(-(observed - expected) / np.sqrt(variance))))
+        asked.append((at, low, high, int(observed), expected, p))
+    corrected = holm([one[-1] for one in asked])
+    hard = _hard(panel, selected)
+    found = []
+    for (at, low, high, observed_pairs, expected, _), p_value in zip(asked, corrected, strict=True):
+        if p_value > alpha:
+            continue
+        both = {panel.scale[low], panel.scale[high]}
+        shown = sorted(
+            (one for one in hard.values() if one.facet == facet_names[at] and both <= set(one.grades.values())),
+            key=_order,
+        )
+        found.append(
+            GuidelineGap(
+                facet=facet_names[at],
+                low=panel.scale[low],
+                high=panel.scale[high],
+                observed=observed_pairs,
+                expected=expected,
+                of=int(patterns.count[facet == at].sum()),
+                p_value=p_value,
+                examples=tuple(shown[:examples]),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (one.p_value, -one.observed, one.facet, one.low, one.high)))
+
+
+def _order(one: HardPair) -> tuple[float, int, str, str]:
+    return (one.probability, -one.spread, one.query_id, one.doc_id)
+
+
+def _hard(panel: Panel, selected: Selected) -> dict[int, HardPair]:
+    patterns = selected.fitted.patterns
+    judged = patterns.grades >= 0
+    highest = np.where(judged, patterns.grades, -1).max(axis=1)
+    lowest = np.where(judged, patterns.grades, patterns.n_grades).min(axis=1)
+    spread = highest - lowest
+    probability = _chance_of_spread(selected, spread)
+    found = {}
+    for row, pattern in zip(selected.rows, patterns.of_pair, strict=True):
+        if spread[pattern]:
+            found[int(row)] = HardPair(
+                query_id=panel.query_ids[row],
+                doc_id=panel.doc_ids[row],
+                facet=panel.facets[row],
+                grades={
+                    name: panel.scale[grade]
+                    for name, grade in zip(panel.assessors, panel.grades[row], strict=True)
+                    if grade >= 0
+                },
+                spread=int(spread[pattern]),
+                probability=float(probability[pattern]),
+            )
+    return found
+
+
+def _all_within(selected: Selected, allowed: npt.NDArray[np.bool_]) -> Array:
+    """P(all grades of a pair are among the allowed), by pattern: its query and who judged it. allowed: shape (G,)."""
+    patterns = selected.fitted.patterns
+    tables, weights = grade_probabilities(selected.fitted, selected.fitted.sizes)
+    inside = tables[:, :, allowed].sum(axis=2)  # (Q, M, nodes)
+    each = np.where((patterns.grades >= 0)[:, :, None], inside[patterns.query], 1.0)
+    return np.asarray(each.prod(axis=1) @ weights)
+
+
+def _chance_of_both(selected: Selected) -> dict[tuple[int, int], Array]:
+    """P(both grades are among a pair's), by pattern, for every two grades."""
+    g = selected.fitted.patterns.n_grades
+    grades = np.arange(g)
+    without = [_all_within(selected, grades != one) for one in range(g)]
+    return {
+        (low, high): 1.0 - without[low] - without[high] + _all_within(selected, (grades != low) & (grades != high))
+        for low, high in itertools.combinations(range(g), 2)
+    }
+
+
+def _chance_of_spread(selected: Selected, spread: npt.NDArray[np.int64]) -> Array:
+    """P(a spread of at least so much), by pattern."""
+    g = selected.fitted.patterns.n_grades
+    grades = np.arange(g)
+    below = np.zeros((g, len(spread)))
+    for most in range(g - 1):
+        # All grades lie in a window of `most` steps: count windows, take off what two neighbours share.
+        for start in range(g - most):
+            below[most + 1] += _all_within(selected, (grades >= start) & (grades <= start + most))
+            if start:
+                below[most + 1] -= _all_within(selected, (grades >= start) & (grades < start + most))
+    return np.asarray(np.clip(1.0 - below[spread, np.arange(len(spread))], 0.0, 1.0))

@@ -1,0 +1,191 @@
+"""How long a pair takes, robust to coffee breaks; judgements too fast to be real; grades given in a streak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.diagnosis.results import Interval, Share, Undefined, Value, holm, share
+from annot.diagnosis.sequences import JudgedSequence
+from annot.seeding import generator
+
+Array = npt.NDArray[np.float64]
+FEWEST_TIMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Fast:
+    """A judgement given faster than the rule allows."""
+
+    query_id: str
+    doc_id: str
+    seconds: float
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time one assessor takes for a pair, in seconds."""
+
+    assessor: str
+    n: int
+    """Judgements with a time."""
+    median: Value
+    median_interval: Interval | Undefined
+    q1: Value
+    q3: Value
+    winsorised_mean: Value
+    """For forecasts: the mean after times beyond `limits` are set to them."""
+    limits: tuple[float, float] | None
+    capped: int
+    """Times above the upper limit: mostly idling."""
+    too_fast: Share
+    fast: tuple[Fast, ...]
+    """Fastest first."""
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Judgements one after the other with the same grade."""
+
+    grade: int
+    start: int
+    """The place of the first in the assessor's sequence, from 1."""
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """One assessor's longest run of the same grade against what the order of the pairs makes likely."""
+
+    assessor: str
+    n: int
+    longest: Run | Undefined
+    expected: Value
+    """The mean longest run over permutations."""
+    p_value: Value
+    """Corrected over all assessors."""
+    flagged: tuple[Run, ...]
+    """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
+
+
+def paces(
+    sequences: Iterable[JudgedSequence], *, winsorise: float, floor: float, fraction: float, level: float
+) -> tuple[Pace, ...]:
+    """Each assessor's time a pair.
+
+    winsorise: share of times at either end that is set to the limit (Tukey 1962; quantiles between order statistics are
+    interpolated). floor, fraction: a judgement is too fast below `floor` seconds, or below `fraction` of the median
+    over assessors of their median times: a yardstick that one hasty assessor cannot bend. The interval of the median
+    is that of order statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics, 3.2).
+    """
+    sequences = list(sequences)
+    medians = [float(np.nanmedian(one.seconds)) for one in sequences if (~np.isnan(one.seconds)).any()]
+    bound = max(floor, fraction * float(np.median(medians))) if medians else floor
+    rule = f"faster than {bound:.1f} s: the larger of {floor:g} s and {fraction:g} of the assessors' median"
+    return tuple(_pace(one, winsorise, bound, rule, level) for one in sequences)
+
+
+def _pace(one: JudgedSequence, winsorise: float, bound: float, rule: str, level: float) -> Pace:
+    timed = np.flatnonzero(~np.isnan(one.seconds))
+    times = one.seconds[timed]
+    quick = sorted((times[i], int(timed[i])) for i in np.flatnonzero(times < bound))
+    fast = tuple(Fast(one.query_ids[i], one.doc_ids[i], float(s), int(one.grades[i])) for s, i in quick)
+    flagged = share(len(quick), len(times), level=level)
+    if len(times) < FEWEST_TIMES:
+        none = Undefined(f"{len(times)} judgements have a time, expected {FEWEST_TIMES}")
+        return Pace(one.assessor, len(times), none, none, none, none, none, None, 0, flagged, fast, rule)
+    low, high = (float(x) for x in np.quantile(times, [winsorise, 1 - winsorise]))
+    q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
+    return Pace(
+        assessor=one.assessor,
+        n=len(times),
+        median=median,
+        median_interval=_median_interval(times, level),
+        q1=q1,
+        q3=q3,
+        winsorised_mean=float(np.clip(times, low, high).mean()),
+        limits=(low, high),
+        capped=int((times > high).sum()),
+        too_fast=flagged,
+        fast=fast,
+        rule=rule,
+    )
+
+
+def _median_interval(times: Array, level: float) -> Interval | Undefined:
+    from scipy.special import bdtr
+
+    ordered, n = np.sort(times), len(times)
+    # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
+    j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
+    if j < 1:
+        return Undefined(f"{n} times are too few for an interval of {level:.0%}")
+    return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
+
+
+def streaks(sequences: Iterable[JudgedSequence], *, alpha: float, permutations: int, seed: int) -> tuple[Streak, ...]:
+    """Runs of one grade that are too long for the grades that the assessor gave.
+
+    The statistic is the longest run. Candidates come in random order within a query, so the grades of each query are
+    permuted within it: where a query holds hardly anything but 0, a long run of 0 is no news. p = (hits + 1) / (drawn +
+    1), corrected over assessors by Holm's method.
+    """
+    sequences = list(sequences)
+    drawn = [_longest(_within_queries(one, permutations, seed)) for one in sequences]
+    observed = [_runs(one.grades) for one in sequences]
+    longest = [max(runs, key=lambda run: (run.length, -run.start)) if runs else None for runs in observed]
+    asked = [at for at, one in enumerate(sequences) if len(one.grades) >= 2]
+    p_values = [_p(drawn[at], longest[at]) for at in asked]
+    corrected = dict(zip(asked, holm(p_values), strict=True))
+    found = []
+    for at, one in enumerate(sequences):
+        run = longest[at]
+        if run is None or at not in corrected:
+            short = Undefined("a run needs two judgements")
+            found.append(Streak(one.assessor, len(one.grades), short, short, short, ()))
+            continue
+        flagged: tuple[Run, ...] = ()
+        if corrected[at] <= alpha:
+            factor = corrected[at] / _p(drawn[at], run)
+            flagged = tuple(other for other in observed[at] if factor * _p(drawn[at], other) <= alpha)
+        found.append(Streak(one.assessor, len(one.grades), run, float(drawn[at].mean()), corrected[at], flagged))
+    return tuple(found)
+
+
+def _p(drawn: npt.NDArray[np.int64], run: Run | None) -> float:
+    return 1.0 if run is None else float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
+
+
+def _runs(grades: npt.NDArray[np.int64]) -> list[Run]:
+    if not len(grades):
+        return []
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(grades)) + 1])
+    ends = np.concatenate([starts[1:], [len(grades)]])
+    return [Run(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
+
+
+def _within_queries(one: JudgedSequence, permutations: int, seed: int) -> npt.NDArray[np.int64]:
+    """Grades permuted within each query, shape (permutations, n)."""
+    rng = generator(seed, "streaks", one.assessor)
+    permuted = np.tile(one.grades, (permutations, 1))
+    queries = np.array(one.query_ids)
+    for name in sorted(set(one.query_ids)):
+        places = np.flatnonzero(queries == name)
+        permuted[:, places] = rng.permuted(permuted[:, places], axis=1)
+    return permuted
+
+
+def _longest(grades: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The longest run in each row."""
+    rows, n = grades.shape
+    if n == 0:
+        return np.zeros(rows, dtype=np.int64)
+    place = np.arange(n)
+    begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)
+    last_begin = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+    return np.asarray((place - last_begin).max(axis=1) + 1, dtype=np.int64)

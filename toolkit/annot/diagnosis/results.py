@@ -1,0 +1,132 @@
+"""What the diagnosis is made of: values or the reason why there is none, shares, intervals, corrected p-values."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A statistic that has no value on the data, with the reason in words."""
+
+    reason: str
+
+
+Value = float | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval and how it was made."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure, how many judgements it rests on, and its interval."""
+
+    value: Value
+    n: int
+    interval: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `of`, as a fraction 0..1 with Wilson's interval."""
+
+    count: int
+    of: int
+    value: Value
+    interval: Interval | Undefined
+
+
+def share(count: int, of: int, *, level: float) -> Share:
+    """A share with the score interval of Wilson 1927, Journal of the American Statistical Association 22, 209-212.
+
+    It keeps its coverage near 0 and 1 and for few observations, and takes them as independent.
+    """
+    if of == 0:
+        nothing = Undefined("nothing was observed")
+        return Share(0, 0, nothing, nothing)
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.5 + level / 2))
+    p = count / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
+    low = 0.0 if count == 0 else middle - half
+    high = 1.0 if count == of else middle + half
+    return Share(count, of, p, Interval(low, high, level, "Wilson"))
+
+
+def clustered_interval(
+    value: float, influence: Array, clusters: Sequence[Any], *, level: float
+) -> Interval | Undefined:
+    """An interval of an estimate whose observations come in clusters (queries), Student's t with one degree less.
+
+    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. The variance is the
+    sum of squares of the clusters' totals, times C / (C - 1) (Liang and Zeger 1986, Biometrika 73, 13-22).
+    """
+    from scipy.special import stdtrit
+
+    _, of = np.unique(np.asarray(clusters), return_inverse=True)
+    n_clusters = int(of.max()) + 1 if len(of) else 0
+    if n_clusters < 2:
+        return Undefined(f"{n_clusters} query: an interval over queries needs two")
+    totals = np.bincount(of, weights=influence)
+    error = math.sqrt(float((totals**2).sum()) * n_clusters / (n_clusters - 1))
+    half = float(stdtrit(n_clusters - 1, 0.5 + level / 2)) * error
+    return Interval(value - half, value + half, level, f"clustered by {n_clusters} queries, Student's t")
+
+
+def mean_by_queries(values: Array, queries: Sequence[Any], *, level: float) -> Estimate:
+    """A mean with its interval clustered by query."""
+    if not len(values):
+        nothing = Undefined("no judgements")
+        return Estimate(nothing, 0, nothing)
+    mean = float(values.mean())
+    interval = clustered_interval(mean, (values - mean) / len(values), queries, level=level)
+    return Estimate(mean, len(values), interval)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected so that the chance of any false finding stays below the level (Holm 1979, Scandinavian Journal
+    of Statistics 6, 65-70).
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
+        highest = max(highest, min(1.0, p_values[at] * (len(p_values) - rank)))
+        corrected[at] = highest
+    return corrected
+
+
+def to_json(value: Any) -> Any:
+    """Plain dicts, lists and numbers. A statistic without a value is `{"undefined": reason}`; nan never appears."""
+    if isinstance(value, Undefined):
+        return {"undefined": value.reason}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
+    return value
