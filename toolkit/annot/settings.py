@@ -122,6 +122,27 @@ class AgreementSettings(_Section):
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
 
 
+class ForecastSettings(_Section):
+    """What the hours, dates and costs still to come are reckoned with."""
+
+    hourly_rate: Annotated[float, Field(ge=0)] | None = None
+    """What an hour of judging costs; None when it is not known."""
+    currency: str = "EUR"
+    window_days: Annotated[int, Field(ge=1)] = 28
+    """The pace is that of so many days before now."""
+    fence: Annotated[float, Field(gt=0)] = 3.0
+    """Widths of the log times from their median beyond which a time is idling or a slip."""
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    draws: Annotated[int, Field(ge=100)] = 1000
+    simulations: Annotated[int, Field(ge=10)] = 200
+    """Studies that `annot plan --simulate` plays through."""
+
+
+class WatchSettings(_Section):
+    every: Annotated[int, Field(ge=1)] = 60
+    """Seconds between two looks at the server."""
+
+
 class AdjudicationSettings(_Section):
     ratings: Literal["shown", "hidden"] = "shown"
     adjudicator_may_assess: bool = False
@@ -155,6 +176,8 @@ class Settings(_Section):
     word_vectors: WordVectorSettings = WordVectorSettings()
     judging: JudgingSettings = JudgingSettings()
     agreement: AgreementSettings = AgreementSettings()
+    forecast: ForecastSettings = ForecastSettings()
+    watch: WatchSettings = WatchSettings()
     adjudication: AdjudicationSettings = AdjudicationSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     store: StoreSettings = StoreSettings()
