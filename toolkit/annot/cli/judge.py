@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(plan, name="plan", rich_help_panel=PANEL)
     app.command(rich_help_panel=PANEL)(push)
     app.command(rich_help_panel=PANEL)(status)
+    app.command(rich_help_panel=PANEL)(watch)
     app.command(rich_help_panel=PANEL)(pull)
 
 
@@ -113,7 +114,7 @@ def plan_make(
     as_json: JsonOption = False,
 ) -> None:
     """Give each pair to exactly as many assessors as annot.toml says, loads balanced; a standing plan only grows."""
-    if hand_down(ctx, workspace=workspace):
+    if hand_down(ctx):
         return
     from annot.steps import plan as step
     from annot.workspace import Workspace
@@ -151,6 +152,50 @@ def status(
 
     found = step.status(Workspace.open(workspace))
     emit("status", found, step.describe(found), as_json=as_json)
+
+
+HourlyRateOption = Annotated[
+    float | None, typer.Option(min=0.0, help="What an hour of judging costs.", show_default="annot.toml")
+]
+
+
+def watch(
+    every: Annotated[
+        int | None, typer.Option(min=1, help="Seconds between two looks.", show_default="annot.toml")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Look once.")] = False,
+    no_pull: Annotated[bool, typer.Option("--no-pull", help="Look at what was pulled; ask no server.")] = False,
+    all_queries: Annotated[bool, typer.Option("--all", help="Every query, not only those under way.")] = False,
+    hourly_rate: HourlyRateOption = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Pull and show, again and again: progress, pace, grades, agreement so far, hours, date and cost to come."""
+    from annot.steps import pull as pulling
+    from annot.steps import watch as step
+    from annot.steps.watch_told import describe
+    from annot.workspace import Workspace
+
+    ws = Workspace.open(workspace)
+
+    def pull() -> pulling.Pulled:
+        with progress("reading judgements") as advance:
+            return pulling.pull(ws, url=url, api_key=api_key, advance=advance)
+
+    def show(seen: step.Look) -> None:
+        if not as_json and not once:
+            typer.clear() if sys.stdout.isatty() else None
+        emit("watch", step.as_data(seen), describe(seen, all_queries=all_queries), as_json=as_json)
+        if not once:
+            say("")
+
+    try:
+        step.watch(ws, pull=None if no_pull else pull, once=once, every=every, hourly_rate=hourly_rate, show=show)
+    except KeyboardInterrupt:
+        say("stopped watching; what was pulled is kept")
+        raise typer.Exit(130) from None
 
 
 def pull(

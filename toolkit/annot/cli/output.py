@@ -16,12 +16,42 @@ from annot.report.text import text_table as table
 
 __all__ = ["DryRunOption", "JsonOption", "WorkspaceOption", "emit", "hand_down", "progress", "say", "table"]
 
+GIVEN = "COMMANDLINE"
+"""The source of an option that was typed, not taken from the environment or a default."""
+WORKSPACE, DRY_RUN = "annot.workspace", "annot.dry_run"
+"""What a group and its verb both know of the command line."""
+
+
+def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) -> Path:
+    """A folder that is named before the verb (`annot pool -C study show`) wins over the environment's."""
+    if _is_given(ctx, parameter.name):
+        ctx.meta[WORKSPACE] = value
+    found: Path = ctx.meta.get(WORKSPACE, value)
+    return found
+
+
+def _dry_run(ctx: typer.Context, value: bool) -> bool:
+    if value and DRY_RUN not in ctx.meta:
+        ctx.meta[DRY_RUN] = True
+        say("dry run: this is what would be done; nothing is changed")
+    return value
+
+
 WorkspaceOption = Annotated[
     Path,
-    typer.Option("--workspace", "-C", envvar="ANNOT_WORKSPACE", help="The study's folder.", show_default="."),
+    typer.Option(
+        "--workspace",
+        "-C",
+        envvar="ANNOT_WORKSPACE",
+        help="The study's folder.",
+        show_default=".",
+        callback=_workspace,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done and change nothing.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
+]
 
 Advance = Callable[[int, int | None], None]
 """Called with (done so far, total or None)."""
@@ -75,9 +105,24 @@ def progress(what: str) -> Iterator[Advance]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def hand_down(ctx: typer.Context, **options: object) -> bool:
-    """True when a verb of the group follows; the options given before it then hold for the verb."""
-    if ctx.invoked_subcommand is None:
+def hand_down(ctx: typer.Context) -> bool:
+    """True when a verb of the group follows; the options given before it then hold for the verb.
+
+    One that the verb does not have is refused: `annot facets --dry-run train` must not train.
+    """
+    verb = ctx.invoked_subcommand
+    if verb is None:
         return False
-    ctx.default_map = {ctx.invoked_subcommand: options}
+    group: Any = ctx.command
+    known = {parameter.name for parameter in group.commands[verb].params}
+    given = [parameter for parameter in group.params if _is_given(ctx, parameter.name)]
+    for parameter in given:
+        if parameter.name not in known:
+            raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
+    ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
     return True
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == GIVEN

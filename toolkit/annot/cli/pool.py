@@ -40,7 +40,7 @@ def pool_build(
     as_json: JsonOption = False,
 ) -> None:
     """Rank the corpus by every method and draw the pool of each query paper."""
-    if hand_down(ctx, workspace=workspace):
+    if hand_down(ctx):
         return
     from annot.steps import pool as step
     from annot.workspace import Workspace

@@ -143,7 +143,7 @@ def facets_label(
     as_json: JsonOption = False,
 ) -> None:
     """Predict the label of each sentence; labels that the corpus carries are kept and marked as such."""
-    if hand_down(ctx, workspace=workspace):
+    if hand_down(ctx):
         return
     from annot.steps import facets as step
     from annot.workspace import Workspace

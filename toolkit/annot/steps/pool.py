@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from annot.corpus import normalised_title
@@ -92,7 +93,7 @@ def build(
         if frozen:
             rankings, facts = _read_rankings(ws, ranked_methods, query_papers), None
         else:
-            rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance)
+            rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance, keep=not dry_run)
         in_corpus = _cited_in_corpus(ws, query_papers) if CITED in settings.methods and CITED not in left_out else None
         drawn = [
             draw(
@@ -127,7 +128,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
         query_papers = _query_papers(ws, read_queries(session))
     methods = [name for name in ws.settings.pool.methods if name not in ws.settings.pool.without and name != CITED]
     twins = _twins(ws, query_papers)
-    return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance)
+    return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
 
 
 def show(ws: Workspace, name: str) -> Shown:
@@ -229,8 +230,9 @@ def _rank(
     twins: Mapping[str, tuple[str, ...]],
     depth: int,
     advance: Advance,
+    *,
+    keep: bool,
 ) -> tuple[Rankings, dict[str, object]]:
-    index = open_index(ws, methods=methods, advance=advance)
     done = 0
 
     def after_method(_name: str) -> None:
@@ -238,20 +240,22 @@ def _rank(
         done += 1
         advance(done, len(methods))
 
-    rankings = rank_all(
-        index.bench,
-        methods=methods,
-        paper_ids=paper_ids,
-        excluded=twins,
-        ranking_depth=depth,
-        after_method=after_method,
-    )
-    facts = {
-        "corpus_sha256": index.corpus_sha256,
-        "ranking_depth": depth,
-        "query_papers": paper_ids,
-        "methods": {method: settings_of(index.bench, method) for method in methods},
-    }
+    with TemporaryDirectory(prefix="annot-") as scratch:
+        index = open_index(ws, methods=methods, advance=advance, scratch=None if keep else Path(scratch))
+        rankings = rank_all(
+            index.bench,
+            methods=methods,
+            paper_ids=paper_ids,
+            excluded=twins,
+            ranking_depth=depth,
+            after_method=after_method,
+        )
+        facts = {
+            "corpus_sha256": index.corpus_sha256,
+            "ranking_depth": depth,
+            "query_papers": paper_ids,
+            "methods": {method: settings_of(index.bench, method) for method in methods},
+        }
     return rankings, facts
 
 
