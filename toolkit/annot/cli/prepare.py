@@ -87,10 +87,21 @@ def import_csfcube(
 @imports.command("judgements")
 def import_judgements(
     file: Annotated[Path, typer.Argument(help="CSV with a header, or JSON Lines: a judgement a row.")],
-    query: Annotated[str | None, typer.Option("--query-column", show_default="found by name")] = None,
-    document: Annotated[str | None, typer.Option("--document-column", show_default="found by name")] = None,
-    assessor: Annotated[str | None, typer.Option("--assessor-column", show_default="found by name")] = None,
-    grade: Annotated[str | None, typer.Option("--grade-column", show_default="found by name")] = None,
+    query: Annotated[
+        str | None, typer.Option("--query-column", help="The query's id.", show_default="found by name")
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option("--document-column", help="The document's id.", show_default="found by name")
+    ] = None,
+    assessor: Annotated[
+        str | None, typer.Option("--assessor-column", help="Who judged.", show_default="found by name")
+    ] = None,
+    grade: Annotated[
+        str | None,
+        typer.Option(
+            "--grade-column", help="The grade: a number or a name of the scale.", show_default="found by name"
+        ),
+    ] = None,
     time: Annotated[
         str | None,
         typer.Option("--time-column", help="When it was judged, or the seconds it took.", show_default=False),
@@ -98,7 +109,9 @@ def import_judgements(
     seconds: Annotated[
         str | None, typer.Option("--seconds-column", help="The seconds it took.", show_default=False)
     ] = None,
-    comment: Annotated[str | None, typer.Option("--comment-column", show_default=False)] = None,
+    comment: Annotated[
+        str | None, typer.Option("--comment-column", help="What was written with the grade.", show_default=False)
+    ] = None,
     facet: Annotated[
         str | None, typer.Option("--facet", "-f", help="Of the queries whose id ends in none.", show_default=False)
     ] = None,

@@ -101,7 +101,7 @@ def judgements_from(
                 people.put_assessors(session, [one for one in persons.values() if one.assessor not in stands])
                 put_queries(session, new)
                 recorded = _record(session, given, plan, ws.settings.seed)
-                facts = {"rows": len(rows), "new_queries": len(new)}
+                facts = {"rows": len(rows), "queries": len(queries)}
                 runs.put_import(session, runs.Imported(SOURCE, hashlib.sha256(data).hexdigest(), facts))
             with store.read() as session:
                 outcome = outcome_of(session)
