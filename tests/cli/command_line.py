@@ -1,0 +1,123 @@
+"""Running `annot` in this process, and seeing what it left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import typer
+from annot.cli.main import app, run
+
+DATABASE = "annot.db"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one command gave."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def data(self) -> Any:
+        """What `--json` carries."""
+        return json.loads(self.stdout)["data"]
+
+    def message(self) -> str:
+        """All of stderr as one line of words, without the frame that is drawn around usage errors."""
+        return " ".join(self.stderr.translate(str.maketrans("╭╮╰╯│─", "      ")).split())
+
+
+def annot(*arguments: object, folder: Path, stdin: str = "") -> Result:
+    """Run `annot` with these arguments in `folder`. An error that the program does not catch reaches the test."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["annot", *map(str, arguments)]),
+        mock.patch.object(sys, "stdin", io.StringIO(stdin)),
+    ):
+        try:
+            run()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return Result(code, out.getvalue(), err.getvalue())
+
+
+def annot_done(*arguments: object, folder: Path) -> Result:
+    """Run `annot`; it has to succeed."""
+    result = annot(*arguments, folder=folder)
+    assert result.exit_code == 0, f"annot {' '.join(map(str, arguments))}: {result.exit_code}\n{result.stderr}"
+    return result
+
+
+def snapshot(folder: Path) -> dict[str, Any]:
+    """Every file's bytes, every folder, and every row of the database: what a command may not touch when it fails."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.name.startswith(f"{DATABASE}-"):  # the log and the index of an open database
+            continue
+        if path.name == DATABASE:
+            found[name] = rows_of(path)
+        else:
+            found[name] = path.read_bytes() if path.is_file() else None
+    return found
+
+
+def rows_of(database: Path) -> Any:
+    """All tables with all rows; the file's bytes where it is no database."""
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            return list(connection.iterdump())
+    except sqlite3.DatabaseError:
+        return database.read_bytes()
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """The names that are not the same in two snapshots."""
+    return sorted(name for name in {*before, *after} if before.get(name, "none") != after.get(name, "none"))
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of the tree: its words, and whether words may follow that are no command."""
+
+    words: tuple[str, ...]
+    click: Any
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def options(self) -> set[str]:
+        return {name for parameter in self.click.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def commands() -> Iterator[Command]:
+    """Every command that does something: those without verbs, every verb, and groups whose bare call is a step."""
+    yield from _below((), typer.main.get_command(app))
+
+
+def _below(words: tuple[str, ...], command: Any) -> Iterator[Command]:
+    verbs = getattr(command, "commands", None)
+    if verbs is None:
+        yield Command(words, command)
+        return
+    if words and command.invoke_without_command:
+        yield Command(words, command)
+    for verb, below in verbs.items():
+        yield from _below((*words, verb), below)

@@ -1,0 +1,740 @@
+"""Wrong input for every command: one clear message on stderr, the exit code of the README, and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from annot.formats.csfcube_release import write_csfcube
+from command_line import Result, annot, commands, difference, snapshot
+from demo_collection import demo_material
+from spoiling import (
+    Spoil,
+    both,
+    damaged_pages,
+    judgements_with,
+    labelled_with,
+    line_17,
+    papers_with,
+    remove,
+    replace,
+    sql,
+    write,
+)
+
+NOWHERE = "http://127.0.0.1:9"
+"""An address where no server answers."""
+DOWN = ("--url", NOWHERE, "--api-key", "not-a-real-token")
+RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One wrong input: the command as typed, in a study of this stage, spoiled so, and what the message must say."""
+
+    command: str
+    typed: str
+    says: tuple[str, ...]
+    stage: str = "made"
+    spoil: Spoil = field(default=lambda folder: None)
+    exit_code: int = 2
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> list[str]:
+        return [*self.command.split(), *self.typed.split()]
+
+
+WRONG: dict[str, Wrong] = {
+    # -- init
+    "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
+    "init: below a file": Wrong("init", "annot.toml/study", ("annot.toml", "expected a folder", "put it right")),
+    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: stands already, for 'annot-demo'",)),
+    "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
+    # -- corpus
+    "corpus add: missing files": Wrong(
+        "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
+    ),
+    "corpus add: no file": Wrong("corpus add", "", ("Missing argument 'files'",)),
+    "corpus add: a folder": Wrong("corpus add", "corpus", ("corpus: no such file",)),
+    "corpus add: broken line 17": Wrong(
+        "corpus add",
+        "broken.jsonl",
+        ("broken.jsonl:17: not valid JSON", "nothing was kept"),
+        spoil=papers_with('{"paper_id": "p17", '),
+    ),
+    "corpus add: line 17 without a title": Wrong(
+        "corpus add",
+        "papers.jsonl broken.jsonl",
+        ("broken.jsonl:17", "title"),
+        spoil=papers_with('{"paper_id": "p17"}'),
+    ),
+    "corpus add: line 17 with a label too few": Wrong(
+        "corpus add",
+        "broken.jsonl",
+        ("broken.jsonl:17", "1 label"),
+        spoil=papers_with('{"paper_id": "a", "title": "T", "abstract": ["A b.", "C d."], "labels": ["method"]}'),
+    ),
+    "corpus add: not UTF-8": Wrong(
+        "corpus add",
+        "broken.jsonl",
+        ("broken.jsonl", "not UTF-8"),
+        spoil=write("broken.jsonl", b'{"paper_id": "\xff"}'),
+    ),
+    "corpus add: a damaged corpus": Wrong(
+        "corpus add",
+        "papers.jsonl",
+        ("corpus/part-00001.parquet",),
+        "labelled",
+        write("corpus/part-00001.parquet", "not parquet"),
+    ),
+    # -- import
+    "import csfcube: no such folder": Wrong(
+        "import csfcube", "nowhere", ("nowhere: no such folder, expected a CSFCube release",)
+    ),
+    "import csfcube: a file": Wrong("import csfcube", "papers.jsonl", ("papers.jsonl: no such folder",)),
+    "import csfcube: a folder of something else": Wrong("import csfcube", "templates", ("templates", "CSFCube")),
+    "import csfcube: a broken file": Wrong(
+        "import csfcube",
+        "release",
+        ("test-pid2anns-csfcube-method.json:1: not valid JSON"),
+        spoil=write("release/test-pid2anns-csfcube-method.json", "{"),
+    ),
+    "import judgements: no such file": Wrong("import judgements", "none.csv", ("none.csv: no such file",)),
+    "import judgements: a folder": Wrong("import judgements", "corpus", ("corpus: no such file",)),
+    "import judgements: unknown facet": Wrong(
+        "import judgements",
+        "mine.csv --facet metod",
+        ("'metod'", "did you mean 'method'?"),
+        spoil=judgements_with("q,d,a,1"),
+    ),
+    "import judgements: a grade off the scale on line 17": Wrong(
+        "import judgements", "mine.csv", ("mine.csv:17:", "'7'"), spoil=judgements_with("p-method,d17,ann,7")
+    ),
+    "import judgements: a query without a facet on line 17": Wrong(
+        "import judgements",
+        "mine.csv",
+        ("mine.csv:17: query 'p'", "--facet"),
+        spoil=judgements_with("p,d17,ann,1"),
+    ),
+    "import judgements: no such column": Wrong(
+        "import judgements",
+        "mine.csv --grade-column rate",
+        ("mine.csv: no column for the grade; did you mean 'grade'?",),
+        spoil=judgements_with("p-method,d17,ann,1"),
+    ),
+    "import judgements: an adjudicator that is not there": Wrong(
+        "import judgements",
+        "mine.csv --adjudicator zoe",
+        ("--adjudicator",),
+        spoil=judgements_with("p-method,d17,ann,1"),
+    ),
+    "import judgements: a study of its own": Wrong(
+        "import judgements",
+        "mine.csv",
+        ("holds a study with a plan",),
+        "planned",
+        judgements_with("p-method,d17,ann,1"),
+    ),
+    # -- facets
+    "facets: no corpus": Wrong("facets", "", ("corpus", "annot corpus add")),
+    "facets: no such model": Wrong("facets", "--model mine.xz", ("mine.xz: no such file",), "labelled"),
+    "facets: a model that is none": Wrong("facets", "--model papers.jsonl", ("papers.jsonl",), "labelled"),
+    "facets: no such verb": Wrong("facets", "trian", ("No such command 'trian'", "train")),
+    "facets train: no such file": Wrong("facets train", "none.jsonl --out m.xz", ("none.jsonl: no such file",)),
+    "facets train: nowhere to write": Wrong("facets train", "papers.jsonl", ("Missing option '--out'",)),
+    "facets train: broken line 17": Wrong(
+        "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not JSON",), spoil=labelled_with("{")
+    ),
+    "facets train: unknown label on line 17": Wrong(
+        "facets train",
+        "broken.jsonl --out m.xz",
+        ("broken.jsonl:17: unknown label 'methods', did you mean 'method'?",),
+        spoil=labelled_with('{"sentences": ["One."], "labels": ["methods"]}'),
+    ),
+    "facets train: no such held-out file": Wrong(
+        "facets train", "papers.jsonl --out m.xz --held-out dev.jsonl", ("dev.jsonl: no such file",)
+    ),
+    "facets train: the model's place is a folder": Wrong(
+        "facets train",
+        "few.jsonl --out corpus",
+        ("corpus", "a folder"),
+        spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
+    ),
+    # -- query
+    "query sample: no corpus": Wrong("query sample", "", ("annot corpus add",)),
+    "query sample: no labels": Wrong(
+        "query sample", "", ("no sentence labels", "annot facets"), "labelled", sql("DELETE FROM facet_labels")
+    ),
+    "query sample: a sheet that stands": Wrong(
+        "query sample", "--out papers.jsonl", ("papers.jsonl: stands already",), "labelled"
+    ),
+    "query sample: no papers wanted": Wrong(
+        "query sample", "--per-period 0", ("--per-period", "greater than or equal to 1"), "labelled"
+    ),
+    "query sample: below a file": Wrong(
+        "query sample", "--out papers.jsonl/sheet.csv", ("papers.jsonl", "expected a folder"), "labelled"
+    ),
+    "query choose: no sheet": Wrong("query choose", "4", ("queries.csv: no such sheet", "query sample"), "labelled"),
+    "query choose: not a number": Wrong(
+        "query choose", "four", ("'number': Input should be a valid integer",), "labelled"
+    ),
+    "query choose: none": Wrong("query choose", "0", ("greater than or equal to 1",), "labelled"),
+    "query choose: another header": Wrong(
+        "query choose", "4", ("queries.csv:1:", "'rating'"), "labelled", write("queries.csv", "paper_id,period\n")
+    ),
+    "query choose: faults in rows": Wrong(
+        "query choose",
+        "4",
+        ("queries.csv:2: type: found 'emprical', did you mean 'empirical'?", "queries.csv:3: rating: found '9'"),
+        "labelled",
+        write(
+            "queries.csv",
+            "paper_id,period,type,rating,facets\nfic0802,1994-1999,emprical,3,method\nfic1402,1994-1999,survey,9,method\n",
+        ),
+    ),
+    "query choose: unknown paper": Wrong(
+        "query choose",
+        "1",
+        ("queries.csv:2: paper 'fic9999' is not in the corpus",),
+        "labelled",
+        write("queries.csv", "paper_id,period,type,rating,facets\nfic9999,1994-1999,empirical,3,method\n"),
+    ),
+    "query choose: more than there are": Wrong(
+        "query choose",
+        "9",
+        ("9", "1"),
+        "labelled",
+        write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n"),
+    ),
+    "query add: unknown paper": Wrong(
+        "query add", "fic0820 --facet method", ("paper 'fic0820': not known; did you mean 'fic08",), "labelled"
+    ),
+    "query add: unknown facet": Wrong(
+        "query add", "fic0802 --facet metod", ("unknown facet 'metod', did you mean 'method'?",), "labelled"
+    ),
+    "query add: no facet": Wrong("query add", "fic0802", ("Missing option '--facet'",), "labelled"),
+    "query add: sentences that are no numbers": Wrong(
+        "query add", "fic0802 --facet method --sentences two", ("found 'two', expected numbers",), "labelled"
+    ),
+    "query add: sentences there are not": Wrong(
+        "query add", "fic0802 --facet method --sentences 2,77", ("sentence 77: found no such sentence",), "labelled"
+    ),
+    "query add: no sentence of the facet": Wrong(
+        "query add",
+        "fic0503 --facet background",
+        ("has no sentence of facet",),
+        "labelled",
+        sql("UPDATE facet_labels SET labels = replace(replace(labels, 'background', 'result'), 'objective', 'result')"),
+    ),
+    "query add: no corpus": Wrong("query add", "fic0802 --facet method", ("annot corpus add",)),
+    "query list: a query of a paper that is gone": Wrong(
+        "query list",
+        "",
+        ("gone: not in the corpus", "annot corpus add"),
+        "queried",
+        sql("UPDATE query SET paper_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
+    ),
+    # -- pool
+    "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),
+    "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
+    "pool: unknown method left out": Wrong(
+        "pool", "--without abs_tfdif", ("method to leave out 'abs_tfdif'", "did you mean 'abs_tfidf'?"), "queried"
+    ),
+    "pool: unknown method in annot.toml": Wrong(
+        "pool",
+        "",
+        ("abs_tfdif", "did you mean 'abs_tfidf'?"),
+        "queried",
+        replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
+    ),
+    "pool: no vectors": Wrong(
+        "pool",
+        "",
+        ("specter: no vectors at", "--without specter"),
+        "queried",
+        replace("annot.toml", '"lsa"', '"specter"'),
+    ),
+    "pool: broken vectors": Wrong(
+        "pool",
+        "",
+        ("corpus/vectors/specter", "--without specter"),
+        "queried",
+        both(
+            replace("annot.toml", '"lsa"', '"specter"'),
+            write("corpus/vectors/specter/ids.txt", "fic0101\n"),
+            write("corpus/vectors/specter/vectors.npy", "not an array"),
+            write("corpus/vectors/specter/vectors.json", "{}"),
+        ),
+    ),
+    "pool: every method left out": Wrong(
+        "pool",
+        "--without title_tfidf --without abs_tfidf --without title_cbow200 --without abs_cbow200 --without "
+        "title_tfidfcbow200 --without abs_tfidfcbow200 --without lsa --without cited",
+        ("no method is left",),
+        "queried",
+    ),
+    "pool: no documents wanted": Wrong("pool", "--per-method 0", ("greater than or equal to 1",), "queried"),
+    "pool: nothing frozen": Wrong("pool", "--frozen", ("pools/rankings/manifest.json",), "queried"),
+    "pool: a frozen ranking broken on line 17": Wrong(
+        "pool",
+        "--frozen",
+        ("abs_tfidf.run:17: 2 columns, expected 6",),
+        "pooled",
+        line_17("pools/rankings/abs_tfidf.run", "two columns"),
+    ),
+    "pool: a frozen ranking is missing": Wrong(
+        "pool", "--frozen", ("abs_tfidf.run: no rankings",), "pooled", remove("pools/rankings/abs_tfidf.run")
+    ),
+    "pool: the manifest of rankings is broken": Wrong(
+        "pool", "--frozen", ("manifest.json",), "pooled", write("pools/rankings/manifest.json", "{}")
+    ),
+    "pool: the manifest of rankings is no JSON": Wrong(
+        "pool", "--frozen", ("manifest.json: not a manifest",), "pooled", write("pools/rankings/manifest.json", "{")
+    ),
+    "pool show: unknown query": Wrong(
+        "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"
+    ),
+    "pool show: no pool yet": Wrong("pool show", "fic0407-background", ("no pool", "annot pool"), "queried"),
+    # -- assessor
+    "assessor add: no name of this kind": Wrong("assessor add", "a/1 --account a@example.org", ("found 'a/1'",)),
+    "assessor add: no e-mail address": Wrong("assessor add", "a1 --account ann", ("--account: expected an e-mail",)),
+    "assessor add: no account": Wrong("assessor add", "a1", ("Missing option '--account'",)),
+    "assessor add: another one's account": Wrong(
+        "assessor add", "a9 --account a1@demo.example.org", ("belongs to a1 already",), "planned"
+    ),
+    "assessor add: another one's account in capitals": Wrong(
+        "assessor add", "a9 --account A1@Demo.example.org", ("belongs to a1 already",), "planned"
+    ),
+    "assessor add: server down": Wrong(
+        "assessor add",
+        f"a1 --account a@example.org --url {NOWHERE} --api-key not-a-real-token",
+        (f"no server answers at {NOWHERE}",),
+        exit_code=3,
+    ),
+    "assessor list: surplus words": Wrong("assessor list", "a1", ("unexpected extra argument",)),
+    # -- guidelines
+    "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
+    "guidelines: none for a facet of one's own": Wrong(
+        "guidelines",
+        "claim",
+        ("guidelines/claim.md: not in the workspace",),
+        spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
+    ),
+    "guidelines: too long a definition": Wrong(
+        "guidelines",
+        "method",
+        ("guidelines/method.md", "200 characters, expected 1 to 140"),
+        spoil=write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
+    ),
+    "guidelines: empty": Wrong(
+        "guidelines", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
+    ),
+    "guidelines: not UTF-8": Wrong(
+        "guidelines", "method", ("guidelines/method.md", "UTF-8"), spoil=write("guidelines/method.md", b"# M\n\n\xff\n")
+    ),
+    "guidelines: a template with a wrong tag": Wrong(
+        "guidelines",
+        "method --screen",
+        ("templates/judge.xml.j2:1:", "correct the template"),
+        spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
+    ),
+    "guidelines: a template with an unknown name": Wrong(
+        "guidelines",
+        "method --screen",
+        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
+        spoil=write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
+    ),
+    "guidelines: a template that is no XML": Wrong(
+        "guidelines",
+        "method --screen",
+        ("judge.xml.j2", "does not hold"),
+        spoil=write("templates/judge.xml.j2", "<View>"),
+    ),
+    "guidelines: a control for nothing": Wrong(
+        "guidelines",
+        "method --screen",
+        ("judge.xml.j2", "nowhere"),
+        spoil=write(
+            "templates/judge.xml.j2",
+            '<View><Text name="pair" value="$pair_html"/><Choices name="rating" toName="nowhere">'
+            '<Choice value="0"/></Choices></View>',
+        ),
+    ),
+    "guidelines: a screen without the rating": Wrong(
+        "guidelines",
+        "method --screen",
+        ("judge.xml.j2: the screen does not serve", "found no control named 'rating'"),
+        spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
+    ),
+    "guidelines: a key that serves twice": Wrong(
+        "guidelines",
+        "method --screen",
+        ("judge.xml.j2", "the key '0' serves 2 choices"),
+        spoil=write(
+            "templates/judge.xml.j2",
+            '{% extends "screen.xml.j2" %}\n{% block grounds %}<Choices name="sure" toName="{{ controls.TEXT }}">'
+            '<Choice value="sure" hotkey="0"/></Choices>{% endblock %}',
+        ),
+    ),
+    "guidelines: a template that is not UTF-8": Wrong(
+        "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
+    ),
+    # -- plan
+    "plan: too few assessors": Wrong(
+        "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"
+    ),
+    "plan: unknown query": Wrong(
+        "plan", "--query fic0407-backgruond", ("did you mean 'fic0407-background'?",), "planned"
+    ),
+    "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
+    "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
+    # -- push
+    "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
+    "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
+    "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
+    "push: no token": Wrong(
+        "push", f"--url {NOWHERE}", (f"no token for {NOWHERE}", "LABEL_STUDIO_API_KEY"), "planned", exit_code=3
+    ),
+    "push: no server": Wrong("push", "", ("no Label Studio is named", "annot studio up"), "planned", exit_code=3),
+    "push: a template with an unknown name": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
+        "planned",
+        write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
+    ),
+    "push: too long a definition": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("guidelines/method.md", "expected 1 to 140"),
+        "planned",
+        write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
+    ),
+    "push: a paper of the plan is gone": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("not in the corpus", "annot corpus add"),
+        "planned",
+        sql(
+            "UPDATE assignment SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
+            "UPDATE pool_entry SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
+        ),
+    ),
+    "push: sentences without labels": Wrong(
+        "push", " ".join(DOWN), ("no sentence labels", "annot facets"), "planned", sql("DELETE FROM facet_labels")
+    ),
+    "push: a method's name in the guidelines": Wrong(
+        "push",
+        " ".join(DOWN),
+        ("names 'abs_tfidf'", "nothing was sent"),
+        "planned",
+        write("guidelines/method.md", "# Method\n\nFound by abs_tfidf.\n"),
+    ),
+    "push: server down, by the environment": Wrong(
+        "push",
+        "",
+        (f"no server answers at {NOWHERE}",),
+        "planned",
+        exit_code=3,
+        environment={"LABEL_STUDIO_URL": NOWHERE, "LABEL_STUDIO_API_KEY": "not-a-real-token"},
+    ),
+    # -- status, pull
+    "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
+    "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
+    "pull: no server": Wrong("pull", "", ("no Label Studio is named",), "planned", exit_code=3),
+    "watch: no plan": Wrong("watch", "--once --no-pull", ("annot plan",), "pooled"),
+    "watch: server down": Wrong(
+        "watch", " ".join(("--once", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "watch: no seconds": Wrong("watch", "--every 0", ("greater than or equal to 1",), "planned"),
+    # -- settle
+    "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
+    "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
+    "agreement: binarised off the scale": Wrong(
+        "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
+    ),
+    "adjudicate: no verb": Wrong("adjudicate push", "now", ("unexpected extra argument",), "judged"),
+    "adjudicate push: no judgements": Wrong("adjudicate push", " ".join(DOWN), ("no judgements",), "planned"),
+    "adjudicate push: server down": Wrong(
+        "adjudicate push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
+    ),
+    "adjudicate push: a template with a wrong tag": Wrong(
+        "adjudicate push",
+        " ".join(DOWN),
+        ("templates/adjudicate.xml.j2:1:",),
+        "judged",
+        write("templates/adjudicate.xml.j2", "{% if %}"),
+    ),
+    "adjudicate push: no adjudicator": Wrong(
+        "adjudicate push",
+        " ".join(DOWN),
+        ("adjudicator", "annot assessor add"),
+        "judged",
+        sql("UPDATE assessor SET adjudicator = 0"),
+    ),
+    "adjudicate pull: server down": Wrong(
+        "adjudicate pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
+    ),
+    "adjudicate status: an option that is none": Wrong("adjudicate status", "--all", ("No such option: --all",)),
+    "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
+    "qrels: before the adjudication is finished": Wrong(
+        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "... and", "--partial"), "judged"
+    ),
+    # -- measure
+    "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
+    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
+    "evaluate: no runs": Wrong(
+        "evaluate",
+        "",
+        ("exports/runs: no runs", "annot run"),
+        "settled",
+        write("exports/qrels.txt", "fic0407-background 0 fic0101 1\n"),
+    ),
+    "evaluate: no such run": Wrong("evaluate", "mine.run", ("mine.run: no such file",), "measured"),
+    "evaluate: a run broken on line 17": Wrong(
+        "evaluate",
+        "mine.run",
+        ("mine.run:17: 2 columns, expected 6",),
+        "measured",
+        both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
+    ),
+    "evaluate: a run of other queries": Wrong(
+        "evaluate",
+        "mine.run",
+        ("none of its queries is in the qrels", "found 31", "expected fic0407-background"),
+        "measured",
+        write("mine.run", "31 Q0 d 1 1.0 mine\n"),
+    ),
+    "evaluate: one tag in two files": Wrong(
+        "evaluate",
+        "mine.run mine.run",
+        ("the tag 'mine' stands in another file",),
+        "measured",
+        write("mine.run", RUN_LINES),
+    ),
+    "evaluate: a run that is not text": Wrong(
+        "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfe")
+    ),
+    "evaluate: unknown dialect": Wrong("evaluate", "--dialect treck", ("did you mean 'trec'?",), "measured"),
+    "evaluate: broken qrels": Wrong(
+        "evaluate",
+        "",
+        ("exports/qrels.txt:17: 3 columns, expected 4",),
+        "measured",
+        line_17("exports/qrels.txt", "three columns only"),
+    ),
+    "evaluate: qrels of a query that is not in the study": Wrong(
+        "evaluate",
+        "",
+        ("exports/qrels.txt", "'gone-method'"),
+        "measured",
+        line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
+    ),
+    "evaluate: qrels that are not text": Wrong(
+        "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
+    ),
+    "reusability: unknown measure": Wrong("reusability", "--measure nDCGG", ("did you mean 'nDCG'?",), "measured"),
+    "reusability: unknown dialect": Wrong("reusability", "--dialect treck", ("did you mean 'trec'?",), "measured"),
+    "reusability: one run alone": Wrong(
+        "reusability", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+    ),
+    "reusability: qrels of a query that is not in the study": Wrong(
+        "reusability",
+        "",
+        ("exports/qrels.txt", "'gone-method'"),
+        "measured",
+        line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
+    ),
+    "reusability: no mixtures": Wrong("reusability", "--mixtures 0", ("greater than or equal to 1",), "measured"),
+    # -- publish
+    "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
+    "report: a broken run": Wrong(
+        "report", "", ("fabs_tfidf.run:17:",), "measured", line_17("exports/runs/fabs_tfidf.run", "two columns")
+    ),
+    "report: a template with a wrong tag": Wrong(
+        "report", "", ("templates/report.html.j2:1:",), "measured", write("templates/report.html.j2", "{% if %}")
+    ),
+    "datasheet: broken answers": Wrong(
+        "datasheet", "", ("datasheet.toml", "line 1"), "measured", write("datasheet.toml", "[motivation\n")
+    ),
+    "datasheet: an unknown question": Wrong(
+        "datasheet",
+        "",
+        ("datasheet.toml", "purpse"),
+        "measured",
+        write("datasheet.toml", '[motivation]\npurpse = "To measure."\n'),
+    ),
+    "datasheet: no judgements": Wrong("datasheet", "", ("no judgements", "annot pull"), "planned"),
+    "datasheet: a template with a wrong tag": Wrong(
+        "datasheet", "", ("templates/datasheet.md.j2:1:",), "measured", write("templates/datasheet.md.j2", "{% if %}")
+    ),
+    "release: a folder in use": Wrong(
+        "release", "corpus --licence CC0-1.0", ("corpus: not empty, and not a release made here",), "measured"
+    ),
+    "release: a file": Wrong("release", "papers.jsonl --licence CC0-1.0", ("papers.jsonl: a file",), "measured"),
+    "release: no licence": Wrong("release", "out", ("licence",), "measured"),
+    "release: a date that is none": Wrong("release", "out --date soon", ("--date", "soon"), "measured"),
+    "release: before the adjudication is finished": Wrong(
+        "release", "out --licence CC0-1.0", ("have no final grade", "--partial"), "judged"
+    ),
+    "release: questions without an answer": Wrong(
+        "release", "out --licence CC0-1.0", ("annot datasheet",), "measured", exit_code=1
+    ),
+    "trace: unknown query": Wrong(
+        "trace", "fic0407-backgruond fic0101", ("did you mean 'fic0407-background'?",), "measured"
+    ),
+    "trace: unknown document": Wrong(
+        "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
+    ),
+    # -- help
+    "studio up: no Label Studio where it is said to be": Wrong(
+        "studio up",
+        "",
+        ("ANNOT_STUDIO_VENV=nowhere: there is no bin/label-studio in it", "pip install"),
+        exit_code=3,
+        environment={"ANNOT_STUDIO_VENV": "nowhere"},
+    ),
+    "studio up: a port that is none": Wrong(
+        "studio up", "--port 99999", ("less than or equal to 65535",), environment={"ANNOT_STUDIO_VENV": "nowhere"}
+    ),
+    "studio down: an option that is none": Wrong("studio down", "--port 1", ("No such option: --port",)),
+    "studio status: no Label Studio where it is said to be": Wrong(
+        "studio status",
+        "",
+        ("ANNOT_STUDIO_VENV=nowhere: there is no bin/label-studio in it",),
+        exit_code=3,
+        environment={"ANNOT_STUDIO_VENV": "nowhere"},
+    ),
+    "demo: another study's folder": Wrong(
+        "demo", ".", ("holds the study 'mine'",), spoil=replace("annot.toml", '"annot-demo"', '"mine"')
+    ),
+    "demo: a folder that is in use": Wrong(
+        "demo", "guidelines", ("guidelines: not empty",), spoil=write("guidelines/x", "")
+    ),
+    "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
+}
+
+WORKSPACELESS = {"init", "demo", "facets train"}
+"""Commands that need no workspace."""
+WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines", "studio down", "studio status"}
+"""Commands that never open the database."""
+USUAL = {
+    "corpus add": "papers.jsonl",
+    "import csfcube": "release",
+    "import judgements": "mine.csv",
+    "query sample": "--out sheet.csv",
+    "query choose": "1",
+    "query add": "fic0802 --facet method",
+    "pool show": "fic0407-background",
+    "assessor add": "a1 --account a1@demo.example.org",
+    "guidelines": "method",
+    "release": "out --licence CC0-1.0",
+    "trace": "fic0407-background fic0101",
+    "watch": "--once --no-pull",
+    "push": " ".join(DOWN),
+    "pull": " ".join(DOWN),
+    "adjudicate push": " ".join(DOWN),
+    "adjudicate pull": " ".join(DOWN),
+}
+"""What is typed after a command where nothing but the workspace is wrong."""
+NAMES = [command.name for command in commands()]
+
+
+def refused(result: Result, *, exit_code: int) -> None:
+    """One message on stderr, in words; nothing on stdout."""
+    assert result.exit_code == exit_code, result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    first = result.stderr.splitlines()[0]
+    assert first.startswith(("annot: ", "Usage: annot ")), result.stderr
+    assert sum(line.startswith("annot: ") for line in result.stderr.splitlines()) <= 1
+    assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_told_and_changes_nothing(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = WRONG[name]
+    for variable, value in wrong.environment.items():
+        monkeypatch.setenv(variable, value)
+    folder = study(wrong.stage)
+    wrong.spoil(folder)
+    before = snapshot(folder)
+    result = annot(*wrong.arguments, folder=folder)
+    refused(result, exit_code=wrong.exit_code)
+    for words in wrong.says:
+        assert words in result.message(), result.stderr
+    assert not difference(before, snapshot(folder))
+
+
+def test_every_command_has_a_wrong_input_of_its_own() -> None:
+    assert {wrong.command for wrong in WRONG.values()} == set(NAMES)
+
+
+WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
+    "not a workspace": (remove("annot.toml"), (".: not a workspace (no annot.toml)", "annot init")),
+    "an unknown key": (
+        replace("annot.toml", "per_method =", "per_metod ="),
+        ("annot.toml: 1 fault(s)", "pool.per_metod: unknown key; did you mean 'per_method'?"),
+    ),
+    "two values that do not fit": (
+        both(replace("annot.toml", "per_pair = 2", "per_pair = 0"), replace("annot.toml", '"drop"', '"droop"')),
+        ("annot.toml: 2 fault(s)", "judging.per_pair", "found 0", "judging.missing", "found 'droop'"),
+    ),
+    "settings that are no TOML": (write("annot.toml", "[pool\n"), ("annot.toml: not valid TOML", "line 1")),
+    "settings that are not UTF-8": (write("annot.toml", b"\xff"), ("annot.toml: not valid TOML",)),
+}
+DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
+    "no database": (remove("annot.db"), ("annot.db: no database there", "annot init")),
+    "a file that is no database": (write("annot.db", "text"), ("annot.db: not a SQLite database",)),
+    "a damaged database": (damaged_pages, ("annot.db", "damaged")),
+    "a database of a newer program": (
+        sql("INSERT INTO annot_schema (version) VALUES (99)"),
+        ("the database is of version 99", "update annot"),
+    ),
+    "another program's database": (
+        both(write("annot.db", b""), sql("CREATE TABLE songs (title TEXT)")),
+        ("tables of another program (songs",),
+    ),
+}
+
+
+@pytest.mark.parametrize("command", [name for name in NAMES if name not in WORKSPACELESS])
+def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
+    folder = study("made")
+    settings = (folder / "annot.toml").read_bytes()
+    for spoil, says in WORKSPACES.values():
+        (folder / "annot.toml").write_bytes(settings)
+        spoil(folder)
+        before = snapshot(folder)
+        result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
+        refused(result, exit_code=2)
+        for words in says:
+            assert words in result.message(), result.stderr
+        assert not difference(before, snapshot(folder))
+
+
+@pytest.mark.parametrize("command", [name for name in NAMES if name not in WITHOUT_DATABASE])
+def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    judgements_with("p-method,d17,ann,1")(folder)
+    write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n")(folder)
+    for name, content in write_csfcube(demo_material(), folder="release/", with_text=True).items():
+        write(name, content)(folder)
+    database = (folder / "annot.db").read_bytes()
+    for spoil, says in DATABASES.values():
+        for log in folder.glob("annot.db-*"):
+            log.unlink()
+        (folder / "annot.db").write_bytes(database)
+        spoil(folder)
+        before = snapshot(folder)
+        result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
+        refused(result, exit_code=2)
+        for words in says:
+            assert words in result.message(), result.stderr
+        assert not difference(before, snapshot(folder))

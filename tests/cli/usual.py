@@ -1,0 +1,94 @@
+"""What is typed after each command where everything is as it should be, and at which stage of the study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from annot.formats.csfcube_release import write_csfcube
+from annot.report.questions import answer_sheet, questions
+from demo_collection import demo_material
+
+LABELLED = (
+    '{"sentences": ["We know this.", "We did that.", "It helped."], "labels": ["background", "method", "result"]}\n'
+)
+
+
+def release_folder(folder: Path) -> None:
+    """A folder in the form of CSFCube's release, of invented papers."""
+    (folder / "release").mkdir()
+    for name, content in write_csfcube(demo_material(), folder="", with_text=True).items():
+        (folder / "release" / name).write_bytes(content)
+
+
+def judgements_file(folder: Path) -> None:
+    rows = [f"fic0407-background,fic01{at:02},{who},{at % 4}" for at in range(1, 11) for who in ("ann", "bob")]
+    (folder / "mine.csv").write_text("\n".join(["query_id,doc_id,assessor,grade", *rows]) + "\n")
+
+
+def labelled_file(folder: Path) -> None:
+    (folder / "labelled.jsonl").write_text(LABELLED * 6)
+
+
+def sheet(folder: Path) -> None:
+    papers = [json.loads(line) for line in (folder / "papers.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        f"{one['paper_id']},1995-2024,{kind},4,method"
+        for one, kind in zip(papers[:40:4], ["empirical", "resource"] * 5, strict=True)
+    ]
+    (folder / "queries.csv").write_text("\n".join(["paper_id,period,type,rating,facets", *rows]) + "\n")
+
+
+def answers(folder: Path) -> None:
+    (folder / "datasheet.toml").write_text(answer_sheet({one.id: "As invented." for one in questions()}))
+
+
+class Usual(NamedTuple):
+    """A call that succeeds."""
+
+    stage: str
+    typed: str = ""
+    prepare: Callable[[Path], None] = lambda folder: None
+    again: int = 0
+    """The exit code of the same call again."""
+
+
+USUAL: dict[str, Usual] = {
+    "init": Usual("made", "."),
+    "corpus add": Usual("made", "papers.jsonl"),
+    "import csfcube": Usual("made", "release", release_folder),
+    "import judgements": Usual("made", "mine.csv", judgements_file),
+    "facets": Usual("labelled"),
+    "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out labelled.jsonl", labelled_file),
+    # A sheet may be filled in: it is never written over.
+    "query sample": Usual("labelled", "--per-period 2", again=2),
+    "query choose": Usual("labelled", "4", sheet),
+    "query add": Usual("labelled", "fic0802 --facet method"),
+    "query list": Usual("queried"),
+    "pool": Usual("queried"),
+    "pool show": Usual("pooled", "fic0407-background"),
+    "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
+    "assessor list": Usual("planned"),
+    "guidelines": Usual("made", "method --screen"),
+    "plan": Usual("planned"),
+    "push": Usual("planned", "--dry-run"),
+    "status": Usual("judged"),
+    "agreement": Usual("settled"),
+    "adjudicate push": Usual("judged", "--dry-run"),
+    "adjudicate status": Usual("judged"),
+    "qrels": Usual("settled"),
+    "run": Usual("pooled"),
+    "evaluate": Usual("measured"),
+    "reusability": Usual("measured", "--mixtures 20"),
+    "report": Usual("measured"),
+    "datasheet": Usual("measured", "", answers),
+    "release": Usual("measured", "out --licence CC0-1.0", answers),
+    "trace": Usual("measured", "fic0407-background fic0101"),
+    "watch": Usual("judged", "--once --no-pull"),
+    "studio down": Usual("made"),
+    "studio status": Usual("made"),
+}
+WITH_A_SERVER = {"pull", "adjudicate pull", "studio up", "demo"}
+"""Commands that do nothing without a Label Studio."""
