@@ -20,6 +20,7 @@ from annot.diagnosis.results import Share, share
 from annot.errors import UndefinedStatistic
 
 Array = npt.NDArray[np.float64]
+TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,9 @@ def dawid_skene(counts: npt.ArrayLike, *, tolerance: float, max_steps: int) -> D
         total = errors.sum(axis=2, keepdims=True)
         # An assessor who met no pair of a class has no error rates there: all alike, which moves no posterior.
         errors = np.divide(errors, total, out=np.full_like(errors, 1 / counts.shape[2]), where=total > 0)
-        with np.errstate(divide="ignore"):
-            log_errors, log_prevalence = np.log(errors), np.log(prevalence)
-        # 0 times the log of 0 is 0: only what was said counts.
-        said = np.where(counts[:, :, None, :] > 0, counts[:, :, None, :] * log_errors[None], 0.0)
-        joint = log_prevalence + said.sum(axis=(1, 3))
+        # The logarithm of 0 is kept finite, so that 0 times it is 0: what was never said tells nothing.
+        log_errors, log_prevalence = np.log(np.maximum(errors, TINY)), np.log(np.maximum(prevalence, TINY))
+        joint = log_prevalence + np.einsum("nml,mjl->nj", counts, log_errors)
         top = joint.max(axis=1, keepdims=True)
         likelihood = np.exp(joint - top)
         moved = likelihood / likelihood.sum(axis=1, keepdims=True)

@@ -3,6 +3,8 @@
 The plan shuffles an assessor's queries, and the candidates of each query. So, without drift, every order of whole
 queries, and of candidates within a query, was as likely as the one that was drawn; the test permutes just these (a
 randomisation test: Edgington and Onghena 2007, Randomization Tests) and assumes nothing on how hard the queries are.
+The price: with few queries few orders differ, and a change between them has to be large to be told from chance; an
+assessor of fewer than ten queries can hardly be convicted.
 """
 
 from __future__ import annotations

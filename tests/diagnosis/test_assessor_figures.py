@@ -1,0 +1,196 @@
+"""Assessors against each other and against the final grade, beside scikit-learn and scipy."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from annot.diagnosis import (
+    Panel,
+    Repeat,
+    Undefined,
+    against_final,
+    pairwise_matrix,
+    panel_of,
+    self_consistency,
+    severities,
+    to_json,
+)
+from annot.diagnosis.results import holm, mean_by_queries, share
+from annot.errors import InputError, UndefinedStatistic
+from annot.records import Decision, Judgement
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
+
+LEVEL = 0.95
+SCALE = (0, 1, 2, 3)
+
+
+def kappa(ratings: np.ndarray, grades: object) -> float:
+    if len(np.unique(ratings)) == 1:
+        raise UndefinedStatistic("both gave one grade only")
+    return float(cohen_kappa_score(*ratings.astype(int), weights="quadratic"))
+
+
+@pytest.fixture(scope="module")
+def study() -> Panel:
+    """Three assessors, 6 queries of 20 pairs; a3 judged half of them; final is the median with a2 over-ruled often."""
+    rng = np.random.default_rng(3)
+    truth = rng.choice(4, 120, p=[0.4, 0.3, 0.2, 0.1])
+    grades = np.clip(truth[:, None] + rng.choice([-1, 0, 1], (120, 3), p=[0.15, 0.7, 0.15]), 0, 3)
+    judgements = [
+        Judgement(f"q{i // 20}", f"d{i}", f"a{a + 1}", int(grades[i, a]))
+        for i in range(120)
+        for a in range(3)
+        if a < 2 or i % 2
+    ]
+    decisions = [
+        Decision(f"q{i // 20}", f"d{i}", int(truth[i]), "adjudicated" if len(set(grades[i, :2])) > 1 else "agreed")
+        for i in range(100)
+    ]
+    return panel_of(judgements, decisions, {f"q{n}": "method" for n in range(6)}, scale=SCALE)
+
+
+def test_matrix_between_assessors_is_that_of_scikit_learn(study: Panel) -> None:
+    found = {(one.first, one.second): one for one in pairwise_matrix(study, coefficient=kappa, level=LEVEL)}
+    assert list(found) == [("a1", "a2"), ("a1", "a3"), ("a2", "a3")]
+    for (first, second), one in found.items():
+        columns = study.grades[:, [study.assessors.index(first), study.assessors.index(second)]]
+        x, y = columns[(columns >= 0).all(axis=1)].T
+        assert one.same.of == len(x) == (120 if second == "a2" else 60)
+        assert one.coefficient == pytest.approx(cohen_kappa_score(x, y, weights="quadratic"))
+        assert np.array_equal(one.table, confusion_matrix(x, y, labels=SCALE))
+        assert one.difference.value == pytest.approx(float((x - y).mean()))
+
+
+def test_assessors_who_never_met_have_words_instead_of_figures() -> None:
+    judgements = [Judgement("q1", "d1", "a1", 1), Judgement("q1", "d2", "a2", 1)]
+    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE)
+    (one,) = pairwise_matrix(panel, coefficient=kappa, level=LEVEL)
+    assert one.coefficient == Undefined("they have judged no pair in common")
+    assert isinstance(one.same.value, Undefined)
+    assert isinstance(one.difference.value, Undefined)
+    assert all(isinstance(one.severity.value, Undefined) for one in severities(panel, level=LEVEL))
+    assert "undefined" in json.dumps(to_json(one))
+
+
+def test_reason_of_a_coefficient_without_value_is_kept() -> None:
+    judgements = [Judgement("q1", f"d{i}", name, 0) for i in range(4) for name in ("a1", "a2")]
+    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE)
+    (one,) = pairwise_matrix(panel, coefficient=kappa, level=LEVEL)
+    assert one.coefficient == Undefined("both gave one grade only")
+
+
+def test_against_final_counts_only_settled_pairs(study: Panel) -> None:
+    for one in against_final(study, level=LEVEL):
+        a = study.assessors.index(one.assessor)
+        at = (study.grades[:, a] >= 0) & (study.final >= 0)
+        given, final = study.grades[at, a], study.final[at]
+        assert np.array_equal(one.table, confusion_matrix(final, given, labels=SCALE))
+        assert one.bias.n == at.sum() == (50 if one.assessor == "a3" else 100)
+        assert one.bias.value == pytest.approx(float((given - final).mean()))
+        for grade in SCALE:
+            assert one.by_grade[grade].count == int(((given == grade) & (final == grade)).sum())
+            assert one.by_grade[grade].of == int((final == grade).sum())
+        settled = study.adjudicated[at]
+        assert one.upheld.of == settled.sum()
+        assert one.upheld.count == int((given == final)[settled].sum())
+
+
+def test_interval_over_equal_queries_is_the_t_interval_of_their_means(study: Panel) -> None:
+    one = against_final(study, level=LEVEL)[0]
+    difference = (study.grades[:, 0] - study.final)[study.final >= 0]
+    queries = np.array(study.query_ids)[study.final >= 0]
+    means = [difference[queries == name].mean() for name in sorted(set(queries))]
+    low, high = stats.t.interval(LEVEL, len(means) - 1, np.mean(means), stats.sem(means))
+    assert (one.bias.interval.low, one.bias.interval.high) == pytest.approx((low, high))
+
+
+def test_one_query_gives_a_mean_and_no_interval() -> None:
+    found = mean_by_queries(np.array([1.0, 2.0]), ["q1", "q1"], level=LEVEL)
+    assert found.value == 1.5
+    assert isinstance(found.interval, Undefined)
+
+
+def test_severity_is_the_least_squares_shift_with_a_dummy_for_every_pair(study: Panel) -> None:
+    rows, columns = np.nonzero(study.grades >= 0)
+    design = np.zeros((len(rows), len(study.doc_ids) + 3))
+    design[np.arange(len(rows)), rows] = 1
+    design[np.arange(len(rows)), len(study.doc_ids) + columns] = 1
+    shifts = np.linalg.lstsq(design, study.grades[rows, columns].astype(float), rcond=None)[0][-3:]
+    found = [one.severity.value for one in severities(study, level=LEVEL)]
+    assert found == pytest.approx(list(-(shifts - shifts.mean())), abs=1e-9)
+    assert sum(found) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_severity_of_one_shifted_assessor_is_found_inside_its_interval() -> None:
+    inside = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        seen = rng.normal(0, 1, 300)[:, None] + rng.normal(0, 0.4, (300, 2)) - [[0.3, 0.0]]
+        judgements = [
+            Judgement(f"q{i // 20:02}", f"d{i}", f"a{a + 1}", round(seen[i, a] * 100))
+            for i in range(300)
+            for a in range(2)
+        ]
+        facets = {f"q{n:02}": "method" for n in range(15)}
+        panel = panel_of(judgements, [], facets, scale=sorted({one.grade for one in judgements}))
+        interval = severities(panel, level=LEVEL)[0].severity.interval
+        inside += interval.low <= 15.0 <= interval.high
+    # 95 of 100 in truth: 33 or fewer of 40 come up with chance 0.4 percent.
+    assert inside >= 34
+
+
+def test_wilson_interval_is_scipys() -> None:
+    for count, of in ((0, 12), (3, 12), (12, 12), (250, 400)):
+        theirs = stats.binomtest(count, of).proportion_ci(LEVEL, method="wilson")
+        ours = share(count, of, level=LEVEL)
+        assert (ours.interval.low, ours.interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert isinstance(share(0, 0, level=LEVEL).value, Undefined)
+
+
+def test_holm_gives_what_r_gives() -> None:
+    # R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm")
+    assert holm([0.01, 0.02, 0.03, 0.04, 0.05]) == pytest.approx([0.05, 0.08, 0.09, 0.09, 0.09])
+    assert holm([0.5, 0.9, 0.001]) == pytest.approx([1.0, 1.0, 0.003])
+
+
+def test_later_revision_and_flags_decide_what_counts() -> None:
+    judgements = [
+        Judgement("q1", "d1", "a1", 0),
+        Judgement("q1", "d1", "a1", 3, revision=2),
+        Judgement("q1", "d1", "a2", 1),
+        Judgement("q1", "d1", "a2", 2, revision=2, flags=("foreign account",)),
+        Judgement("q1", "d1", "a3", None, cannot_judge="no abstract"),
+    ]
+    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE)
+    assert panel.assessors == ("a1",)
+    assert panel.grades.tolist() == [[3]]
+
+
+def test_all_faults_are_told_together() -> None:
+    judgements = [Judgement("q1", "d1", "a1", 7), Judgement("q9", "d1", "a1", 1)]
+    with pytest.raises(InputError) as raised:
+        panel_of(judgements, [Decision("q1", "d1", 5, "agreed")], {"q1": "method"}, scale=SCALE)
+    assert len(raised.value.faults) == 3
+    twice = [Judgement("q1", "d1", "a1", 0), Judgement("q1", "d1", "a1", 1)]
+    with pytest.raises(InputError):
+        panel_of(twice, [], {"q1": "method"}, scale=SCALE)
+
+
+def test_self_consistency_on_planted_repeats() -> None:
+    repeats = [Repeat("a1", f"q{i % 4}", f"d{i}", 1, 1) for i in range(16)]
+    repeats += [Repeat("a1", f"q{i % 4}", f"e{i}", 2, 1) for i in range(3)]
+    repeats += [Repeat("a1", "q0", "e9", 3, 0), Repeat("a2", "q0", "d0", 1, 1)]
+    first, second, together = self_consistency(repeats, level=LEVEL)
+    assert (first.assessor, second.assessor, together.assessor) == ("a1", "a2", None)
+    assert (first.same.count, first.same.of) == (16, 20)
+    assert first.within_one.count == 19
+    theirs = stats.binomtest(16, 20).proportion_ci(LEVEL, method="wilson")
+    assert (first.same.interval.low, first.same.interval.high) == pytest.approx((theirs.low, theirs.high))
+    assert first.change.value == pytest.approx(-6 / 20)
+    assert [one.doc_id for one in first.changed] == ["e9", "e0", "e1", "e2"]
+    assert isinstance(second.change.interval, Undefined)
+    assert together.same.of == 21
+    assert self_consistency([], level=LEVEL) == ()

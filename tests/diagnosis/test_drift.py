@@ -1,0 +1,107 @@
+"""Change while judging: planted in severity, speed and agreement, and absent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.diagnosis import Undefined, drifts, panel_of, sequences_of
+from annot.diagnosis.drift import _orders
+from annot.records import Assignment, Judgement
+
+RULES = {"winsorise": 0.05, "alpha": 0.05, "permutations": 999, "seed": 3}
+
+
+def study(seed: int, *, queries: int = 20, change: str | None = None, days: int = 5):
+    """Two assessors judge 20 queries of 15 pairs, each in an order of their own; a1 changes in the last 8 queries.
+
+    Queries differ in relevance, and hard ones take longer: that is no drift.
+    """
+    rng = np.random.default_rng(seed)
+    level = rng.normal(1.0, 0.6, queries)
+    judged, plan = [], []
+    truth = level[:, None] + rng.normal(0, 0.8, (queries, 15))
+    for name in ("a1", "a2"):
+        position = 0
+        for turn, q in enumerate(rng.permutation(queries)):
+            late = name == "a1" and turn >= queries - 8
+            for d in rng.permutation(15):
+                position += 1
+                seen = truth[q, d] + 0.45 * rng.standard_normal() - (0.6 if late and change == "severity" else 0.0)
+                seconds = 30 * np.exp(0.4 * rng.standard_normal() + 0.3 * level[q])
+                seconds *= 0.5 if late and change == "speed" else 1.0
+                query_id, doc_id = f"q{q:02}", f"d{d:02}"
+                plan.append(Assignment(query_id, doc_id, name, position))
+                day = 1 + turn * days // queries
+                moment = f"2026-02-{day:02}T{position // 60 % 24:02}:{position % 60:02}:00Z"
+                grade = int(np.clip(round(seen), 0, 3))
+                if late and change == "agreement":
+                    grade = int(rng.integers(4))
+                judged.append(Judgement(query_id, doc_id, name, grade, judged_at=moment, lead_time=float(seconds)))
+    panel = panel_of(judged, [], {f"q{q:02}": "method" for q in range(queries)}, scale=(0, 1, 2, 3))
+    return panel, sequences_of(judged, plan)
+
+
+def found(seed: int, **options: object) -> set[tuple[str, str, str]]:
+    panel, sequences = study(seed, **options)
+    return {(one.assessor, one.measure, one.axis) for one in drifts(panel, sequences, **RULES) if one.changed}
+
+
+@pytest.mark.parametrize("change", ["severity", "speed", "agreement"])
+def test_planted_change_is_found_where_it_is(change: str) -> None:
+    panel, sequences = study(1, change=change)
+    by = {(one.assessor, one.measure, one.axis): one for one in drifts(panel, sequences, **RULES)}
+    one = by["a1", change, "position"]
+    assert one.changed
+    assert one.p_value <= 0.05
+    assert 150 <= one.at <= 210  # 180 in truth
+    before, after = one.levels
+    assert before.n == one.at
+    assert before.n + after.n == 300
+    if change == "severity":
+        assert 0.3 < after.mean - before.mean < 0.9
+        assert not by["a1", "speed", "position"].changed
+    elif change == "speed":
+        assert after.mean < 0.7 * before.mean
+        assert not by["a2", "speed", "position"].changed
+    else:
+        assert after.mean < before.mean
+
+
+def test_nothing_is_found_where_nothing_changes() -> None:
+    alarms = sum(bool(found(seed)) for seed in range(20))
+    # At most 5 percent in truth: 5 or more of 20 come up with chance 0.3 percent.
+    assert alarms <= 4
+
+
+def test_change_between_days_is_found() -> None:
+    assert ("a1", "speed", "day") in found(2, change="speed")
+
+
+def test_what_cannot_be_tested_is_said() -> None:
+    panel, sequences = study(3, days=1)
+    by = {(one.assessor, one.measure, one.axis): one for one in drifts(panel, sequences, **RULES)}
+    assert len(by) == 12
+    assert by["a1", "speed", "day"].p_value == Undefined("all judgements were made on one day")
+    assert not by["a1", "speed", "day"].changed
+    assert isinstance(by["a1", "speed", "position"].p_value, float)
+    judged = [Judgement("q1", f"d{i}", "a1", 1) for i in range(30)]
+    alone = panel_of(judged, [], {"q1": "method"}, scale=(0, 1))
+    reasons = {one.measure: one.p_value for one in drifts(alone, sequences_of(judged, []), **RULES)}
+    assert set(reasons.values()) == {Undefined("0 judgements to measure it by, expected 20")}
+
+
+def test_orders_keep_queries_together() -> None:
+    stretch = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
+    orders = _orders(stretch, 200, np.random.default_rng(1))
+    assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(9), (200, 1)))
+    for row in stretch[orders]:
+        assert (np.diff(row) != 0).sum() == 2
+    assert len({tuple(row) for row in orders}) > 150
+    assert {tuple(dict.fromkeys(row)) for row in stretch[orders].tolist()} == {
+        (0, 1, 2),
+        (0, 2, 1),
+        (1, 0, 2),
+        (1, 2, 0),
+        (2, 0, 1),
+        (2, 1, 0),
+    }
