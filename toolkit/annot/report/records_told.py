@@ -167,9 +167,12 @@ def _mechanisms(facts: CollectionFacts) -> list[str]:
     seed = "" if pool.seed is None else f", seed {pool.seed}"
     depth = "" if pool.ranking_depth is None else f", rankings of {thousands(pool.ranking_depth)}"
     quota = "" if pool.per_method is None else f", {pool.per_method} new papers a method"
-    return [
+    drawn = (
         f"Pools were drawn by {', '.join(pool.methods)}{without} ({pool.mode}{quota}{depth}{seed})"
-        f"{facts.command('pool')}. Judged with {judging.platform} under annot {facts.annot_version}. "
+        f"{facts.command('pool')}"
+    )
+    return [
+        f"{drawn if pool.pools else 'How the pairs to judge were found is not on record here'}. Judged with {judging.platform} under annot {facts.annot_version}. "
         f"{ISOLATION.get(judging.isolation, judging.isolation)}"
     ]
 

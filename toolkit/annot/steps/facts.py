@@ -142,9 +142,11 @@ def _pool(study: Study) -> PoolFacts:
 
 
 def _several(ways: Iterable[tuple[str, int | None, int | None, int | None]]) -> str:
-    return "; ".join(
-        f"{mode} with {per_method} a method, rankings of {depth}, seed {seed}" for mode, per_method, depth, seed in ways
-    )
+    told = []
+    for mode, per_method, depth, seed in ways:
+        parts = {"{} new papers a method": per_method, "rankings of {}": depth, "seed {}": seed}
+        told.append(", ".join([mode, *(words.format(value) for words, value in parts.items() if value is not None)]))
+    return "; ".join(told)
 
 
 def _judging(study: Study, *, missing: str) -> JudgingFacts:
@@ -174,8 +176,8 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
 
 
 def _platform(source: str) -> str:
-    words = {LABEL_STUDIO: "Label Studio (free edition)", CSFCUBE: "CSFCube's release, imported"}
-    return words.get(source, f"another tool ({source}, imported)")
+    words = {LABEL_STUDIO: "Label Studio (free edition)", CSFCUBE: "another tool (CSFCube's release was imported)"}
+    return words.get(source, f"another tool (a {source} was imported)")
 
 
 def _isolation(study: Study) -> str:
@@ -222,7 +224,8 @@ def _figure(summary: Summary, *, facet: str, stage: Literal["before", "after"], 
 
 
 def _hashes(study: Study) -> Iterable[tuple[str, str]]:
-    yield "corpus, its content", corpus_sha256(study.ws.corpus)
+    if study.papers:
+        yield "corpus, its content", corpus_sha256(study.ws.corpus)
     rankings = "".join(f"{paper_id} {sha256}\n" for paper_id, sha256 in study.rankings_sha256.items())
     if rankings:
         yield "rankings behind the pools, all", hashlib.sha256(rankings.encode()).hexdigest()

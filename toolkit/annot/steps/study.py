@@ -24,6 +24,7 @@ class Study:
 
     ws: Workspace
     papers: int
+    """0 where judgements were imported without a corpus."""
     years: tuple[int, int] | None
     """The first and the last; None where no paper has one."""
     without_year: int
@@ -52,7 +53,7 @@ class Study:
 
 
 def read_study(ws: Workspace) -> Study:
-    """Read it all. Raises MissingInput when the corpus is empty or nothing is judged."""
+    """Read it all. Raises MissingInput when nothing is judged."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
         if not outcome.judgements:
@@ -60,7 +61,9 @@ def read_study(ws: Workspace) -> Study:
         judged = judgements.read_sourced(session)
         settled = adjudications.read_sourced(session)
         projects = studio.read_projects(session)
-        years = Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
+        has_corpus = any(ws.corpus.glob("*.parquet"))
+        dated = papers.read_papers(ws.corpus, columns=("year",)) if has_corpus else ()
+        years = Counter(paper.year for paper in dated)
         known = sorted(year for year in years if year is not None)
         return Study(
             ws=ws,

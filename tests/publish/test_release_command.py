@@ -1,0 +1,291 @@
+"""`annot release`: what it writes, that others can read it, and that it is the same whenever it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError
+from annot.formats.csfcube import read_release
+from annot.formats.trec import read_qrels
+from annot.records import Qrel
+from annot.steps.outcome import outcome_of
+from annot.steps.release import release
+from annot.store import papers
+from annot.store.database import open_store
+from annot.workspace import Workspace
+from judged_study import COLLECTION, files_of, judged_study
+
+
+def make(ws: Workspace, folder: Path, *, with_text: bool | None = None) -> Path:
+    release(
+        ws,
+        folder,
+        with_text=with_text,
+        licence=None,
+        published=None,
+        allowed=(),
+        partial=False,
+        dry_run=False,
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def released(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The release of the study; nobody writes into it."""
+    return make(finished, tmp_path_factory.mktemp("released") / "release")
+
+
+@pytest.fixture(scope="module")
+def ids_only(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(finished, tmp_path_factory.mktemp("ids-only") / "release", with_text=False)
+
+
+def decided(ws: Workspace) -> list[Qrel]:
+    with open_store(ws.database_url) as store, store.read() as session:
+        return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session).decisions]
+
+
+def test_the_command_writes_the_release_lists_it_and_writes_it_again_over_itself(
+    ws: Workspace, annot: Callable, released: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "somewhere" / "release"
+    first = annot("release", folder)
+    assert (first.exit_code, first.err) == (0, "")
+    assert {line.split()[0] for line in first.out.splitlines()[2:]} == set(files_of(folder))
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "irds_annot_demo.pyc").write_bytes(b"\0")
+    again = annot("release", folder, "--json")
+    assert {path: size for path, (size, _) in again.data["files"].items()} == {
+        path: len(content) for path, content in files_of(folder).items()
+    }
+    assert files_of(folder) == files_of(released)
+    assert [path.name for path in folder.parent.iterdir()] == ["release"]
+
+
+def test_a_study_made_anew_at_another_time_on_another_server_gives_the_same_bytes(
+    released: Path, tmp_path: Path
+) -> None:
+    other = judged_study(tmp_path / "elsewhere", query_papers=3, pulled_at="2029-07-01T12:34:56+00:00", first_id=770001)
+    assert files_of(make(other, tmp_path / "release")) == files_of(released)
+
+
+def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> None:
+    found = files_of(released)
+    assert {path.partition("/")[0] for path in found} == {
+        *("README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS", "agreement.json"),
+        *("qrels.txt", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
+        *("beir", "csfcube", "pools", "runs"),
+    }
+    pools = [path for path in found if path.startswith("pools/")]
+    assert [found[path] for path in pools] == [(finished.root / path).read_bytes() for path in pools]
+    assert len(pools) == 3
+    runs = [path for path in found if path.endswith(".run")]
+    assert [found[path] for path in runs] == [(finished.exports / path).read_bytes() for path in runs]
+    assert json.loads(found["runs/fabs_bm25.json"])["settings"]["k1"] > 0
+    judgements = [json.loads(line) for line in found["judgements.jsonl"].decode().splitlines()]
+    with closing(sqlite3.connect(finished.root / "annot.db")) as connection:
+        rows = connection.execute(
+            "SELECT query_id, doc_id, assessor, grade, cannot_judge, comment FROM judgement"
+            " ORDER BY query_id, doc_id, assessor"
+        ).fetchall()
+    assert [tuple(one.values()) for one in judgements] == rows
+    decisions = [json.loads(line) for line in found["decisions.jsonl"].decode().splitlines()]
+    assert [Qrel(one["query_id"], one["doc_id"], one["grade"]) for one in decisions] == decided(finished)
+    assert {one["adjudicator"] for one in decisions if one["origin"] == "adjudicated"} == {"j1"}
+    assert all(one["comment"] for one in decisions if one["origin"] == "adjudicated")
+
+
+def test_sha256sum_accepts_every_file(released: Path) -> None:
+    done = subprocess.run(["sha256sum", "--strict", "-c", "SHA256SUMS"], cwd=released, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == len(files_of(released)) - 1
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["released", "ids_only"])
+def test_mlcroissant_accepts_it_and_reads_its_tables(
+    kind: str, finished: Workspace, request: pytest.FixtureRequest
+) -> None:
+    import mlcroissant
+
+    dataset = mlcroissant.Dataset(jsonld=str(request.getfixturevalue(kind) / "croissant.json"))
+    issues = dataset.metadata.ctx.issues
+    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
+
+    def rows(name: str, *columns: str) -> list[tuple[object, ...]]:
+        told = [tuple(row[f"{name}/{column}"] for column in columns) for row in dataset.records(name)]
+        return [tuple(one.decode() if isinstance(one, bytes) else one for one in row) for row in told]
+
+    assert rows("qrels", "query-id", "corpus-id", "score") == decided(finished)
+    assert rows("decisions", "query_id", "doc_id", "grade") == decided(finished)
+    with closing(sqlite3.connect(finished.root / "annot.db")) as connection:
+        stored = connection.execute("SELECT assessor, grade, cannot_judge FROM judgement").fetchall()
+    assert sorted(rows("judgements", "assessor", "grade", "cannot_judge"), key=repr) == sorted(stored, key=repr)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
+def test_ir_datasets_reads_it_and_ir_measures_scores_its_runs(
+    released: Path, finished: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ir_measures
+    from ir_measures import nDCG
+
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    folder = Path(shutil.copytree(released, tmp_path / "release"))
+    monkeypatch.syspath_prepend(str(folder))
+    import ir_datasets
+
+    before = dict(ir_datasets.registry._registered)
+    try:
+        importlib.import_module("irds_annot_demo")
+        dataset = ir_datasets.load("annot-demo")
+        qrels = list(dataset.qrels_iter())
+        assert [Qrel(*qrel[:3]) for qrel in qrels] == decided(finished)
+        assert sum(1 for _ in dataset.docs_iter()) == papers.count_papers(finished.corpus)
+        assert {query.facet for query in dataset.queries_iter()} == {"background", "method", "result"}
+        run = list(ir_measures.read_trec_run(str(folder / "runs" / "fabs_bm25.run")))
+        score = ir_measures.calc_aggregate([nDCG], qrels, run)[nDCG]
+        # trec_eval's own reading of the files gives the same as ir_datasets' road.
+        from_file = list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
+        assert ir_measures.calc_aggregate([nDCG], from_file, run)[nDCG] == pytest.approx(score)
+        assert 0.3 < score < 1
+    finally:
+        ir_datasets.registry._registered = before
+
+
+def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, finished: Workspace) -> None:
+    found = read_release(
+        files_of(released / "csfcube"), name="csfcube", facet_labels=finished.settings.facets, clean_text=False
+    )
+    assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(finished)
+    assert tuple(read_qrels((released / "qrels.txt").read_text().splitlines(), name="x")) == tuple(decided(finished))
+
+
+def test_ids_only_holds_no_title_and_no_sentence(ids_only: Path, finished: Workspace) -> None:
+    everything = b"\n".join(files_of(ids_only).values()).decode()
+    for paper in papers.read_papers(finished.corpus):
+        assert paper.title not in everything
+        assert not any(sentence in everything for sentence in paper.sentences)
+    assert "fic0101" in everything
+    assert not (ids_only / "beir" / "corpus.jsonl").exists()
+
+
+def test_texts_stay_out_while_no_licence_of_theirs_is_named(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    settings = ws.settings_file.read_text(encoding="utf-8")
+    settings = settings.replace('text_licence = "CC0-1.0"', 'text_licence = ""')
+    ws.settings_file.write_text(settings.replace('published = "2031-02-03"\n', ""), encoding="utf-8")
+    refused = annot("release", tmp_path / "release", "--with-text")
+    assert refused.exit_code == 2
+    assert "collection.text_licence: empty" in refused.err
+    done = annot("release", tmp_path / "release", "--licence", "ODbL-1.0", "--json")
+    assert done.data["with_text"] is False
+    assert "no date is given" in done.err
+    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert 'license: "odbl"' in card
+    assert "datePublished" not in (tmp_path / "release" / "croissant.json").read_text(encoding="utf-8")
+    assert "2031" not in card
+
+
+def test_a_dry_run_says_what_would_be_written_and_takes_the_date_of_the_option(
+    annot: Callable, tmp_path: Path, released: Path
+) -> None:
+    ran = annot("release", tmp_path / "release", "--dry-run", "--date", "2032-12-31", "--json")
+    assert set(ran.data["files"]) == set(files_of(released))
+    assert not (tmp_path / "release").exists()
+    dated = {
+        path
+        for path, content in files_of(released).items()
+        if ran.data["files"][path][1] != hashlib.sha256(content).hexdigest()
+    }
+    assert dated == {"README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS"}
+    assert annot("release", tmp_path / "release", "--date", "31.12.2032").exit_code == 2
+
+
+def test_an_open_question_stops_the_release_and_is_listed(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    sheet = ws.root / "datasheet.toml"
+    text = sheet.read_text(encoding="utf-8").replace("What is true of uses.tasks.", "TODO")
+    sheet.write_text(text, encoding="utf-8")
+    ran = annot("release", tmp_path / "release")
+    assert (ran.exit_code, ran.out) == (1, "")
+    assert "1 question(s) of the datasheet" in ran.err
+    assert "uses.tasks: What (else) could it be used for?" in ran.err
+    sheet.unlink()
+    assert "maintenance.contact" in annot("release", tmp_path / "release").err
+    assert list(tmp_path.glob("*release*")) == []
+
+
+def test_everything_that_the_settings_lack_is_told_at_once(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    settings = ws.settings_file.read_text(encoding="utf-8")
+    for key in ("creators", "description", "url"):
+        value = json.dumps(COLLECTION[key])
+        assert f"{key} = {value}" in settings
+        settings = settings.replace(f"{key} = {value}", f"{key} = {json.dumps(type(COLLECTION[key])())}")
+    ws.settings_file.write_text(settings.replace('"CC-BY-4.0"', '"CC BY 4.0"'), encoding="utf-8")
+    ran = annot("release", tmp_path / "release")
+    assert (ran.exit_code, ran.out) == (2, "")
+    for says in ("4 entries", "licence 'CC BY 4.0': expected an SPDX identifier", "creators", "description", "url"):
+        assert says in ran.err
+    assert not (tmp_path / "release").exists()
+
+
+def test_an_open_dispute_stops_the_release(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(ws.root / "annot.db")) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("DELETE FROM adjudication WHERE id = (SELECT min(id) FROM adjudication)")
+        connection.commit()
+    ran = annot("release", tmp_path / "release")
+    assert ran.exit_code == 2
+    assert "in dispute, not adjudicated" in ran.err
+    assert not (tmp_path / "release").exists()
+
+
+def test_a_run_that_is_not_the_one_on_record_stops_the_release(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    path = ws.runs / "fabs_bm25.run"
+    path.write_text(path.read_text(encoding="utf-8").replace(" Q0 ", " Q1 ", 1), encoding="utf-8")
+    ran = annot("release", tmp_path / "release")
+    assert ran.exit_code == 2
+    assert "fabs_bm25.run: SHA-256" in ran.err
+    path.unlink()
+    assert "fabs_bm25.run: not there" in annot("release", tmp_path / "release").err
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a file of somebody's": (lambda folder: (folder / "thesis.tex").write_text("x"), "thesis.tex: not part of"),
+    "an empty folder in it": (lambda folder: (folder / "drafts").mkdir(), "drafts: not part of the release"),
+    "a file that was edited": (lambda folder: (folder / "README.md").write_text("x"), "README.md: changed since"),
+    "another collection's": (
+        lambda folder: (folder / "croissant.json").write_text('{"name": "another"}'),
+        "a release of 'another', expected 'annot-demo'",
+    ),
+    "checksums of something else": (lambda folder: (folder / "croissant.json").unlink(), "not a release made here"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_what_would_be_lost_is_never_written_over(kind: str, annot: Callable, released: Path, tmp_path: Path) -> None:
+    spoil, says = FOREIGN[kind]
+    folder = Path(shutil.copytree(released, tmp_path / "release"))
+    spoil(folder)
+    before = files_of(folder)
+    ran = annot("release", folder)
+    assert (ran.exit_code, ran.out) == (2, "")
+    assert says in ran.err
+    assert files_of(folder) == before
+
+
+def test_a_folder_of_other_things_and_a_file_are_refused(ws: Workspace, annot: Callable) -> None:
+    assert "not empty, and not a release made here" in annot("release", ws.root).err
+    assert "a file, expected a folder" in annot("release", ws.settings_file).err
+    with pytest.raises(InputError):
+        make(ws, ws.root)

@@ -1,0 +1,211 @@
+"""The release never tells who judged or where the server is: all of it is planted, and looked for."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomlkit
+from annot.errors import StudioError
+from annot.labelstudio.local_secrets import local_secrets
+from annot.records import Assessor
+from annot.report.leaks import Secret, leaks
+from annot.steps.identities import secrets_of, telling_pseudonyms
+from annot.steps.study import read_study
+from annot.store import adjudications, judgements, papers, people, runs
+from annot.store.database import open_store
+from annot.workspace import Workspace
+from judged_study import ACCOUNTS, SERVER, answered
+
+PASSWORD = "Kp3-vq9_TnbW0x8yLm2Z"
+TOKEN = "8f14e45fceea167a5a36dedd4bea2543fc3f5f0c"
+
+
+def local_server(ws: Workspace) -> None:
+    """What a local Label Studio leaves in the workspace."""
+    folder = ws.cache / "studio"
+    (folder / "data").mkdir(parents=True)
+    administrator = {"email": "lead@annot.example", "password": "administrators-password", "token": "0" * 40}
+    (folder / "admin.json").write_text(json.dumps(administrator), encoding="utf-8")
+    (folder / "passwords.tsv").write_text(f"{ACCOUNTS['a2']}\t{PASSWORD}\n", encoding="utf-8")
+    (folder / "data" / ".env").write_text("SECRET_KEY=key-of-the-sessions\n", encoding="utf-8")
+    with closing(sqlite3.connect(folder / "data" / "label_studio.sqlite3")) as connection:
+        connection.execute("CREATE TABLE authtoken_token (key TEXT, user_id INTEGER)")
+        connection.execute("CREATE TABLE token_blacklist_outstandingtoken (token TEXT)")
+        connection.execute("CREATE TABLE htx_user (email TEXT, first_name TEXT, last_name TEXT)")
+        connection.execute("INSERT INTO authtoken_token VALUES (?, 7)", [TOKEN])
+        connection.execute("INSERT INTO htx_user VALUES (?, 'Berta', 'Quill')", [ACCOUNTS["a2"]])
+        connection.commit()
+
+
+def first_judgement(ws: Workspace, comment: str) -> str:
+    """A comment that an assessor wrote; returns what its line is known by."""
+    with open_store(ws.database_url) as store, store.begin() as session:
+        one = judgements.read_sourced(session)[0]
+        changed = one._replace(judgement=replace(one.judgement, comment=comment))
+        judgements.record_judgements(session, [changed], recorded_at="2030-02-01")
+    return "judgements.jsonl:1"
+
+
+def first_decision(ws: Workspace, comment: str) -> str:
+    with open_store(ws.database_url) as store, store.begin() as session:
+        one = adjudications.read_sourced(session)[0]
+        changed = one._replace(adjudication=one.adjudication._replace(comment=comment))
+        adjudications.record_adjudications(session, [changed], recorded_at="2030-02-01")
+    return "decisions.jsonl:"
+
+
+def unpooled_title(ws: Workspace, title: str) -> str:
+    (part,) = ws.corpus.glob("*.parquet")
+    found = list(papers.read_papers(ws.corpus))
+    assert found[-1].paper_id == "fic1510"
+    with papers.PaperWriter(ws.corpus, name=part.name) as writer:
+        for paper in (*found[:-1], replace(found[-1], title=title)):
+            writer.add(paper)
+    return "beir/corpus.jsonl:150"
+
+
+def settings_of_a_run(ws: Workspace, text: str) -> str:
+    with open_store(ws.database_url) as store, store.begin() as session:
+        run = runs.read_runs(session)[0]
+        runs.put_runs(session, [run._replace(facts={**run.facts, "made_by": text})])
+    return f"runs/{run.tag}.json:"
+
+
+def description(ws: Workspace, text: str) -> str:
+    settings: Any = tomlkit.parse(ws.settings_file.read_text(encoding="utf-8"))
+    settings["collection"]["description"] = text
+    ws.settings_file.write_text(tomlkit.dumps(settings), encoding="utf-8")
+    return "README.md:"
+
+
+def answer(ws: Workspace, text: str) -> str:
+    (ws.root / "datasheet.toml").write_text(answered(collection__involved=text), encoding="utf-8")
+    return "DATASHEET.md:"
+
+
+PLANTED: tuple[tuple[Callable[[Workspace, str], str], str, str], ...] = (
+    (first_judgement, "as Planter, Ada said", "a planted name"),
+    (first_decision, 'see {"task": 17}', "a planted studio id"),
+    (unpooled_title, f"On the letters of {ACCOUNTS['a2'].upper()}", "a planted e-mail"),
+    (settings_of_a_run, f"curl -H {TOKEN}", "a planted token"),
+    (description, f"Judged at {SERVER.removeprefix('http://')}/projects/3.", "a planted studio address"),
+    (answer, f"Four students; the first one had {PASSWORD}.", "a planted token"),
+)
+
+
+def test_whatever_is_planted_is_found_where_it_is_and_nothing_is_written(
+    ws: Workspace, annot: Callable, tmp_path: Path
+) -> None:
+    local_server(ws)
+    places = [plant(ws, text) for plant, text, _ in PLANTED]
+    ran = annot("release", tmp_path / "release")
+    assert (ran.exit_code, ran.out) == (1, "")
+    assert "nothing written" in ran.err
+    for place, (_, _, what) in zip(places, PLANTED, strict=True):
+        assert any(place in line and what in line for line in ran.err.splitlines()), (place, what, ran.err)
+    for secret in (*ACCOUNTS.values(), TOKEN, PASSWORD, SERVER, "Ada Planter", "Planter, Ada"):
+        assert secret.lower() not in ran.err.lower()
+    assert list(tmp_path.glob("*release*")) == []
+
+
+def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    (ws.root / "datasheet.toml").write_text(
+        answered(maintenance__contact="Write to help@collection.example or jo.settler@judges.example.")
+    )
+    unpooled_title(ws, "Addresses such as someone@printed.example in abstracts")
+    refused = annot("release", tmp_path / "release", "--dry-run")
+    assert refused.exit_code == 1
+    # Addresses that the paper and the answer print are public; the adjudicator's account is not, until someone says so.
+    findings = [line.strip() for line in refused.err.splitlines() if line.startswith("  ")]
+    assert {line.partition(":")[0] for line in findings} == {"DATASHEET.md", "datasheet.html"}
+    assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a planted e-mail", "a planted name"}
+    names = ("--allow", "jo.settler@judges.example", "--allow", "Jo Settler")
+    assert annot("release", tmp_path / "release", "--dry-run", *names).exit_code == 0
+
+
+def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environment(ws: Workspace) -> None:
+    local_server(ws)
+    found = secrets_of(
+        read_study(ws),
+        environ={"LABEL_STUDIO_API_KEY": "key-of-the-environment", "LABEL_STUDIO_URL": "https://other.example"},
+        allowed=("Berta Quill",),
+    )
+    by_kind: dict[str, set[str]] = {}
+    for secret in found:
+        by_kind.setdefault(secret.kind, set()).add(secret.value)
+    assert by_kind["e-mail"] == {*ACCOUNTS.values(), "lead@annot.example"}
+    assert by_kind["name"] == {"ada planter", "jo settler"}
+    assert by_kind["token"] == {
+        *("administrators-password", "0" * 40, PASSWORD, TOKEN, "key-of-the-sessions", "key-of-the-environment")
+    }
+    assert by_kind["studio address"] == {SERVER, "https://other.example"}
+    assert {"1", "5", "17", "00000000-0000-0000-0000-000000000011"} <= by_kind["studio id"]
+
+
+def test_names_in_payloads_are_secrets(ws: Workspace) -> None:
+    study = read_study(ws)
+    payloads = (
+        {"id": 5, "created_username": " Chris Reader chris@judges.example, 8"},
+        {
+            "id": 6,
+            "completed_by": {"id": 123456, "first_name": "Dora", "last_name": "Oak"},
+        },
+    )
+    found = secrets_of(replace(study, payloads=payloads), environ={}, allowed=())
+    assert {
+        Secret("name", "Chris Reader"),
+        Secret("e-mail", "chris@judges.example"),
+        Secret("name", "Dora Oak"),
+        Secret("studio id", "123456"),
+    } <= set(found)
+
+
+def test_makers_named_in_public_and_ids_of_papers_are_no_secrets(ws: Workspace) -> None:
+    description(ws, "x")
+    settings: Any = tomlkit.parse(ws.settings_file.read_text(encoding="utf-8"))
+    settings["collection"]["creators"] = ["Ada  Planter"]
+    ws.settings_file.write_text(tomlkit.dumps(settings), encoding="utf-8")
+    study = replace(read_study(Workspace.open(ws.root)), task_ids=frozenset({3000001}))
+    assert Secret("name", "ada planter") not in secrets_of(study, environ={}, allowed=())
+    assert Secret("studio id", "3000001") in secrets_of(study, environ={}, allowed=())
+    with papers.PaperWriter(ws.corpus) as writer:
+        writer.add(replace(next(papers.read_papers(ws.corpus)), paper_id="3000001"))
+    assert Secret("studio id", "3000001") not in secrets_of(study, environ={}, allowed=())
+
+
+def test_digits_of_a_score_are_no_server_id() -> None:
+    ids = [Secret("studio id", "777001"), Secret("studio id", "12")]
+    assert leaks({"a.run": b"q Q0 d 1 0.777001 t\nq Q0 d 2 777001.5 t\n"}, ids, allowed=()) == ()
+    found = leaks({"a": b'777001\n"task": 12\n"sentences": 12\n"_id": "12"\n'}, ids, allowed=())
+    assert [one.line for one in found] == [1, 2]
+
+
+def test_a_pseudonym_out_of_the_account_is_told(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    everyone = [
+        Assessor("ada", "Ada.Planter@judges.example", False),
+        Assessor("a1", "a1@judges.example", False),
+        Assessor("b2", None, False),
+    ]
+    assert telling_pseudonyms(everyone, allowed=()) == ("ada",)
+    assert telling_pseudonyms(everyone, allowed=("ada",)) == ()
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("planter", "e5.planter@judges.example", False)])
+    ran = annot("release", tmp_path / "release", "--dry-run")
+    assert ran.exit_code == 1
+    assert "the pseudonym 'planter' is part of its account's name" in ran.err
+
+
+@pytest.mark.parametrize("name", ["admin.json", "data/label_studio.sqlite3"])
+def test_a_file_of_the_local_server_that_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / name).write_text("neither JSON nor a database, but long enough to be looked at" * 20)
+    with pytest.raises(StudioError, match=Path(name).name):
+        local_secrets(tmp_path)
+    assert local_secrets(tmp_path / "nowhere") == (frozenset(), frozenset(), frozenset())
