@@ -171,8 +171,10 @@ def _mechanisms(facts: CollectionFacts) -> list[str]:
         f"Pools were drawn by {', '.join(pool.methods)}{without} ({pool.mode}{quota}{depth}{seed})"
         f"{facts.command('pool')}"
     )
+    if not pool.pools:
+        drawn = "How the pairs to judge were found is not on record here"
     return [
-        f"{drawn if pool.pools else 'How the pairs to judge were found is not on record here'}. Judged with {judging.platform} under annot {facts.annot_version}. "
+        f"{drawn}. Judged with {judging.platform} under annot {facts.annot_version}. "
         f"{ISOLATION.get(judging.isolation, judging.isolation)}"
     ]
 
