@@ -8,18 +8,23 @@ from typing import Annotated
 import typer
 
 from annot.cli.judge import KeyOption, UrlOption
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, progress, say, table
+from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Settle"
 
 
 def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel=PANEL)(agreement)
+    app.add_typer(agreement, name="agreement", rich_help_panel=PANEL)
     app.add_typer(adjudicate, name="adjudicate", rich_help_panel=PANEL)
     app.command(rich_help_panel=PANEL)(qrels)
 
 
-def agreement(
+agreement = typer.Typer(help="Agreement; bare: every coefficient per facet.", invoke_without_command=True)
+
+
+@agreement.callback()
+def agreement_measure(
+    ctx: typer.Context,
     missing: Annotated[
         str | None,
         typer.Option(
@@ -35,6 +40,8 @@ def agreement(
     as_json: JsonOption = False,
 ) -> None:
     """Agreement per query and per facet, before and after adjudication."""
+    if hand_down(ctx):
+        return
     from annot.steps import agreement as step
     from annot.workspace import Workspace
 
@@ -42,6 +49,16 @@ def agreement(
     emit(
         "agreement", step.as_data(measured), step.describe(measured, per_query=per_query, every=every), as_json=as_json
     )
+
+
+@agreement.command("assessors")
+def agreement_assessors(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+    """Assessors against each other and the final grades, their pace, and why they disagree."""
+    from annot.steps import diagnosis as step
+    from annot.workspace import Workspace
+
+    looked = step.look(Workspace.open(workspace))
+    emit("agreement assessors", step.as_data(looked), step.describe(looked), as_json=as_json)
 
 
 adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)

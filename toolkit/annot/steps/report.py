@@ -12,6 +12,7 @@ from annot.report.sections import document
 from annot.report.study import Study
 from annot.reusability import DoesItMatter
 from annot.steps import agreement as agreement_step
+from annot.steps import diagnosis as diagnosis_step
 from annot.steps import evaluate as evaluate_step
 from annot.steps import import_judgements
 from annot.steps import imports as csfcube
@@ -75,12 +76,13 @@ def _read(ws: Workspace) -> Study:
     mattering = _mattering(ws) if runs > 1 else None
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
+        queries = read_queries(session)
         imports = read_imports(session)
         return Study(
             settings=ws.settings,
             papers=papers.count_papers(ws.corpus) if any(ws.corpus.glob("*.parquet")) else 0,
             origins=facet_labels.count_by_origin(session),
-            queries=read_queries(session),
+            queries=queries,
             pools=pools.read_pools(session),
             pairs=len(outcome.planned),
             judgements=outcome.judgements,
@@ -89,6 +91,7 @@ def _read(ws: Workspace) -> Study:
             open=len(outcome.open),
             decisions=outcome.decisions,
             agreement=agreement,
+            diagnosed=diagnosis_step.of_outcome(ws, outcome, {one.query_id: one.facet for one in queries}),
             evaluated=evaluated,
             mattering=mattering,
             run_settings=tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annot.report.document import Document, Section
 from annot.report.sections.agreement import adjudication, agreement
+from annot.report.sections.assessors import assessors
 from annot.report.sections.collection import corpus, pools
 from annot.report.sections.evaluation import evaluation
 from annot.report.sections.grades import grades
@@ -30,6 +31,7 @@ def _sections(study: Study) -> list[Section]:
     # A study that was judged in another tool may have no corpus and no pools here.
     sections = [corpus(study), *([pools(study)] if study.pools else [])]
     sections += [judgements(study), agreement(study), adjudication(study)]
+    sections.append(assessors(study.diagnosed))
     if study.decisions:
         sections.append(grades(study))
     if study.evaluated is not None:

@@ -1,0 +1,58 @@
+"""What the report says of the assessors: nothing in it depends on the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.diagnosis import (
+    AgainstFinal,
+    AssessorPair,
+    Comparison,
+    Diagnosis,
+    Panel,
+    Severity,
+    Undefined,
+    against_final,
+    compare_with_final,
+    diagnose,
+    pairwise_matrix,
+    severities,
+)
+
+TOLERANCE, MAX_STEPS = 1e-6, 500
+"""Of the expectation-maximisation of Dawid and Skene's model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """The assessors against each other and the final grades, and why they disagree."""
+
+    matrix: tuple[AssessorPair, ...]
+    against_final: tuple[AgainstFinal, ...]
+    severities: tuple[Severity, ...]
+    diagnosis: Diagnosis | Undefined
+    dawid_skene: Comparison
+
+
+def diagnosed(
+    panel: Panel,
+    *,
+    coefficient: Callable[[npt.NDArray[np.float64], Sequence[int]], float],
+    alpha: float,
+    level: float,
+    seed: int,
+    hardest: int,
+    examples: int,
+) -> Diagnosed:
+    """Look at the panel; `coefficient` is computed between every two assessors."""
+    return Diagnosed(
+        matrix=pairwise_matrix(panel, coefficient=coefficient, level=level),
+        against_final=against_final(panel, level=level),
+        severities=severities(panel, level=level),
+        diagnosis=diagnose(panel, alpha=alpha, level=level, seed=seed, hardest=hardest, examples=examples),
+        dawid_skene=compare_with_final(panel, tolerance=TOLERANCE, max_steps=MAX_STEPS, level=level),
+    )
