@@ -191,3 +191,10 @@ def test_a_failed_installation_is_told_and_leaves_nothing_that_counts(
     with pytest.raises(StudioError, match="no such package"):
         installing.ensure_installed(environ, say=print)
     assert installing.installed(environ) is None
+
+
+def test_a_port_that_another_start_has_chosen_is_passed_over_before_it_is_bound() -> None:
+    with server._free_port(None, last=None) as first, server._free_port(None, last=None) as second:
+        assert first != second
+    with server._free_port(first, last=None) as again:
+        assert again == first

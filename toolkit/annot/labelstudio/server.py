@@ -7,14 +7,17 @@ folder; nothing else is ever waited for or stopped.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import secrets
 import signal
 import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,12 +67,12 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
     folder = folder.resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder / "lock"):
-        server = status(folder)
-        if server is None:
-            chosen = _free_port(port, last=_last_port(folder))
+        if status(folder) is not None:
+            return _wait_until_healthy(folder)
+        with _free_port(port, last=_last_port(folder)) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
             _spawn(program, folder, chosen, environ)
-        return _wait_until_healthy(folder)
+            return _wait_until_healthy(folder)
 
 
 def down(folder: Path) -> bool:
@@ -102,7 +105,7 @@ def status(folder: Path) -> Server | None:
         return None
     pid, port = found
     url = f"http://{HOST}:{port}"
-    return Server(url, port, pid, folder / "data", _is_healthy(url))
+    return Server(url, port, pid, folder / "data", _is_healthy(url, credentials(folder).token))
 
 
 def is_installed(environ: Mapping[str, str]) -> bool:
@@ -196,8 +199,13 @@ def _log_tail(folder: Path) -> str:
     return text.replace(admin.token, "[token]").replace(admin.password, "[password]")
 
 
-def _free_port(port: int | None, *, last: int | None) -> int:
-    """`port`, or the one it had the last time (people keep links), or the first free one."""
+@contextmanager
+def _free_port(port: int | None, *, last: int | None) -> Iterator[int]:
+    """`port`, or the one it had the last time (people keep links), or the first free one.
+
+    It is ours until the context ends: Label Studio binds it only after a minute of migrations, and on a port that was
+    taken in between it would move to the next one without a word.
+    """
     candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
     for candidate in candidates:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -206,7 +214,13 @@ def _free_port(port: int | None, *, last: int | None) -> int:
                 probe.bind((HOST, candidate))
             except OSError:
                 continue
-            return candidate
+        with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a") as claim:
+            try:
+                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            yield candidate
+            return
     what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
     raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
 
@@ -218,9 +232,14 @@ def _last_port(folder: Path) -> int | None:
         return None
 
 
-def _is_healthy(url: str) -> bool:
+def _is_healthy(url: str, token: str) -> bool:
+    """Whether a server answers there, and it is ours: another one would not know the administrator's token."""
+    headers = {"Authorization": f"Token {token}"}
     try:
-        return httpx.get(f"{url}/health", timeout=5.0, trust_env=False).status_code == 200
+        with httpx.Client(base_url=url, timeout=5.0, trust_env=False) as client:
+            if client.get("/health").status_code != 200:
+                return False
+            return client.get("/api/current-user/whoami", headers=headers).status_code == 200
     except httpx.HTTPError:
         return False
 

@@ -106,14 +106,13 @@ def describe(looked: Looked) -> str:
             one.capped,
         ]
         for one in looked.paces
+        if one.n
     ]
+    matrix = ["assessor", "against", "pairs", "same", "kappa (quadratic)", "difference"]
+    against = ["assessor", "pairs", "as the final grade", "bias", "severity", "upheld"]
     parts = [
-        text_table(
-            ["assessor", "against", "pairs", "same", "kappa (quadratic)", "difference"], matrix_rows(looked.diagnosed)
-        ),
-        text_table(
-            ["assessor", "pairs", "as the final grade", "bias", "severity", "upheld"], against_rows(looked.diagnosed)
-        ),
+        text_table(matrix, matrix_rows(looked.diagnosed)),
+        text_table(against, against_rows(looked.diagnosed)),
         text_table(["assessor", "timed", "median s", "winsorised mean s", "too fast", "idle"], pace),
         "\n".join(["why they disagree:", *(f"  {line}" for line in finding_lines(looked.diagnosed))]),
         "\n".join(

@@ -7,6 +7,7 @@ from annot.report.diagnosed import Diagnosed
 from annot.report.document import Section, Table, rows_of
 
 COMMAND = "annot agreement assessors"
+SHOWN_HARDEST = 20
 
 
 def assessors(found: Diagnosed) -> Section:
@@ -112,6 +113,7 @@ def _parts(found: Diagnosed) -> Table:
 
 def _hardest(found: Diagnosed) -> Table:
     assert not isinstance(found.diagnosis, Undefined)
+    hardest = sorted(found.diagnosis.hardest, key=lambda one: (one.probability, one.query_id, one.doc_id))
     rows = [
         (
             one.query_id,
@@ -119,10 +121,10 @@ def _hardest(found: Diagnosed) -> Table:
             ", ".join(f"{name} {grade}" for name, grade in sorted(one.grades.items())),
             one.spread,
         )
-        for one in sorted(found.diagnosis.hardest, key=lambda one: (one.probability, one.query_id, one.doc_id))[:20]
+        for one in hardest[:SHOWN_HARDEST]
     ]
     return Table(
-        "The hardest candidates: the grades least expected of these assessors on this query (at most 20).",
+        f"The {len(rows)} hardest candidates: the grades least expected of these assessors on this query.",
         ("Query", "Document", "Grades", "Apart"),
         rows_of(rows),
         COMMAND,
@@ -133,8 +135,8 @@ def _hardest(found: Diagnosed) -> Table:
 def _gap(one: GuidelineGap) -> str:
     examples = ", ".join(f"{pair.query_id} {pair.doc_id}" for pair in one.examples)
     return (
-        f"the guidelines of {one.facet} may leave grades {one.low} and {one.high} open: {one.observed} pairs have both, "
-        f"{one.expected:.1f} expected (p = {one.p_value:.2g}); for example {examples}"
+        f"the guidelines of {one.facet} may leave grades {one.low} and {one.high} open: {one.observed} pairs have "
+        f"both, {one.expected:.1f} expected (p = {one.p_value:.2g}); for example {examples}"
     )
 
 
