@@ -9,8 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.demo import packaged
 from annot.records import Judgement
-from annot.report.questions import questions, read_answers
+from annot.report.questions import questions, read_answers, unanswered
+from annot.settings import CollectionSettings
+from annot.steps import demo
+from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.workspace import Workspace
@@ -198,3 +202,9 @@ def test_judgements_of_another_tool_have_a_datasheet_and_no_release(
     refused = annot("release", tmp_path / "release", "--partial")
     assert refused.exit_code == 2
     assert not (tmp_path / "release").exists()
+
+
+def test_the_demonstration_comes_with_everything_that_a_release_needs() -> None:
+    assert unanswered(read_answers(packaged.datasheet_text(), name="datasheet.toml")) == ()
+    terms = terms_of(CollectionSettings(**demo.PUBLIC), with_text=None, licence=None, published=None)
+    assert terms.with_text

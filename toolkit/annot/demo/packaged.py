@@ -43,6 +43,11 @@ def readme_text() -> str:
     return _read("README.md")
 
 
+def datasheet_text() -> str:
+    """What people would have to tell about the collection, answered, as a workspace's `datasheet.toml`."""
+    return _read("datasheet.toml")
+
+
 def frozen_rankings() -> dict[str, str]:
     """The rankings from which the demonstration draws its pools, and their manifest, by file name."""
     return _files("annot.demo.frozen_rankings")

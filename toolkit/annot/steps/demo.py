@@ -24,6 +24,7 @@ from annot.steps import (
     agreement,
     assessors,
     corpus,
+    datasheet,
     evaluate,
     facets,
     plan,
@@ -46,6 +47,15 @@ NAME = "annot-demo"
 PER_METHOD = 3
 RANKING_DEPTH = 50
 SEED = 13
+PUBLIC = {
+    "title": "A demonstration collection",
+    "description": "150 fictional abstracts, judged for similarity by facet by simulated assessors.",
+    "creators": ["The makers of annot"],
+    "licence": "GPL-3.0-or-later",
+    "text_licence": "GPL-3.0-or-later",
+    "url": "https://example.org/annot-demo",
+}
+"""How the collection is called when it is released."""
 CLOSE = 20
 """Freshly trained rankings are compared with the frozen ones by their first 20 documents."""
 TOLERANCE = 0.8
@@ -150,6 +160,7 @@ def describe(done: Done) -> str:
         [
             f"report:         {done.report}",
             f"Label Studio:   {done.address} (accounts and passwords: {done.passwords})",
+            f"publish it:     annot release RELEASE -C {done.report.parent.parent}",
             f"stop it with:   annot studio down -C {done.report.parent.parent}",
             f"simulated:      {done.simulated}; the papers are fictional",
         ]
@@ -172,6 +183,8 @@ def _workspace(folder: Path) -> Workspace:
             hint="name another folder: annot demo FOLDER",
         )
     init(folder, name=None, dry_run=False)
+    if not datasheet.answers_file(ws).exists():
+        write_file(datasheet.answers_file(ws), packaged.datasheet_text())
     return ws
 
 
@@ -181,7 +194,7 @@ def _settings_text() -> str:
     collection, pools = document["collection"], document["pool"]
     assert isinstance(collection, tomlkit.items.Table)
     assert isinstance(pools, tomlkit.items.Table)
-    collection["title"] = "A demonstration collection"
+    collection.update(PUBLIC)
     pools["per_method"] = PER_METHOD
     pools["ranking_depth"] = RANKING_DEPTH
     # No vectors of a neural model come with the demo: latent semantic analysis stands in for `specter`.
