@@ -15,6 +15,7 @@ from annot.formats.csfcube import CsfcubeFacts, Release, is_release_file, read_r
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
 from annot.records import Assessor, Assignment
+from annot.steps import qrels as qrels_step
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs, splits
 from annot.store.database import open_store
@@ -57,6 +58,9 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
             _store(session, release, ws, digest.hexdigest(), imported)
         _write_runs(ws, release)
+        if release.decisions:
+            # Final grades and runs come together, so that the import can be evaluated as it is.
+            qrels_step.write(ws, partial=True)
         _set_missing_policy(ws.settings_file)
     return imported
 
