@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Judge"
+CLEAR = "\x1b[2J\x1b[H"
+"""Empties a terminal; elsewhere one block follows the other."""
 
 
 def register(app: typer.Typer) -> None:
@@ -185,11 +188,11 @@ def watch(
             return pulling.pull(ws, url=url, api_key=api_key, advance=advance)
 
     def show(seen: step.Look) -> None:
-        if not as_json and not once:
-            typer.clear() if sys.stdout.isatty() else None
+        if not (as_json or once) and sys.stdout.isatty():
+            typer.echo(CLEAR, nl=False)
         emit("watch", step.as_data(seen), describe(seen, all_queries=all_queries), as_json=as_json)
-        if not once:
-            say("")
+        if not (as_json or once):
+            typer.echo()
 
     try:
         step.watch(ws, pull=None if no_pull else pull, once=once, every=every, hourly_rate=hourly_rate, show=show)

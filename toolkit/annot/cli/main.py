@@ -16,7 +16,7 @@ from annot.errors import AnnotError, InputError
 ORDER = (
     *("init", "corpus", "import", "facets", "query"),
     *("pool",),
-    *("assessor", "guidelines", "plan", "push", "status", "pull"),
+    *("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
     *("agreement", "adjudicate", "qrels"),
     *("run", "evaluate", "reusability"),
     *("report", "datasheet", "release", "trace"),

@@ -1,0 +1,147 @@
+"""A study under way is seen as it is: counts, grades, agreement on complete pairs, and what is still to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import annot.steps.pull as pulling
+import pytest
+from annot.errors import StudioError
+from annot.steps.collection import Collected
+from annot.steps.pull import Pulled
+from annot.steps.watch import Look, watch
+from annot.workspace import Workspace
+from small_study import NOW, build
+
+Run = Callable[..., Any]
+
+
+def looks(ws: Workspace, *, pulls: list[Pulled | Exception] | None = None, after: int = 1) -> list[Look]:
+    """What `watch` shows, until `after` looks have been taken; each pull gives the next of `pulls`."""
+    seen: list[Look] = []
+    waits: list[float] = []
+
+    def pull() -> Pulled:
+        assert pulls is not None
+        given = pulls.pop(0)
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(seen) == after:
+            raise KeyboardInterrupt
+
+    def clock() -> datetime:
+        return NOW
+
+    try:
+        watch(
+            ws,
+            pull=None if pulls is None else pull,
+            once=False,
+            every=7,
+            hourly_rate=30.0,
+            show=seen.append,
+            clock=clock,
+            sleep=sleep,
+        )
+    except KeyboardInterrupt:
+        assert set(waits) == {7}
+    return seen
+
+
+def test_a_study_half_way(ws: Workspace) -> None:
+    build(ws, judged=25)
+    (seen,) = looks(ws)
+    assert (seen.judged, seen.assigned, seen.new) == (50, 80, None)
+    assert {one.assessor: (one.judged, one.assigned) for one in seen.assessors} == {"a1": (25, 40), "a2": (25, 40)}
+    # By hand from the planted grades: (document + query) mod 4 on eight documents, then 0 and 1.
+    assert seen.assessors[0].grades == {0: 7, 1: 7, 2: 5, 3: 6}
+    assert [(one.query_id, one.complete, one.by_assessor["a1"]) for one in seen.queries] == [
+        ("p1-method", 10, (10, 10)),
+        ("p2-method", 10, (10, 10)),
+        ("p3-method", 5, (5, 10)),
+        ("p4-method", 0, (0, 10)),
+    ]
+    assert seen.agreement is not None
+    assert (seen.agreement.n_pairs, seen.agreement.n_queries) == (25, 3)
+    percent = next(one for one in seen.agreement.figures if one.coefficient.startswith("Agreement"))
+    assert percent.pooled == pytest.approx(100 * 21 / 25)
+    assert percent.intervals is not None
+
+
+def test_hours_date_and_cost_to_come(ws: Workspace) -> None:
+    build(ws, judged=20)
+    (seen,) = looks(ws)
+    found = seen.forecast
+    # Twenty pairs left for each, at about 30 and 60 seconds; twenty in the four days since they began.
+    assert found.hours_left.value == pytest.approx(20 * (30 + 60) / 3600, rel=0.1)
+    assert found.cost_left.value == pytest.approx(30 * found.hours_left.value)
+    assert [one.pairs_per_day for one in found.assessors] == [5.0, 5.0]
+    assert isinstance(found.finish.date, str)
+    assert found.finish.date > "2031-03-14"
+
+
+def test_pairs_that_one_of_two_has_judged_are_not_in_the_agreement(ws: Workspace) -> None:
+    build(ws, judged=0)
+    (seen,) = looks(ws)
+    assert (seen.judged, seen.agreement) == (0, None)
+
+
+def test_it_pulls_and_goes_on_until_everything_is_judged(ws: Workspace) -> None:
+    build(ws, judged=25)
+    row = Collected("a1", 40, 25, 4, 1, 0)
+    away = StudioError("no answer from the server")
+    seen = looks(ws, pulls=[Pulled((row,), ("a note",)), away, Pulled((), ())], after=3)
+    assert [one.new for one in seen] == [5, None, 0]
+    assert seen[0].notes == ("a note",)
+    assert seen[1].notes == ("no answer from the server; this is what was pulled before",)
+
+
+def test_it_ends_by_itself_when_everything_is_judged(ws: Workspace) -> None:
+    build(ws, judged=40)
+    assert len(looks(ws, after=99)) == 1
+
+
+def test_a_server_that_is_away_at_first_is_an_error(ws: Workspace) -> None:
+    build(ws, judged=25)
+    with pytest.raises(StudioError):
+        looks(ws, pulls=[StudioError("no answer from the server")])
+
+
+def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=25)
+    result = annot("watch", "--once", "--no-pull", "--hourly-rate", 30)
+    assert result.exit_code == 0
+    assert "50 of 80 judgements (62%)" in result.out
+    assert "2 queries complete, 1 under way, 1 not begun" in result.out
+    assert "25 complete pairs of 3 queries" in result.out
+    assert "cost left, EUR" in result.out
+    assert "\x1b" not in result.out
+    assert "p4-method" not in result.out
+    assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").out
+    data = annot("watch", "--once", "--no-pull", "--json").data
+    assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is given"}
+
+
+def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:
+    result = annot("watch", "--once", "--no-pull")
+    assert (result.exit_code, "nothing is planned" in result.err) == (2, True)
+    build(ws, judged=25)
+    result = annot("watch", "--once")
+    assert (result.exit_code, result.out) == (3, "")
+
+
+def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(ws, judged=25)
+
+    def interrupted(*_arguments: object, **_options: object) -> Pulled:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pulling, "pull", interrupted)
+    result = annot("watch")
+    assert (result.exit_code, result.err) == (130, "stopped watching; what was pulled is kept\n")
