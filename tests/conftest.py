@@ -8,17 +8,11 @@ from pathlib import Path
 
 import postgres
 import pytest
+from needs import unavailable
 
 pytest_plugins = ["fixtures_studio"]
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-
-
-def unavailable(reason: str) -> None:
-    """Skip with the reason on a person's machine; fail where everything must run."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"must run here: {reason}")
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ from annot.labelstudio import installing, server
 from annot.labelstudio.accounts import Account, make_accounts
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.records import Payload, ProjectSpec
+from needs import unavailable
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGUMENTS = [
@@ -84,8 +85,6 @@ class Studio:
 @pytest.fixture(scope="session")
 def studio() -> Iterator[Studio]:
     """A real Label Studio; a test that uses it has the marker `studio`."""
-    from conftest import unavailable
-
     try:
         program = installing.ensure_installed(os.environ, say=print)
     except StudioError as error:
@@ -109,8 +108,6 @@ def studio() -> Iterator[Studio]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """A headless Chromium that playwright drives; a test that uses it has the marker `browser`."""
-    from conftest import unavailable
-
     program = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if program is None:
         unavailable("no Chromium; on Debian: apt-get install chromium")
