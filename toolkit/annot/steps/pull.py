@@ -20,6 +20,11 @@ from annot.workspace import Workspace, write_file
 Advance = Callable[[int, int | None], None]
 
 JUDGEMENTS_FILE = "judgements.jsonl"
+WITHOUT_IDS = (
+    (r"^by account .*", "by another account than the planned one"),
+    (r"\baccount \S+,", "another account,"),
+    (r"\bannotation \d+", "a later annotation"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +79,20 @@ def write_judgements(ws: Workspace, outcome: Outcome) -> None:
                 "grade": one.grade,
                 "cannot_judge": one.cannot_judge,
                 "comment": one.comment,
-                "flags": list(one.flags),
+                "flags": [_without_ids(flag) for flag in one.flags],
             },
             ensure_ascii=False,
         )
         for one in outcome.judgements
     )
     write_file(ws.exports / JUDGEMENTS_FILE, "".join(f"{line}\n" for line in lines))
+
+
+def _without_ids(flag: str) -> str:
+    """The flag without the server's ids of accounts and annotations, which stay in the database."""
+    for pattern, words in WITHOUT_IDS:
+        flag = re.sub(pattern, words, flag)
+    return flag
 
 
 def _sourced(one: Found, assessor: str) -> judgements.SourcedJudgement:
@@ -112,6 +124,5 @@ def _row(store: Store, assessor: str, found: tuple[Found, ...], new: int, change
 
 def _flags(assessor: str, found: tuple[Found, ...]) -> list[str]:
     """Why annotations do not count, each reason with how often."""
-    # Which annotation superseded which is told by the store; here one line for all of them is enough.
-    reasons = Counter(re.sub(r"\d+", "N", flag) for one in found for flag in one.reading.flags)
+    reasons = Counter(_without_ids(flag) for one in found for flag in one.reading.flags)
     return [f"{assessor}: {count} annotation(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
