@@ -190,7 +190,7 @@ class Gateway:
             return _integer(answer.response.total), answer.items
 
         listed = self._all_pages(page_of, doing=f"listing the tasks of project {project_id}", what="tasks")
-        return tuple(sorted(_task(task) for task in listed))
+        return tuple(sorted(map(_task, listed), key=lambda task: task.task_id))
 
     def import_tasks(
         self,
@@ -394,7 +394,8 @@ def _user(user: Any) -> StudioUser:
 def _task(task: dict[str, Any]) -> StudioTask:
     key = task["data"].get(KEY)
     annotations = _integer(task["total_annotations"]) + _integer(task["cancelled_annotations"])
-    return StudioTask(_integer(task["id"]), None if key is None else str(key), annotations, str(task["updated_at"]))
+    moment = str(task["updated_at"])
+    return StudioTask(_integer(task["id"]), None if key is None else str(key), annotations, moment, task["data"])
 
 
 def _integer(value: Any) -> int:

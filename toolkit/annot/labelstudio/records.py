@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 Payload = Mapping[str, Any]
@@ -58,6 +59,8 @@ class StudioTask(NamedTuple):
     """All annotations, cancelled ones included."""
     updated_at: str
     """ISO 8601, the server's clock."""
+    data: Payload = MappingProxyType({})
+    """What the task shows."""
 
 
 class PulledTask(NamedTuple):

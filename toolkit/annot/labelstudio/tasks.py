@@ -8,7 +8,7 @@ filled in.
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
@@ -113,6 +113,11 @@ def adjudicate_task(task: dict[str, Any], opinions: Sequence[Opinion], *, scale_
         shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
         shown[f"comment_{letter}"] = _clean(opinion.comment or "") or "no comment"
     return {**task, "data": {**task["data"], **shown}}
+
+
+def opinions_in(task: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task shows of the assessors: empty for one that shows nothing."""
+    return {name: value for name, value in task["data"].items() if name.startswith(("rating_", "comment_"))}
 
 
 def opinion_text(opinion: Opinion, scale_names: Sequence[str]) -> str:

@@ -70,11 +70,16 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             return Pushed((), (*notes, "nothing is in dispute"))
         delivery.check(ws, store, parcels, screen="adjudicate")
         if dry_run:
-            sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, "not sent") for parcel in parcels)
+            sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
             return Pushed(sent, tuple(notes))
         with connect(ws, url=url, api_key=api_key) as gateway:
             delivery.server_users(store, gateway, [parcel.assessor for parcel in parcels])
             sent = delivery.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
+            notes += [
+                f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
+                for one in sent
+                if one.withdrawn
+            ]
     return Pushed(sent, tuple(notes))
 
 

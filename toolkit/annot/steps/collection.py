@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.adjudication import Pair
-from annot.errors import MissingInput, StudioError
+from annot.errors import InputError, MissingInput, StudioError
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
+from annot.steps.delivery import own_pairs
 from annot.store import people, studio
 from annot.store.database import Store
 from annot.store.studio import Project, Round
@@ -68,9 +69,16 @@ def collect(
         projects = [one for one in studio.read_projects(session, round=round) if one.server == gateway.url]
         users = people.read_server_users(session)
         tasks = {one.project: studio.read_tasks(session, one.project) for one in projects}
+        own = {one.project: own_pairs(session, round, one.assessor) for one in projects}
     pushed = [one for one in projects if one.remote_id is not None]
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
+    unknown = [one.assessor for one in pushed if one.assessor not in users]
+    if unknown:
+        raise InputError(
+            f"the account of {', '.join(unknown)} on {gateway.url} is not known: nobody could tell whose an answer is",
+            hint="the account was changed; `annot push` looks for the new one",
+        )
     total = sum(len(tasks[one.project]) for one in pushed)
     done = 0
 
@@ -81,7 +89,9 @@ def collect(
 
     for project in pushed:
         assert project.remote_id is not None
-        yield _haul(gateway, project, project.remote_id, tasks[project.project], users, grades, more)
+        yield _haul(
+            gateway, project, project.remote_id, tasks[project.project], own[project.project], users, grades, more
+        )
 
 
 def _haul(
@@ -89,6 +99,7 @@ def _haul(
     project: Project,
     remote_id: int,
     tasks: dict[Pair, int],
+    own: dict[str, Pair],
     users: dict[str, int],
     grades: Sequence[int],
     more: Callable[[int], None],
@@ -99,10 +110,11 @@ def _haul(
             f"project {remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
             hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",
         )
-    ours = {pair_key(*pair): pair for pair in tasks}
+    # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
+    ours = {**own, **{pair_key(*pair): pair for pair in tasks}}
     there = {task.key for task in pulled.tasks}
     notes = []
-    gone = sorted(set(ours) - there)
+    gone = {pair_key(*pair) for pair in tasks} - there
     if gone:
         notes.append(f"{project.assessor}: {len(gone)} task(s) are gone from the server; `annot push` sends them again")
     strangers = sum(task.key not in ours for task in pulled.tasks)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from sqlmodel import Session
 
 from annot.adjudication import Pair
 from annot.errors import InputError, StudioError
 from annot.labelstudio.gateway import Gateway, check_predictions
 from annot.labelstudio.leaks import lint_tasks
-from annot.labelstudio.records import ProjectSpec
-from annot.labelstudio.tasks import pair_key
+from annot.labelstudio.records import ProjectSpec, StudioProject
+from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, studio
 from annot.store.database import Store
-from annot.store.studio import Round
+from annot.store.studio import Project, Round
 from annot.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -34,6 +36,8 @@ class Sent:
     there: int
     """Tasks that were there already."""
     sent: int
+    withdrawn: int
+    """Tasks nobody had answered that are gone, because what they showed or asked for no longer holds."""
     address: str
     """The link to give to the person."""
 
@@ -76,11 +80,11 @@ def send(
     for parcel in parcels:
         with store.begin() as session:
             project = studio.open_project(session, round=round, assessor=parcel.assessor, server=gateway.url)
-        remote = gateway.ensure_project(_spec(ws, parcel, round))
-        if project.remote_id is None and not remote.created:
-            _refuse_strangers(gateway, remote.project_id, parcel)
+            own = own_pairs(session, round, parcel.assessor)
+        remote = _project(gateway, _spec(ws, parcel, round), project, own)
         with store.begin() as session:
             studio.set_remote_project(session, project.project, remote.project_id)
+        withdrawn = _withdraw(store, gateway, project, remote, parcel, own) if round == "adjudicate" else 0
         delivery = gateway.import_tasks(remote.project_id, parcel.tasks, advance=more)
         if delivery.doubled:
             raise StudioError(
@@ -91,8 +95,17 @@ def send(
         with store.begin() as session:
             studio.record_tasks(session, project.project, ids)
         address = gateway.labelling_url(remote.project_id)
-        sent.append(Sent(parcel.assessor, len(parcel.tasks), delivery.already_there, delivery.sent, address))
+        sent.append(Sent(parcel.assessor, len(parcel.tasks), delivery.already_there, delivery.sent, withdrawn, address))
     return tuple(sent)
+
+
+def own_pairs(session: Session, round: Round, assessor: str) -> dict[str, Pair]:
+    """The pairs that may stand in a person's project, by their key on the server.
+
+    For an adjudicator that is every planned pair: a dispute may end, and its task stays where it has an answer.
+    """
+    plan = people.read_assignments(session, assessor if round == "judge" else None)
+    return {pair_key(one.query_id, one.doc_id): (one.query_id, one.doc_id) for one in plan}
 
 
 def server_users(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
@@ -139,13 +152,45 @@ def _word(name: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-def _refuse_strangers(gateway: Gateway, project_id: int, parcel: Parcel) -> None:
-    """A project of our marker that this study does not know holds our tasks, or is another study's of that name."""
-    ours = {pair_key(*pair) for pair in parcel.pairs}
-    strangers = [task.key for task in gateway.tasks_of(project_id) if task.key not in ours]
-    if strangers:
-        raise StudioError(
-            f"project {project_id} on {gateway.url} carries this collection's name and {len(strangers)} task(s) that "
-            "are not in its plan",
-            hint="another study has that name: change collection.name in annot.toml, or delete that project",
-        )
+def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Pair]) -> StudioProject:
+    """The project as `spec` says: found by its marker and brought up to date, or made.
+
+    A project of our marker that this study does not know holds our tasks, or is another study's of that name: that one
+    is left as it is. Raises StudioError then.
+    """
+    found = gateway.find_project(spec.marker)
+    if found is None:
+        return gateway.create_project(spec)
+    if found.project_id != known.remote_id:
+        strangers = [task.key for task in gateway.tasks_of(found.project_id) if task.key not in own]
+        if strangers:
+            raise StudioError(
+                f"project {found.project_id} on {gateway.url} carries this collection's name and {len(strangers)} "
+                "task(s) that are not in its plan",
+                hint="another study has that name: change collection.name in annot.toml, or delete that project",
+            )
+    gateway.update_project(found.project_id, spec)
+    return found
+
+
+def _withdraw(
+    store: Store, gateway: Gateway, project: Project, remote: StudioProject, parcel: Parcel, own: Mapping[str, Pair]
+) -> int:
+    """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
+    if remote.created:
+        return 0
+    shown = {pair_key(*pair): opinions_in(task) for pair, task in zip(parcel.pairs, parcel.tasks, strict=True)}
+    stale, staying = [], set()
+    for task in gateway.tasks_of(remote.project_id):
+        changed = shown.get(task.key or "") != opinions_in({"data": task.data})
+        if task.key in own and not task.annotations and changed:
+            stale.append(task.task_id)
+        else:
+            staying.add(task.key)
+    for task_id in stale:
+        gateway.delete_task(task_id)
+    with store.begin() as session:
+        # All that are not there, not only these: a kill may have come between deleting and forgetting.
+        gone = [pair for pair in studio.read_tasks(session, project.project) if pair_key(*pair) not in staying]
+        studio.forget_tasks(session, project.project, gone)
+    return len(stale)

@@ -49,7 +49,7 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         parcels = parcels_of(ws, store)
         delivery.check(ws, store, parcels, screen="judge")
         if dry_run:
-            return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, "not sent") for parcel in parcels))
+            return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels))
         with connect(ws, url=url, api_key=api_key) as gateway:
             delivery.server_users(store, gateway, [parcel.assessor for parcel in parcels])
             return Pushed(delivery.send(ws, store, gateway, parcels, round="judge", advance=advance))

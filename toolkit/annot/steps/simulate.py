@@ -94,10 +94,11 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
         made = push.parcels_of(ws, store) if round == "judge" else adjudicate.parcels_of(ws, store)
         parcels = {one.assessor: one for one in made}
         with store.read() as session:
-            projects = {one.assessor: one for one in studio.read_projects(session, round=round)}
+            every = studio.read_projects(session, round=round)
             accounts = {one.assessor: one.account or "" for one in people.read_assessors(session)}
-    busy = [name for name in responders if name in projects and name in parcels]
     with connect(ws, url=None, api_key=None) as gateway:
+        projects = {one.assessor: one for one in every if one.server == gateway.url and one.remote_id is not None}
+        busy = [name for name in responders if name in projects and name in parcels]
         opened = make_accounts(
             gateway.url,
             [accounts[name] for name in busy],
@@ -123,7 +124,8 @@ def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond
     assert project.remote_id is not None
     sent = dict(zip(parcel.pairs, parcel.tasks, strict=True))
     with Gateway(project.server, account.token) as gateway:
-        tasks = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        tasks = [(pair, task) for pair, task in there if pair in sent]
         for pair, task in tasks:
             if not task.annotations:
                 result, lead_time = respond(pair, sent[pair])
