@@ -102,6 +102,21 @@ def show_guidelines(
     emit("guidelines", {"facet": facet, "definition": found.definition, "text": text}, text, as_json=as_json)
 
 
+HourlyRateOption = Annotated[
+    float | None, typer.Option(min=0.0, help="What an hour of judging costs.", show_default="annot.toml")
+]
+QueriesOption = Annotated[
+    int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
+]
+PerMethodOption = Annotated[
+    int | None, typer.Option(min=1, help="New documents each method draws.", show_default="annot.toml")
+]
+AssessorsOption = Annotated[
+    int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
+]
+PerPairOption = Annotated[int | None, typer.Option(min=1, help="Assessors of each pair.", show_default="annot.toml")]
+CoefficientOption = Annotated[str, typer.Option(help="Whose interval is forecast, as `annot agreement --json` has it.")]
+
 plan = typer.Typer(help="Who judges what, in which order; bare: draw and write the plan.", invoke_without_command=True)
 
 
@@ -112,6 +127,15 @@ def plan_make(
         list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the plan.", show_default="annot.toml")] = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Plan nothing: forecast a design, as `annot plan simulate` does.")
+    ] = False,
+    design_queries: QueriesOption = None,
+    per_method: PerMethodOption = None,
+    assessors: AssessorsOption = None,
+    per_pair: PerPairOption = None,
+    hourly_rate: HourlyRateOption = None,
+    coefficient: CoefficientOption = "alpha_ordinal",
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
@@ -119,6 +143,16 @@ def plan_make(
     """Give each pair to exactly as many assessors as annot.toml says, loads balanced; a standing plan only grows."""
     if hand_down(ctx):
         return
+    if simulate:
+        plan_simulate(
+            design_queries, per_method, assessors, per_pair, hourly_rate, coefficient, seed, workspace, as_json
+        )
+        return
+    design: dict[str, float | None]
+    design = {"--queries": design_queries, "--per-method": per_method, "--assessors": assessors}
+    design |= {"--per-pair": per_pair, "--hourly-rate": hourly_rate}
+    if given := [name for name, value in design.items() if value is not None]:
+        raise typer.BadParameter(f"{', '.join(given)}: of a design that is forecast; say --simulate too")
     from annot.steps import plan as step
     from annot.workspace import Workspace
 
@@ -126,6 +160,35 @@ def plan_make(
     rows = [[one.assessor, one.queries, one.pairs] for one in made.loads]
     text = table(["assessor", "queries", "pairs"], rows) + f"\n\n{made.pairs} pairs, plan {made.sha256[:12]}"
     emit("plan", made, text, as_json=as_json)
+
+
+@plan.command("simulate")
+def plan_simulate(
+    design_queries: QueriesOption = None,
+    per_method: PerMethodOption = None,
+    assessors: AssessorsOption = None,
+    per_pair: PerPairOption = None,
+    hourly_rate: HourlyRateOption = None,
+    coefficient: CoefficientOption = "alpha_ordinal",
+    seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default="annot.toml")] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Forecast a design from what is judged so far: hours, cost, and how wide its agreement's interval will be."""
+    from annot.steps import design as step
+    from annot.workspace import Workspace
+
+    found = step.simulate(
+        Workspace.open(workspace),
+        queries=design_queries,
+        per_method=per_method,
+        assessors=assessors,
+        per_pair=per_pair,
+        hourly_rate=hourly_rate,
+        coefficient=coefficient,
+        seed=seed,
+    )
+    emit("plan simulate", step.as_data(found), step.describe(found), as_json=as_json)
 
 
 def push(
@@ -155,11 +218,6 @@ def status(
 
     found = step.status(Workspace.open(workspace))
     emit("status", found, step.describe(found), as_json=as_json)
-
-
-HourlyRateOption = Annotated[
-    float | None, typer.Option(min=0.0, help="What an hour of judging costs.", show_default="annot.toml")
-]
 
 
 def watch(
