@@ -1,0 +1,148 @@
+"""The commands that talk to Label Studio, against a real one: the usual way, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import annot, annot_done, difference, snapshot
+from fixtures_studio import Studio
+
+pytestmark = pytest.mark.studio
+
+WRONG_TOKEN = "0123456789abcdef0123456789abcdef01234567"
+TALKING = (
+    "push",
+    "pull",
+    "adjudicate push",
+    "adjudicate pull",
+    "watch --once",
+    "assessor add a9 --account a9@example.org",
+)
+
+
+@pytest.fixture
+def named(
+    study: Callable[[str], Path], studio: Studio, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Callable[[str], Path]:
+    """A study of the test's own name, and the environment of a lead who has an account on the server."""
+
+    def make(stage: str) -> Path:
+        folder = study(stage)
+        settings = folder / "annot.toml"
+        text = settings.read_text(encoding="utf-8").replace('"annot-demo"', f'"{request.node.name}"')
+        settings.write_text(text, encoding="utf-8")
+        return folder
+
+    monkeypatch.setenv("LABEL_STUDIO_URL", studio.url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
+    return make
+
+
+@pytest.fixture
+def folder(named: Callable[[str], Path]) -> Path:
+    return named("planned")
+
+
+def with_accounts(folder: Path, studio: Studio, *names: str) -> None:
+    """Give these people of the study accounts that the server knows."""
+    for name in names:
+        studio.account(f"cli-{name}")
+        role = ["--adjudicator"] if name == "j1" else []
+        annot_done("assessor", "add", name, "--account", f"cli-{name}@example.org", *role, folder=folder)
+
+
+@pytest.mark.parametrize("command", TALKING)
+def test_a_wrong_token_is_told_and_changes_nothing(
+    command: str, study: Callable[[str], Path], studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = study("judged")
+    monkeypatch.setenv("LABEL_STUDIO_URL", studio.url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", WRONG_TOKEN)
+    before = snapshot(made)
+    refused = annot(*command.split(), folder=made)
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert refused.stderr.startswith(f"annot: {studio.url} does not accept the token (401)")
+    assert "LABEL_STUDIO_API_KEY" in refused.stderr
+    assert WRONG_TOKEN not in refused.stderr
+    assert not difference(before, snapshot(made))
+
+
+def test_a_page_that_is_no_label_studio_is_told(folder: Path, studio: Studio) -> None:
+    before = snapshot(folder)
+    refused = annot("push", "--url", f"{studio.url}/projects", folder=folder)
+    assert refused.exit_code == 3
+    assert f"{studio.url}/projects" in refused.stderr
+    assert "LABEL_STUDIO_URL" in refused.stderr or "check that the address" in refused.stderr
+    assert not difference(before, snapshot(folder))
+
+
+def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder: Path, studio: Studio) -> None:
+    with studio.gateway() as gateway:
+        projects = len(gateway._projects())
+    before = snapshot(folder)
+    refused = annot("push", folder=folder)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"annot: 4 person(s) cannot open {studio.url}\n")
+    assert all(f"  {name}: the server has no such account" in refused.stderr for name in ("a1", "a2", "a3", "a4"))
+    assert "@" not in refused.stderr
+    assert not difference(before, snapshot(folder))
+    with studio.gateway() as gateway:
+        assert len(gateway._projects()) == projects
+
+
+def test_nothing_was_sent_so_nothing_can_be_pulled(folder: Path) -> None:
+    before = snapshot(folder)
+    for command, hint in (("pull", "annot push"), ("adjudicate pull", "annot adjudicate push")):
+        refused = annot(*command.split(), folder=folder)
+        assert refused.exit_code == 2
+        assert "nothing was sent to" in refused.stderr
+        assert hint in refused.stderr
+    assert not difference(before, snapshot(folder))
+
+
+def test_a_person_without_an_account_gets_the_invitation_link(folder: Path, studio: Studio) -> None:
+    added = annot_done("assessor", "add", "a8", "--account", "nobody-yet@example.org", "--json", folder=folder)
+    assert f"signs up at {studio.url}/user/signup/" in added.stderr
+    assert added.data == {"assessor": "a8", "adjudicator": False}
+    assert studio.token not in added.stdout + added.stderr
+
+
+def test_what_is_sent_once_is_not_sent_again_and_a_second_pull_changes_nothing(folder: Path, studio: Studio) -> None:
+    with_accounts(folder, studio, "a1", "a2", "a3", "a4")
+    pushed = annot_done("push", "--json", folder=folder)
+    assert json.loads(pushed.stdout)["command"] == "push"
+    assert sum(one["sent"] for one in pushed.data["projects"]) == 904
+    assert all(one["address"].startswith(f"{studio.url}/projects/") for one in pushed.data["projects"])
+    before = snapshot(folder)
+    again = annot_done("push", "--json", folder=folder)
+    assert [(one["there"], one["sent"]) for one in again.data["projects"]] == [(226, 0)] * 4
+    assert not difference(before, snapshot(folder))
+    pulled = annot_done("pull", "--json", folder=folder)
+    assert json.loads(pulled.stdout)["command"] == "pull"
+    assert [(one["assessor"], one["judged"]) for one in pulled.data["assessors"]] == [
+        (f"a{at}", 0) for at in range(1, 5)
+    ]
+    before = snapshot(folder)
+    annot_done("pull", folder=folder)
+    assert not difference(before, snapshot(folder))
+
+
+def test_disputes_go_out_and_come_back_the_same_way(named: Callable[[str], Path], studio: Studio) -> None:
+    folder = named("judged")
+    with_accounts(folder, studio, "j1")
+    standing = annot_done("adjudicate", "status", "--json", folder=folder).data
+    disputes = sum(one["disputed"] for one in standing)
+    (sent,) = annot_done("adjudicate", "push", "--json", folder=folder).data["projects"]
+    assert (sent["assessor"], sent["sent"]) == ("j1", disputes)
+    before = snapshot(folder)
+    (again,) = annot_done("adjudicate", "push", "--json", folder=folder).data["projects"]
+    assert (again["there"], again["sent"]) == (disputes, 0)
+    pulled = annot_done("adjudicate", "pull", "--json", folder=folder)
+    assert json.loads(pulled.stdout)["command"] == "adjudicate pull"
+    assert [(one["assessor"], one["assigned"], one["judged"]) for one in pulled.data["assessors"]] == [
+        ("j1", disputes, 0)
+    ]
+    assert not difference(before, snapshot(folder))
