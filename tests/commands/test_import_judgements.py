@@ -73,6 +73,7 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     assert "made with another tool" in page
     assert ">Pools<" not in page
     assert "annot adjudicate" in annot("status").out
+    assert [one["query_id"] for one in annot("query", "list", "--json").data] == ["p1-method", "p2-background"]
 
 
 def test_names_stay_in_the_database(ws: Workspace, annot: Run, tmp_path: Path) -> None:

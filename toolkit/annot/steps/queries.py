@@ -149,20 +149,24 @@ def listing(ws: Workspace) -> tuple[Listed, ...]:
     """All queries with the titles of their papers."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
-    found = papers.find_papers(ws.corpus, [query.paper_id for query in queries]) if queries else {}
-    absent = sorted({query.paper_id for query in queries} - set(found))
+    # A query without sentences came with a file of judgements: its paper need not be here.
+    needed = {query.paper_id for query in queries if query.sentences}
+    there = needed or any(ws.corpus.glob("*.parquet"))
+    found = papers.find_papers(ws.corpus, [query.paper_id for query in queries]) if there and queries else {}
+    absent = sorted(needed - set(found))
     if absent:
         raise MissingInput(
             f"{len(absent)} query paper(s) are not in the corpus",
             faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
             hint="add them with `annot corpus add`",
         )
-    return tuple(_listed(query, found[query.paper_id]) for query in queries)
+    return tuple(_listed(query, found.get(query.paper_id)) for query in queries)
 
 
-def _listed(query: Query, paper: Paper) -> Listed:
+def _listed(query: Query, paper: Paper | None) -> Listed:
     places = tuple(place + 1 for place in query.sentences)
-    return Listed(query.query_id, query.paper_id, query.facet, paper.year, paper.title, places)
+    year, title = (None, "") if paper is None else (paper.year, paper.title)
+    return Listed(query.query_id, query.paper_id, query.facet, year, title, places)
 
 
 def _labels(store: Store, ids: list[str]) -> dict[str, tuple[str, ...]]:
