@@ -14,11 +14,9 @@ from annot.agreement.results import (
     Share,
     ShareSummary,
     Summary,
-    Undefined,
-    Value,
-    to_json,
 )
 from annot.agreement.tables import TOGETHER, agreement_table
+from annot.undefined import Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",

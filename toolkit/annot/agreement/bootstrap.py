@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, n_judged_twice
-from annot.agreement.results import Interval, Intervals, Undefined
+from annot.agreement.results import Interval, Intervals
 from annot.seeding import generator
+from annot.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from annot.agreement.bootstrap import Bootstrap, of_pooled, pooled, resample
 from annot.agreement.contingency import Counts
 from annot.agreement.ratings import QueryRatings
-from annot.agreement.results import Interval, Undefined
+from annot.agreement.results import Interval
 from annot.errors import UndefinedStatistic
+from annot.undefined import Undefined
 
 Tables = npt.NDArray[np.int64]
 

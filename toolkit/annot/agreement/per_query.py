@@ -11,8 +11,9 @@ import numpy.typing as npt
 from annot.agreement.coefficients import COEFFICIENTS, UndefinedBetween, binarise, prevalence
 from annot.agreement.missing import POLICIES
 from annot.agreement.ratings import QueryRatings
-from annot.agreement.results import QueryAgreement, Share, Undefined, Value
+from annot.agreement.results import QueryAgreement, Share
 from annot.errors import UndefinedStatistic
+from annot.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Undefined:
-    """A statistic that has no value on the data, with the reason in words."""
-
-    reason: str
-
-
-Value = float | Undefined
+from annot.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +121,3 @@ class AgreementTable:
     queries: tuple[QueryAgreement, ...]
     groups: tuple[GroupAgreement, ...]
     """Facets by name, then `together`."""
-
-
-def to_json(value: Any) -> Any:
-    """Plain dicts, lists and numbers. A statistic without a value is `{"undefined": reason}`; nan never appears."""
-    if isinstance(value, Undefined):
-        return {"undefined": value.reason}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_json(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_json(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
-    return value

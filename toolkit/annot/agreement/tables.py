@@ -23,11 +23,10 @@ from annot.agreement.results import (
     Share,
     ShareSummary,
     Summary,
-    Undefined,
-    Value,
 )
 from annot.errors import InputError
 from annot.records import Decision, Judgement
+from annot.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

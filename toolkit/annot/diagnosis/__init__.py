@@ -11,8 +11,9 @@ from annot.diagnosis.pace import Pace, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis
 from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
-from annot.diagnosis.results import Estimate, Interval, Share, Undefined, Value, to_json
+from annot.diagnosis.results import Estimate, Interval, Share
 from annot.diagnosis.sequences import JudgedSequence, sequences_of
+from annot.undefined import Undefined, Value, to_json
 
 __all__ = [
     "AgainstFinal",

@@ -10,16 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
-from annot.diagnosis.results import (
-    Estimate,
-    Share,
-    Undefined,
-    Value,
-    clustered_interval,
-    mean_by_queries,
-    share,
-)
+from annot.diagnosis.results import Estimate, Share, clustered_interval, mean_by_queries, share
 from annot.errors import UndefinedStatistic
+from annot.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 Coefficient = Callable[[Array, Sequence[int]], float]

@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from annot.diagnosis.assessors import severity_fit
 from annot.diagnosis.panel import NO_GRADE, Panel
-from annot.diagnosis.results import Undefined, Value, holm
+from annot.diagnosis.results import holm
 from annot.diagnosis.sequences import JudgedSequence
 from annot.seeding import generator
+from annot.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]

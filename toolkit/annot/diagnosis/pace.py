@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.diagnosis.results import Interval, Share, Undefined, Value, holm, share
+from annot.diagnosis.results import Interval, Share, holm, share
 from annot.diagnosis.sequences import JudgedSequence
 from annot.seeding import generator
+from annot.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 FEWEST_TIMES = 5

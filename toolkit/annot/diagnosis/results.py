@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from annot.undefined import Undefined, Value
+
 Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Undefined:
-    """A statistic that has no value on the data, with the reason in words."""
-
-    reason: str
-
-
-Value = float | Undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +106,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, p_values[at] * (len(p_values) - rank)))
         corrected[at] = highest
     return corrected
-
-
-def to_json(value: Any) -> Any:
-    """Plain dicts, lists and numbers. A statistic without a value is `{"undefined": reason}`; nan never appears."""
-    if isinstance(value, Undefined):
-        return {"undefined": value.reason}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_json(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_json(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
-    return value

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.results import Undefined
 from annot.reusability.orders import (
     means_of,
     reason_of,
@@ -21,6 +20,7 @@ from annot.reusability.orders import (
 )
 from annot.reusability.results import Mattering, Mixtures, MixtureSwap
 from annot.significance import tau_b_of_rows
+from annot.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 

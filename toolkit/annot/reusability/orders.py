@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.agreement.bootstrap import draw, intervals
-from annot.agreement.results import Intervals, Undefined, Value
+from annot.agreement.results import Intervals
 from annot.reusability.results import Mattering
 from annot.significance import PairedTest, randomisation_tests, tau_b_of_rows
+from annot.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

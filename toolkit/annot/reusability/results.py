@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.agreement.bootstrap import Bootstrap
-from annot.agreement.results import Intervals, Undefined, Value
+from annot.agreement.results import Intervals
 from annot.significance import PairedTest
+from annot.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.workspace import Workspace
 
-ALPHA = 0.05
-"""The chance of any false finding, over all that is tested."""
+ALPHA = 0.02
+"""The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
 PERMUTATIONS = 2_000
 WINSORISE = 0.05
 """Share of the times at either end that is set to the limit: what idling does to a mean."""
