@@ -83,7 +83,18 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "studio status",
         "trace",
     }
-    exports = {"agreement", "qrels", "run", "evaluate", "reusability", "report", "datasheet", "facets train"}
+    exports = {
+        "agreement",
+        "agreement assessors",
+        "plan simulate",
+        "qrels",
+        "run",
+        "evaluate",
+        "reusability",
+        "report",
+        "datasheet",
+        "facets train",
+    }
     servers = {"pull", "watch", "adjudicate pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
 

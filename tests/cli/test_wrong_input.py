@@ -391,6 +391,15 @@ WRONG: dict[str, Wrong] = {
     ),
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
+    "plan: half a design": Wrong("plan", "--assessors 3", ("--assessors", "--simulate"), "planned"),
+    "plan simulate: unknown coefficient": Wrong(
+        "plan simulate", "--coefficient alpha_ordinl", ("did you mean 'alpha_ordinal'?",), "settled"
+    ),
+    "plan simulate: nobody": Wrong("plan simulate", "--assessors 0", ("--assessors",), "settled"),
+    "plan simulate: more for a pair than there are": Wrong(
+        "plan simulate", "--assessors 2 --per-pair 3", ("2", "3"), "settled"
+    ),
+    "plan simulate: no judgements": Wrong("plan simulate", "", ("no pilot", "and pull"), "planned"),
     # -- push
     "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
     "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
@@ -453,6 +462,7 @@ WRONG: dict[str, Wrong] = {
     # -- settle
     "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
     "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
+    "agreement assessors: no judgements": Wrong("agreement assessors", "", ("no judgements", "annot pull"), "planned"),
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from annot.agreement import (
@@ -31,21 +32,29 @@ SHOWN = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 
 
 def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
-    """Compute all coefficients with their intervals; `missing` None takes the policy of annot.toml.
+    """The agreement as `compute` has it; what annot.toml says, on grades as they are, is written too."""
+    table = compute(ws, missing=missing, binarised_at=binarised_at)
+    if table.missing == ws.settings.judging.missing and binarised_at is None:
+        write_file(*file_of(ws, table))
+    return table
 
-    binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
-    also written to `exports/agreement.json`.
+
+def file_of(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:
+    """`exports/agreement.json` and what it holds."""
+    return ws.exports / "agreement.json", json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n"
+
+
+def compute(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
+    """All coefficients with their intervals; `missing` None takes the policy of annot.toml.
+
+    binarised_at: compare "this grade or higher" instead of grades.
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
         facets = {query.query_id: query.facet for query in read_queries(session)}
-    policy = ws.settings.judging.missing
-    table = table_of(ws, outcome, facets, missing=missing or policy, binarised_at=binarised_at)
-    if table.missing == policy and binarised_at is None:
-        write_file(ws.exports / "agreement.json", json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n")
-    return table
+    return table_of(ws, outcome, facets, missing=missing or ws.settings.judging.missing, binarised_at=binarised_at)
 
 
 def table_of(

@@ -22,7 +22,20 @@ from annot.workspace import Workspace, write_file
 
 
 def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> Evaluated:
-    """Evaluate run files (those of `exports/runs/` when none is named) and write `exports/evaluation.json`."""
+    """Evaluate as `compute` does; the runs of `exports/runs/` in all dialects are written too."""
+    evaluated = compute(ws, files=files, dialect=dialect)
+    if not files and dialect is None:
+        write_file(*file_of(ws, evaluated))
+    return evaluated
+
+
+def file_of(ws: Workspace, evaluated: Evaluated) -> tuple[Path, str]:
+    """`exports/evaluation.json` and what it holds."""
+    return ws.exports / "evaluation.json", json.dumps(as_data(evaluated), indent=2, ensure_ascii=False) + "\n"
+
+
+def compute(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> Evaluated:
+    """Evaluate run files (those of `exports/runs/` when none is named), in all dialects when none is named."""
     if dialect is not None:
         check_name(dialect, tuple(DIALECTS), what="dialect")
     dialects = tuple(DIALECTS) if dialect is None else (dialect,)
@@ -30,7 +43,7 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> 
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         facets = {query.query_id: query.facet for query in read_queries(session)}
         splits = read_splits(session)
-    evaluated = of_runs(
+    return of_runs(
         read_runs(ws, files),
         qrels,
         facets=facets,
@@ -38,9 +51,6 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> 
         dialects=dialects,
         relevant_from=ws.settings.evaluation.relevant_from,
     )
-    if not files:
-        write_file(ws.exports / "evaluation.json", json.dumps(as_data(evaluated), indent=2, ensure_ascii=False) + "\n")
-    return evaluated
 
 
 def as_data(evaluated: Evaluated) -> Any:

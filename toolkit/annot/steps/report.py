@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,19 +62,41 @@ def write(ws: Workspace) -> Written:
     Evaluation is in it when there are qrels and runs.
     """
     study = _read(ws)
-    chain = tuple((name, sha256_of(ws.root / name)) for name in CHAIN if (ws.root / name).is_file())
-    made = document(study, chain=chain)
+    files = dict(_measured(ws, study))
+    made = document(study, chain=tuple(_chain(ws, files)))
     path = ws.exports / REPORT_FILE
-    write_file(path, page(made, overrides=ws.root / "templates"))
-    write_file(ws.exports / "report.md", markdown(made))
-    write_file(ws.exports / "report.tex", latex(made))
+    files[path] = page(made, overrides=ws.root / "templates")
+    files[ws.exports / "report.md"] = markdown(made)
+    files[ws.exports / "report.tex"] = latex(made)
+    # All is made before anything is written: a template that does not hold leaves everything as it was.
+    for place, text in files.items():
+        write_file(place, text)
     return Written(path, sha256_of(path))
 
 
+def _measured(ws: Workspace, study: Study) -> Iterator[tuple[Path, str]]:
+    """The files with the figures that stand in the report."""
+    yield agreement_step.file_of(ws, study.agreement)
+    if study.evaluated is not None:
+        yield evaluate_step.file_of(ws, study.evaluated)
+    if study.mattering is not None:
+        yield reusability_step.file_of(ws, study.mattering)
+
+
+def _chain(ws: Workspace, files: Mapping[Path, str]) -> Iterator[tuple[str, str]]:
+    """The hash of every file of the chain, as it will be."""
+    for name in CHAIN:
+        path = ws.root / name
+        if path in files:
+            yield name, hashlib.sha256(files[path].encode()).hexdigest()
+        elif path.is_file():
+            yield name, sha256_of(path)
+
+
 def _read(ws: Workspace) -> Study:
-    agreement = agreement_step.measure(ws, missing=None, binarised_at=None)
+    agreement = agreement_step.compute(ws, missing=None, binarised_at=None)
     runs = len(list(ws.runs.glob("*.run"))) if (ws.exports / "qrels.txt").is_file() else 0
-    evaluated = evaluate_step.evaluate(ws, files=(), dialect=None) if runs else None
+    evaluated = evaluate_step.compute(ws, files=(), dialect=None) if runs else None
     mattering = _mattering(ws) if runs > 1 else None
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
@@ -104,7 +128,7 @@ def _read(ws: Workspace) -> Study:
 
 
 def _mattering(ws: Workspace) -> DoesItMatter:
-    return reusability_step.measure(
+    return reusability_step.compute(
         ws,
         dialect=reusability_step.DIALECT,
         measure_name=reusability_step.MEASURE,

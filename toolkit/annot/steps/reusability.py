@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from annot.agreement import Bootstrap, to_json
@@ -27,7 +28,19 @@ DIALECT, MEASURE, MIXTURES = "trec", "nDCG", 500
 
 
 def measure(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) -> DoesItMatter:
-    """Rank the runs of `exports/runs/` under every grading and write `exports/reusability.json`."""
+    """Rank as `compute` does and write `exports/reusability.json`."""
+    found = compute(ws, dialect=dialect, measure_name=measure_name, mixtures=mixtures)
+    write_file(*file_of(ws, found))
+    return found
+
+
+def file_of(ws: Workspace, found: DoesItMatter) -> tuple[Path, str]:
+    """`exports/reusability.json` and what it holds."""
+    return ws.exports / "reusability.json", json.dumps(as_data(found), indent=2, ensure_ascii=False) + "\n"
+
+
+def compute(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) -> DoesItMatter:
+    """Rank the runs of `exports/runs/` under every grading."""
     check_name(dialect, tuple(MEASURES), what="dialect")
     check_name(measure_name, MEASURES[dialect], what=f"measure of dialect {dialect}")
     qrels = qrels_step.read(ws)
@@ -48,9 +61,7 @@ def measure(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) ->
         permutations=PERMUTATIONS,
         bootstrap=Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed),
     )
-    found = does_it_matter(runs, judgements, qrels, settings)
-    write_file(ws.exports / "reusability.json", json.dumps(as_data(found), indent=2, ensure_ascii=False) + "\n")
-    return found
+    return does_it_matter(runs, judgements, qrels, settings)
 
 
 def as_data(found: DoesItMatter) -> Any:
