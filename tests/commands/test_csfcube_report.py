@@ -1,0 +1,83 @@
+"""The report on CSFCube's release has its paper's Tables 1 to 4, Figure 2 and the shares of Appendix D."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from annot.steps import imports, qrels, report
+from annot.steps.init import init
+from annot.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def page(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report as Markdown, with the HTML page beside it."""
+    root = tmp_path_factory.mktemp("csfcube")
+    init(root, name="csfcube", dry_run=False)
+    imports.csfcube(Workspace.open(root), shared / "csfcube", dry_run=False)
+    # The import has changed the policy for missing judgements.
+    ws = Workspace.open(root)
+    qrels.write(ws, partial=False)
+    report.write(ws)
+    return (ws.exports / "report.md").read_text(encoding="utf-8")
+
+
+def rows(page: str, *names: str) -> list[list[str]]:
+    """The cells of the table rows that begin with these cells, without intervals."""
+    found = []
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and tuple(cells[: len(names)]) == names:
+            found.append([cell.split(" [")[0] for cell in cells[len(names) :]])
+    return found
+
+
+def test_table_1_counts_relevant_documents_per_query(page: str) -> None:
+    assert "33 queries of 28 papers, 122.76 pairs each" in page
+    assert rows(page, "together", "1 or higher") == [["12", "87", "39.27", "33", "4051"]]
+    assert rows(page, "together", "2 or higher") == [["1", "35", "10.18", "33", "4051"]]
+    assert rows(page, "background", "1 or higher")[0][-1] == "1877"
+    assert rows(page, "method", "1 or higher")[0][-1] == "2174"
+
+
+@pytest.mark.parametrize(
+    ("facet", "when", "figures"),
+    [
+        ("background", "before", ["0.4553", "0.4288", "0.2814", "57.0672"]),
+        ("method", "before", ["0.3086", "0.2557", "0.2029", "69.6000"]),
+        ("background", "after", ["0.7310", "0.7201", "0.6214", "77.6813"]),
+        ("method", "after", ["0.6258", "0.6107", "0.5371", "84.4660"]),
+    ],
+)
+def test_table_2_gives_the_agreement_before_and_after(page: str, facet: str, when: str, figures: list[str]) -> None:
+    assert rows(page, facet, when)[0][:4] == figures
+
+
+def test_tables_3_and_4_give_specter_in_both_dialects(page: str) -> None:
+    csfcube, trec = rows(page, "background", "specter")
+    assert csfcube[:6] == ["24.81", "35.31", "57.45", "82.24", "66.70", "43.95"]
+    assert trec[:5] == ["40.31", "35.31", "56.93", "83.61", "43.64"]
+    csfcube, trec = rows(page, "method", "specter")
+    assert csfcube[:6] == ["11.72", "13.58", "40.81", "62.77", "37.41", "22.44"]
+    assert trec[:5] == ["17.44", "13.58", "40.81", "65.93", "22.44"]
+
+
+def test_figure_2_crosses_the_two_facets_of_a_paper(page: str) -> None:
+    assert "520 candidates of 5 papers" in page
+    assert rows(page, "background 0 Irrelevant") == [["229", "36", "8", "0"]]
+    assert rows(page, "background 1 Related") == [["127", "38", "15", "2"]]
+    assert rows(page, "background 2 Similar") == [["36", "12", "8", "0"]]
+    assert rows(page, "background 3 Near-identical") == [["5", "3", "1", "0"]]
+
+
+def test_appendix_d_shows_what_citations_are_worth(page: str) -> None:
+    cited = page[page.index("Grades of papers that the query paper cites") :]
+    assert rows(cited, "background")[0][-1] == "79.7%"
+    assert rows(cited, "method")[0][-1] == "88.8%"
+
+
+def test_adjudication_is_as_published(page: str) -> None:
+    needed = page[page.index("Pairs that needed adjudication") :]
+    assert rows(needed, "background")[0][2:] == ["41.0%", "58", "3.1%", "3.44%"]
+    assert rows(needed, "method")[0][2:] == ["33.3%", "44", "2.0%", "2.40%"]
