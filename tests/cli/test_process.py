@@ -100,3 +100,28 @@ def test_help_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr == "[]\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*annot, "query", "list"], cwd=study("queried"), stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("annot: No space left on device\n")
+    assert "Traceback" not in done.stderr
+
+
+def test_letters_that_the_terminal_does_not_have_stop_nothing(annot: list[str], study: Callable[[str], Path]) -> None:
+    folder = study("made")
+    papers = folder / "papers.jsonl"
+    text = papers.read_text(encoding="utf-8")
+    first = json.loads(text.splitlines()[0])
+    papers.write_text(text.replace(first["title"], f"名前 {first['title']}", 1), encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    for words in (["corpus", "add", "papers.jsonl"], ["facets"], ["query", "add", first["paper_id"], "-f", "method"]):
+        subprocess.run([*annot, *words], cwd=folder, check=True, capture_output=True)
+    command = [*annot, "query", "list", "--json"]
+    listed = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    assert json.loads(listed.stdout.decode("latin-1"))["data"][0]["title"] == f"名前 {first['title']}"

@@ -182,3 +182,19 @@ def test_the_workspace_comes_from_the_environment(
 ) -> None:
     monkeypatch.setenv("ANNOT_WORKSPACE", str(study("queried")))
     assert len(annot_done("query", "list", "--json", folder=tmp_path).data) == 18
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("evaluate --dialect trec", "exports/evaluation.json"),
+        ("agreement --missing zero", "exports/agreement.json"),
+        ("agreement --binarised-at 2", "exports/agreement.json"),
+    ],
+)
+def test_a_look_from_another_side_leaves_what_is_exported(typed: str, kept: str, study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    before = snapshot(folder)
+    assert kept in before
+    annot_done(*typed.split(), folder=folder)
+    assert not difference(before, snapshot(folder))

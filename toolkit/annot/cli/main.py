@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated, Any
@@ -75,6 +76,10 @@ for room in (prepare, pool, judge, settle, measure, publish, support):
 
 def run() -> None:
     """The console script: exit 0 done, 1 a finding, 2 bad input or usage, 3 Label Studio, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A letter that the terminal's encoding does not have is shown by its number, which is JSON's way too.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="annot")
     except AnnotError as error:
