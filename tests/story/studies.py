@@ -1,0 +1,245 @@
+"""Small studies on the tests' Label Studio: made of the demonstration's papers, copied, killed and read back.
+
+What is on the server is read here over plain HTTP, not through the program's own gateway.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from annot.demo import packaged
+from annot.labelstudio.accounts import make_accounts
+from annot.labelstudio.annotations import write_result
+from annot.labelstudio.gateway import Gateway
+from annot.steps import assessors, corpus, facets, plan, pool, queries
+from annot.steps.init import init
+from annot.store import studio as tasks_of_store
+from annot.store.database import open_store
+from annot.store.studio import Round
+from annot.workspace import Workspace, write_file
+from fixtures_studio import Studio
+
+Pair = tuple[str, str]
+
+SETTINGS = """
+[collection]
+name = "{name}"
+title = "A study of the tests"
+
+[pool]
+methods = ["title_tfidf", "abs_tfidf", "cited"]
+{more}"""
+QUERIES = (("fic0802", "background"), ("fic0903", "method"))
+TOKENS: dict[tuple[str, str], str] = {}
+"""By server (its administrator's token) and person: logging in costs the server half a second each time."""
+
+PEOPLE = (("a1", False), ("a2", False), ("j1", True))
+
+
+def quietly(_done: int, _total: int | None) -> None:
+    """No progress bar."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A workspace whose local server is the tests' one."""
+
+    folder: Path
+    studio: Studio
+
+    @property
+    def workspace(self) -> Workspace:
+        return Workspace.open(self.folder)
+
+    @property
+    def name(self) -> str:
+        return self.workspace.settings.collection.name
+
+    def copy(self, folder: Path, name: str) -> Study:
+        """The same study as it is now, under another name: on the server it has nothing in common with this one."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        settings = folder / "annot.toml"
+        text = settings.read_text(encoding="utf-8")
+        settings.write_text(text.replace(f'name = "{self.name}"', f'name = "{name}"'), encoding="utf-8")
+        return Study(folder, self.studio)
+
+    def planned(self) -> dict[str, list[Pair]]:
+        """The pairs of each assessor in their order, from the plan's file."""
+        found: dict[str, list[Pair]] = {}
+        for line in (self.folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            found.setdefault(one["assessor"], []).append((one["query_id"], one["doc_id"]))
+        return found
+
+    def projects(self, round: Round = "judge") -> dict[str, list[int]]:
+        """The ids of each person's projects on the server, found by the marker in their description."""
+        listed = self.listed_projects()
+        found: dict[str, list[int]] = {}
+        for name, _ in PEOPLE:
+            sign = f"[annot:{self.name}/{round}/{name}]"
+            ids = [project["id"] for project in listed if sign in (project["description"] or "")]
+            if ids:
+                found[name] = ids
+        return found
+
+    def listed_projects(self) -> list[dict[str, Any]]:
+        """Every project on the server, also those of other studies."""
+        found: list[dict[str, Any]] = self._get("/api/projects/", page_size="1000")["results"]
+        return found
+
+    def on_server(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
+        """Every task of a person's project with its annotations, as the server exports them, by id."""
+        (project,) = self.projects(round)[name]
+        path = f"/api/projects/{project}/export"
+        tasks = self._get(path, exportType="JSON", download_all_tasks="true")
+        return sorted(tasks, key=lambda task: int(task["id"]))
+
+    def in_store(self, name: str, round: Round = "judge") -> dict[str, int]:
+        """The server's task of each pair as the store has it, by the key on the server."""
+        with open_store(self.workspace.database_url) as store, store.read() as session:
+            (project,) = [one for one in tasks_of_store.read_projects(session, round=round) if one.assessor == name]
+            tasks = tasks_of_store.read_tasks(session, project.project)
+        return {"/".join(pair): task_id for pair, task_id in tasks.items()}
+
+    def as_person(self, name: str) -> Gateway:
+        """A gateway with the token of that person's own account."""
+        key = (self.studio.token, name)
+        if key not in TOKENS:
+            with self.studio.gateway() as gateway:
+                (account,) = make_accounts(
+                    self.studio.url,
+                    [address_of(name)],
+                    invitation=gateway.invitation,
+                    passwords=self.studio.passwords,
+                )
+            TOKENS[key] = account.token
+        return Gateway(self.studio.url, TOKENS[key])
+
+    def judge(
+        self,
+        name: str,
+        grades: Mapping[Pair, int | None],
+        round: Round = "judge",
+        *,
+        comment: str | None = None,
+        settled_by: str | None = None,
+    ) -> dict[Pair, int]:
+        """The person gives these grades (None: cannot judge) on the server; the annotations' ids."""
+        there = {task["data"]["pair_id"]: task["id"] for task in self.on_server(name, round)}
+
+        def answer(pair: Pair, grade: int | None) -> int:
+            reason = "outside my field" if grade is None else None
+            result = write_result({}, grade=grade, cannot_judge=reason, comment=comment, settled_by=settled_by)
+            return person.annotate(there["/".join(pair)], result, lead_time=4.0)
+
+        with self.as_person(name) as person, ThreadPoolExecutor(max_workers=2) as pool:
+            return dict(zip(grades, pool.map(answer, grades.keys(), grades.values()), strict=True))
+
+    def _get(self, path: str, **query: str) -> Any:
+        headers = {"Authorization": f"Token {self.studio.token}"}
+        with httpx.Client(base_url=self.studio.url, headers=headers, timeout=120.0, trust_env=False) as http:
+            answer = http.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+def address_of(name: str) -> str:
+    return f"{name}@story.example.org"
+
+
+def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more_settings: str = "") -> Study:
+    """Two queries of the demonstration's papers, pooled by tf-idf, planned for two assessors, nothing sent."""
+    write_file(folder / "annot.toml", SETTINGS.format(name=name, more=more_settings))
+    init(folder, name=None, dry_run=False)
+    ws = Workspace.open(folder)
+    ws.cache.mkdir()
+    (ws.cache / "studio").symlink_to(studio.folder)
+    source = folder / "papers.jsonl"
+    write_file(source, packaged.corpus_text())
+    corpus.add(ws, [source], dry_run=False, advance=quietly)
+    facets.label(ws, model=None, dry_run=False, advance=quietly)
+    for paper_id, facet in QUERIES:
+        queries.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
+    draw_pools(ws, per_method=per_method)
+    add_people(ws, PEOPLE)
+    plan.make(ws, queries=(), seed=None, dry_run=False)
+    return Study(folder, studio)
+
+
+def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None) -> pool.Built:
+    return pool.build(
+        ws,
+        mode=mode,
+        per_method=per_method,
+        ranking_depth=None,
+        without=None,
+        seed=None,
+        frozen=False,
+        dry_run=False,
+        advance=quietly,
+    )
+
+
+def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
+    for name, adjudicator in named:
+        assessors.add(
+            ws, name, account=address_of(name), adjudicator=adjudicator, url=None, api_key=None, dry_run=False
+        )
+
+
+# -- commands in a process of their own, which can be killed -----------------------------------------------------------
+
+WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "annot.steps.adjudicate", "label_studio_sdk")
+"""Loaded once; each command's process is forked from there, so that a kill falls into the work and not the start."""
+
+
+def command(arguments: Sequence[str], *, batch_size: int, kill_after: float | None) -> tuple[float, int]:
+    """Run `annot ARGUMENTS` in a process of its own, killed with SIGKILL after so many seconds of work.
+
+    Returns the seconds it ran and its exit code (-9 where it was killed). Tasks are sent `batch_size` at a time.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(WARM))
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(list(arguments), batch_size, theirs))
+    process.start()
+    theirs.close()
+    ours.recv()
+    began = time.monotonic()
+    process.join(kill_after)
+    if kill_after is not None:
+        process.kill()
+    process.join()
+    ours.close()
+    assert process.exitcode is not None
+    return time.monotonic() - began, process.exitcode
+
+
+def _run(arguments: list[str], batch_size: int, ready: Any) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    import label_studio_sdk  # noqa: F401  # the command would load it late
+    from annot.cli.main import run
+
+    defaults = Gateway.import_tasks.__kwdefaults__
+    assert defaults is not None
+    defaults["batch_size"] = batch_size
+    sys.argv = ["annot", *arguments]
+    ready.send(os.getpid())
+    run()
+
+
+KILLED = -signal.SIGKILL

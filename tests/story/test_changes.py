@@ -1,0 +1,371 @@
+"""What people and servers do to a study under way: answers changed, deleted, skipped, spoilt; tasks, accounts and the
+server itself gone and back; another study of the same name."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from annot.errors import InputError, StudioError
+from annot.labelstudio import server
+from annot.labelstudio.annotations import write_result
+from annot.records import Assessor
+from annot.steps import assessors, plan, pull, push
+from annot.store import judgements, people
+from annot.store.database import open_store
+from annot.store.judgements import SourcedJudgement
+from fixtures_studio import Studio, template_folder
+from studies import Pair, Study, draw_pools, make_study, quietly
+
+pytestmark = pytest.mark.studio
+
+
+@pytest.fixture(scope="module")
+def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A dozen pairs or so for two assessors, nothing sent."""
+    return make_study(tmp_path_factory.mktemp("changes") / "planned", studio, name="changes", per_method=3)
+
+
+@pytest.fixture
+def pushed(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
+    """The study of this test alone, sent to the server."""
+    name = request.node.name.removeprefix("test_")[:40]
+    study = planned.copy(tmp_path / "study", name)
+    send(study)
+    return study
+
+
+def send(study: Study) -> push.Pushed:
+    return push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+
+
+def fetch(study: Study) -> pull.Pulled:
+    return pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+
+
+def row(pulled: pull.Pulled, name: str) -> Any:
+    (found,) = [one for one in pulled.assessors if one.assessor == name]
+    return found
+
+
+def history(study: Study, pair: Pair, name: str) -> list[SourcedJudgement]:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        return [one for one in judgements.read_history(session, *pair) if one.judgement.assessor == name]
+
+
+def exported(study: Study) -> dict[tuple[str, str, str], dict[str, Any]]:
+    lines = (study.folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
+    found = {(one["query_id"], one["doc_id"], one["assessor"]): one for one in map(json.loads, lines)}
+    assert len(found) == len(lines)
+    return found
+
+
+def annotation_on_server(study: Study, name: str, pair: Pair) -> dict[str, Any]:
+    (task,) = [task for task in study.on_server(name) if task["data"]["pair_id"] == "/".join(pair)]
+    (annotation,) = task["annotations"]
+    found: dict[str, Any] = annotation
+    return found
+
+
+def rating(value: str) -> list[dict[str, Any]]:
+    return [{"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": [value]}}]
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_answer_is_a_second_revision_and_the_first_stays_as_it_came(pushed: Study) -> None:
+    pair = pushed.planned()["a1"][0]
+    ids = pushed.judge("a1", {pair: 1})
+    before = annotation_on_server(pushed, "a1", pair)
+    assert row(fetch(pushed), "a1").new == 1
+    with pushed.as_person("a1") as person:
+        person.change_annotation(ids[pair], rating("3"))
+    after = annotation_on_server(pushed, "a1", pair)
+    pulled = row(fetch(pushed), "a1")
+    assert (pulled.judged, pulled.new, pulled.changed) == (1, 0, 1)
+    first, second = history(pushed, pair, "a1")
+    assert (first.judgement.revision, first.judgement.grade, first.payload) == (1, 1, before)
+    assert (second.judgement.revision, second.judgement.grade, second.payload) == (2, 3, after)
+    assert exported(pushed)[(*pair, "a1")]["grade"] == 3
+    unchanged = row(fetch(pushed), "a1")
+    assert (unchanged.new, unchanged.changed) == (0, 0)
+    assert len(history(pushed, pair, "a1")) == 2
+
+
+def test_a_deleted_answer_is_a_tombstone_and_no_longer_counts(pushed: Study) -> None:
+    pair, other = pushed.planned()["a1"][:2]
+    ids = pushed.judge("a1", {pair: 2, other: 0})
+    fetch(pushed)
+    with pushed.as_person("a1") as person:
+        person.delete_annotation(ids[pair])
+    pulled = row(fetch(pushed), "a1")
+    assert (pulled.judged, pulled.new, pulled.changed) == (1, 0, 1)
+    first, tombstone = history(pushed, pair, "a1")
+    assert first.judgement.grade == 2
+    assert (tombstone.judgement.revision, tombstone.judgement.grade, tombstone.payload) == (2, None, None)
+    assert tombstone.judgement.flags == ("deleted on the server",)
+    assert exported(pushed)[(*pair, "a1")]["flags"] == ["deleted on the server"]
+    assert row(fetch(pushed), "a1").changed == 0
+    pushed.judge("a1", {pair: 1})
+    assert row(fetch(pushed), "a1").judged == 2
+    assert (exported(pushed)[(*pair, "a1")]["grade"], exported(pushed)[(*pair, "a1")]["flags"]) == (1, [])
+
+
+def test_skipped_and_spoilt_answers_are_kept_and_flagged_and_never_a_grade(pushed: Study) -> None:
+    skipped, off_scale, empty, doubled = pushed.planned()["a1"][:4]
+    tasks = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
+    with pushed.as_person("a1") as person:
+        person.annotate(tasks["/".join(skipped)], rating("2"), cancelled=True)
+        person.annotate(tasks["/".join(off_scale)], rating("7"))
+        person.annotate(tasks["/".join(empty)], [])
+        person.annotate(tasks["/".join(doubled)], rating("0") + rating("3"))
+    pulled = fetch(pushed)
+    assert (row(pulled, "a1").judged, row(pulled, "a1").flagged) == (0, 4)
+    flags = {pair: exported(pushed)[(*pair, "a1")]["flags"] for pair in (skipped, off_scale, empty, doubled)}
+    assert flags == {
+        skipped: ["skipped"],
+        off_scale: ["grade '7' is not on the scale 0 to 3"],
+        empty: ["no grade"],
+        doubled: ["2 grades (0, 3), expected one"],
+    }
+    assert [note for note in pulled.notes if "skipped" in note] == ["a1: 1 annotation(s) do not count: skipped"]
+    for pair in flags:
+        (kept,) = history(pushed, pair, "a1")
+        assert kept.payload == annotation_on_server(pushed, "a1", pair)
+    # The person does it again, properly: that counts, and what was wrong stays on record.
+    pushed.judge("a1", {skipped: 1, off_scale: 3})
+    assert row(fetch(pushed), "a1").judged == 2
+    assert exported(pushed)[(*skipped, "a1")]["flags"] == []
+    assert exported(pushed)[(*off_scale, "a1")]["grade"] == 3
+    assert len(history(pushed, skipped, "a1")) == 2
+
+
+def test_another_accounts_answer_in_a_persons_project_does_not_count(pushed: Study) -> None:
+    pair, other = pushed.planned()["a1"][:2]
+    tasks = {task["data"]["pair_id"]: task for task in pushed.on_server("a1")}
+    with pushed.as_person("a2") as stranger:
+        for one in (pair, other):
+            task = tasks["/".join(one)]
+            stranger.annotate(task["id"], write_result({}, grade=3))
+    pushed.judge("a1", {pair: 0})
+    pulled = row(fetch(pushed), "a1")
+    assert (pulled.judged, pulled.flagged) == (1, 2)
+    assert exported(pushed)[(*pair, "a1")]["grade"] == 0
+    assert exported(pushed)[(*pair, "a1")]["flags"] == []
+    assert exported(pushed)[(*other, "a1")]["flags"] == ["by another account than the planned one"]
+    assert len(history(pushed, pair, "a1")) == 2
+    ids = people_ids(pushed)
+    text = (pushed.folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8")
+    assert not any(f"account {user_id}" in text for user_id in ids.values())
+
+
+def test_an_answer_changed_by_somebody_else_does_not_count(pushed: Study) -> None:
+    pair = pushed.planned()["a1"][0]
+    ids = pushed.judge("a1", {pair: 2})
+    with pushed.as_person("a2") as stranger:
+        stranger.change_annotation(ids[pair], rating("0"))
+    pulled = row(fetch(pushed), "a1")
+    assert (pulled.judged, pulled.flagged) == (0, 1)
+    assert exported(pushed)[(*pair, "a1")]["flags"] == ["last changed by another account, not by its author"]
+
+
+def test_of_two_answers_to_one_task_the_later_counts(pushed: Study) -> None:
+    pair = pushed.planned()["a1"][0]
+    pushed.judge("a1", {pair: 2})
+    pushed.judge("a1", {pair: 1})
+    assert row(fetch(pushed), "a1").judged == 1
+    assert exported(pushed)[(*pair, "a1")]["grade"] == 1
+    flags = [one.judgement.flags for one in history(pushed, pair, "a1")]
+    assert Counter(len(found) for found in flags) == Counter({0: 1, 1: 1})
+
+
+# -- tasks and accounts ------------------------------------------------------------------------------------------------
+
+
+def test_a_task_deleted_on_the_server_is_reported_and_sent_again(pushed: Study) -> None:
+    lost, kept = pushed.planned()["a1"][:2]
+    pushed.judge("a1", {lost: 2, kept: 1})
+    fetch(pushed)
+    before = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
+    with pushed.studio.gateway() as gateway:
+        gateway.delete_task(before["/".join(lost)])
+    pulled = fetch(pushed)
+    assert "a1: 1 task(s) are gone from the server; `annot push` sends them again" in pulled.notes
+    assert row(pulled, "a1").judged == 1
+    assert [one.judgement.grade for one in history(pushed, lost, "a1")] == [2, None]
+    sent = {one.assessor: one.sent for one in send(pushed).projects}
+    assert sent == {"a1": 1, "a2": 0}
+    after = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
+    assert after.keys() == before.keys()
+    assert [key for key in after if after[key] != before[key]] == ["/".join(lost)]
+    assert pushed.in_store("a1") == after
+    pushed.judge("a1", {lost: 3})
+    assert row(fetch(pushed), "a1").judged == 2
+    assert exported(pushed)[(*lost, "a1")]["grade"] == 3
+
+
+def test_a_project_deleted_on_the_server_loses_no_judgement_and_is_made_again(pushed: Study) -> None:
+    pair = pushed.planned()["a1"][0]
+    pushed.judge("a1", {pair: 2})
+    fetch(pushed)
+    held = exported(pushed)
+    with pushed.studio.gateway() as gateway:
+        gateway.delete_project(pushed.projects()["a1"][0])
+    with pytest.raises(StudioError, match="404"):
+        fetch(pushed)
+    assert exported(pushed) == held
+    assert {one.assessor: one.sent for one in send(pushed).projects} == {"a1": len(pushed.planned()["a1"]), "a2": 0}
+    assert pushed.in_store("a1") == {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
+
+
+def test_tasks_of_a_push_that_was_killed_before_it_noted_them_down_count_when_they_are_judged(pushed: Study) -> None:
+    from annot.store import studio as tasks_of_store
+
+    pair = pushed.planned()["a1"][0]
+    pushed.judge("a1", {pair: 2})
+    with open_store(pushed.workspace.database_url) as store, store.begin() as session:
+        for project in tasks_of_store.read_projects(session):
+            known = tasks_of_store.read_tasks(session, project.project)
+            tasks_of_store.forget_tasks(session, project.project, known)
+    assert row(fetch(pushed), "a1").judged == 1
+
+
+def test_a_plan_that_has_grown_is_sent_behind_what_is_there(pushed: Study) -> None:
+    before = {name: [task["id"] for task in pushed.on_server(name)] for name in ("a1", "a2")}
+    first = pushed.planned()
+    draw_pools(pushed.workspace, per_method=5)
+    plan.make(pushed.workspace, queries=(), seed=None, dry_run=False)
+    send(pushed)
+    for name, pairs in pushed.planned().items():
+        there = pushed.on_server(name)
+        assert pairs[: len(first[name])] == first[name]
+        assert [task["data"]["pair_id"] for task in there] == ["/".join(pair) for pair in pairs]
+        assert [task["id"] for task in there][: len(before[name])] == before[name]
+
+
+def test_an_assessor_whose_account_is_gone_is_named_and_nothing_is_sent(planned: Study, tmp_path: Path) -> None:
+    study = planned.copy(tmp_path / "study", "gone-account")
+    with open_store(study.workspace.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("a2", "never-signed-up@story.example.org", False)])
+    with pytest.raises(InputError) as raised:
+        send(study)
+    assert [fault.split(";")[0] for fault in raised.value.faults] == ["a2: the server has no such account"]
+    assert "never-signed-up" not in str(raised.value) + "".join(raised.value.faults)
+    assert study.projects() == {}
+
+
+def test_an_account_removed_from_the_server_is_named(planned: Study, tmp_path: Path) -> None:
+    study = planned.copy(tmp_path / "study", "removed-account")
+    leaving = "leaving@story.example.org"
+    assessors.add(study.workspace, "a2", account=leaving, adjudicator=False, url=None, api_key=None, dry_run=False)
+    send(study)
+    remove_account(study.studio, people_ids(study)["a2"])
+    with pytest.raises(InputError, match="cannot open") as raised:
+        send(study)
+    assert len(raised.value.faults) == 1
+    assert raised.value.faults[0].startswith("a2: the server has no such account")
+    assert fetch(study).assessors
+
+
+def test_a_pull_after_an_account_was_changed_says_what_to_do(pushed: Study) -> None:
+    pushed.judge("a1", {pushed.planned()["a1"][0]: 2})
+    fetch(pushed)
+    held = exported(pushed)
+    with open_store(pushed.workspace.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor("a2", "another@story.example.org", False)])
+    with pytest.raises(InputError, match="account of a2") as raised:
+        fetch(pushed)
+    assert "annot push" in (raised.value.hint or "")
+    assert exported(pushed) == held
+
+
+def people_ids(study: Study) -> dict[str, int]:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        return people.read_server_users(session)
+
+
+def remove_account(studio: Studio, user_id: int) -> None:
+    """What an administrator does who takes a person off the organisation."""
+    headers = {"Authorization": f"Token {studio.token}"}
+    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False) as http:
+        answer = http.delete(f"/api/organizations/1/memberships/{user_id}/")
+    assert answer.status_code in (200, 204), answer.text
+
+
+# -- the server --------------------------------------------------------------------------------------------------------
+
+
+def test_two_studies_of_one_name_refuse_each_other_and_leave_each_other_alone(pushed: Study, tmp_path: Path) -> None:
+    other = make_study(tmp_path / "other", pushed.studio, name=pushed.name, per_method=1)
+    # Another choice of papers: the pairs differ, and so does what the project says.
+    settings = other.folder / "annot.toml"
+    settings.write_text(settings.read_text(encoding="utf-8").replace("A study of the tests", "Another study"))
+    there = set(map("/".join, pushed.planned()["a1"]))
+    assert not set(map("/".join, other.planned()["a1"])) >= there
+    before = projects_on(pushed)
+    tasks = {name: pushed.on_server(name) for name in ("a1", "a2")}
+    with pytest.raises(StudioError, match="carries this collection's name") as raised:
+        send(other)
+    assert "collection.name" in (raised.value.hint or "")
+    assert projects_on(pushed) == before
+    assert {name: pushed.on_server(name) for name in ("a1", "a2")} == tasks
+    send(pushed)
+
+
+def projects_on(study: Study) -> list[tuple[Any, ...]]:
+    ids = {project for found in study.projects().values() for project in found}
+    listed = study.listed_projects()
+    kept = ("id", "title", "description", "label_config", "expert_instruction", "task_number")
+    return sorted(tuple(project[name] for name in kept) for project in listed if project["id"] in ids)
+
+
+@pytest.fixture
+def own_server(studio: Studio) -> Iterator[Studio]:
+    """A second Label Studio, which a test may stop and start."""
+    folder = Path(tempfile.mkdtemp(prefix="annot-restarted-"))
+    shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
+    try:
+        running = up(folder)
+        yield Studio(running.url, server.credentials(folder).token, folder)
+    finally:
+        server.down(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def up(folder: Path, port: int | None = None) -> server.Server:
+    return server.up(folder, environ=os.environ, port=port, say=lambda text: None)
+
+
+def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_port(
+    own_server: Studio, tmp_path: Path
+) -> None:
+    study = make_study(tmp_path / "study", own_server, name="restarted", per_method=3)
+    send(study)
+    pairs = study.planned()["a1"]
+    study.judge("a1", {pairs[0]: 1, pairs[1]: 2})
+    fetch(study)
+    held = exported(study)
+    server.down(own_server.folder)
+    with pytest.raises(StudioError, match="no local one runs") as raised:
+        fetch(study)
+    assert raised.value.exit_code == 3
+    with pytest.raises(StudioError):
+        send(study)
+    assert exported(study) == held
+
+    own_server.url = up(own_server.folder, port=int(own_server.url.rsplit(":", 1)[1]) + 7).url
+    assert [(one.there, one.sent) for one in send(study).projects] == [(len(pairs), 0), (len(pairs), 0)]
+    study.judge("a1", dict.fromkeys(pairs[2:4], 3))
+    pulled = row(fetch(study), "a1")
+    assert (pulled.judged, pulled.new, pulled.changed, pulled.flagged) == (4, 2, 0, 0)
+    assert len(exported(study)) == 4
+    assert exported(study).items() >= held.items()

@@ -1,0 +1,145 @@
+"""Commands killed with SIGKILL at random moments and run again: no task doubled, none missing, nothing half-written."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from annot.steps import adjudicate, pull, push
+from annot.store import judgements
+from annot.store.database import open_store
+from annot.store.studio import Round
+from annot.workspace import Workspace
+from fixtures_studio import Studio
+from studies import KILLED, Pair, Study, command, make_study, quietly
+
+pytestmark = pytest.mark.studio
+
+KILLS = 10
+MOST_RUNS = 25
+"""A kill that comes after the end is none, and is drawn again: times vary."""
+
+
+@pytest.fixture(scope="module")
+def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Two assessors with about 70 tasks each, nothing sent."""
+    return make_study(tmp_path_factory.mktemp("killed") / "planned", studio, name="planned", per_method=25)
+
+
+@pytest.fixture(scope="module")
+def judged(planned: Study, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Pushed, 24 pairs judged by both and pulled; then 10 more, 4 changed, 2 deleted, none of which is pulled."""
+    study = planned.copy(tmp_path_factory.mktemp("judged") / "judged", "judged")
+    push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    pairs = study.planned()["a1"]
+    ids = {name: study.judge(name, grades_of(name, pairs[:24])) for name in ("a1", "a2")}
+    pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    for name in ("a1", "a2"):
+        study.judge(name, grades_of(name, pairs[24:34]))
+        with study.as_person(name) as person:
+            tasks = {task["data"]["pair_id"]: task for task in study.on_server(name)}
+            for pair in pairs[:2]:
+                task = tasks["/".join(pair)]
+                result = [item for item in task["annotations"][0]["result"] if item["from_name"] != "rating"]
+                rating = next(item for item in task["annotations"][0]["result"] if item["from_name"] == "rating")
+                other = str((int(rating["value"]["choices"][0]) + 1) % 4)
+                person.change_annotation(ids[name][pair], [*result, {**rating, "value": {"choices": [other]}}])
+            person.delete_annotation(ids[name][pairs[5]])
+    return study
+
+
+def grades_of(name: str, pairs: list[Pair]) -> dict[Pair, int | None]:
+    """Grades in which the two agree about half the time."""
+    return {pair: (at if name == "a1" or at % 2 else at + 1) % 4 for at, pair in enumerate(pairs)}
+
+
+def killed(study: Study, folder: Path, arguments: list[str], *, batch_size: int) -> Iterator[Study]:
+    """Ten copies of the study in each of which the command was killed at another moment, one in each tenth of its run.
+
+    The first copy is one in which the command ran to its end: that run is the measure.
+    """
+    name = "-".join(arguments)
+    whole = study.copy(folder / "whole", f"{name}-whole")
+    seconds, code = command([*arguments, "-C", str(whole.folder)], batch_size=batch_size, kill_after=None)
+    assert code == 0
+    yield whole
+    drawn = random.Random(20261121)
+    kills = 0
+    for number in range(MOST_RUNS):
+        copy = study.copy(folder / str(number), f"{name}-{number}")
+        moment = seconds * (kills + drawn.random()) / KILLS
+        ran, code = command([*arguments, "-C", str(copy.folder)], batch_size=batch_size, kill_after=moment)
+        kills += code == KILLED
+        if code == 0:
+            seconds = min(seconds, ran)
+        yield copy
+        if kills == KILLS:
+            return
+    pytest.fail(f"{kills} of {MOST_RUNS} runs were killed, expected {KILLS}")
+
+
+def assert_each_task_once(study: Study, round: Round, expected: dict[str, list[Pair]]) -> None:
+    projects = study.projects(round)
+    assert projects.keys() == expected.keys()
+    for name, pairs in expected.items():
+        assert len(projects[name]) == 1, f"{name} has projects {projects[name]}"
+        there = study.on_server(name, round)
+        keys = [task["data"]["pair_id"] for task in there]
+        assert Counter(keys) == Counter("/".join(pair) for pair in pairs)
+        assert study.in_store(name, round) == {task["data"]["pair_id"]: task["id"] for task in there}
+
+
+def test_a_push_killed_at_ten_moments_sends_each_task_once(planned: Study, tmp_path: Path) -> None:
+    expected = planned.planned()
+    for study in killed(planned, tmp_path, ["push"], batch_size=15):
+        again = push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+        assert [one.planned for one in again.projects] == [len(pairs) for pairs in expected.values()]
+        assert_each_task_once(study, "judge", expected)
+
+
+def test_a_pull_killed_at_ten_moments_takes_each_judgement_once(judged: Study, tmp_path: Path) -> None:
+    old, before = exported(judged), history(judged.workspace)
+    studies = killed(judged, tmp_path, ["pull"], batch_size=15)
+    whole = next(studies)
+    new, expected = exported(whole), history(whole.workspace)
+    # 20 new judgements, 4 changed and 2 deleted ones.
+    assert len(expected) - len(before) == 20 + 4 + 2
+    assert new != old
+    for study in studies:
+        assert exported(study) in (old, new)
+        pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+        assert exported(study) == new
+        assert history(study.workspace) == expected
+
+
+def test_an_adjudication_push_killed_at_ten_moments_sends_each_dispute_once(judged: Study, tmp_path: Path) -> None:
+    disputed = [pair for at, pair in enumerate(judged.planned()["a1"][:24]) if at % 2 == 0]
+    for study in killed(judged, tmp_path, ["adjudicate", "push"], batch_size=4):
+        adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+        assert_each_task_once(study, "adjudicate", {"j1": disputed})
+
+
+def exported(study: Study) -> bytes:
+    return (study.folder / "exports" / "judgements.jsonl").read_bytes()
+
+
+def history(ws: Workspace) -> list[object]:
+    """Every revision of every judgement, without the moment it was recorded."""
+    with open_store(ws.database_url) as store, store.read() as session:
+        pairs = sorted({(one.query_id, one.doc_id) for one in judgements.read_judgements(session)})
+        found = [one for pair in pairs for one in judgements.read_history(session, *pair)]
+    # Two assessors' projects are recorded one after the other; a kill in between does not change the order in each.
+    return sorted(
+        (
+            one.judgement.query_id,
+            one.judgement.doc_id,
+            one.judgement.assessor,
+            one.annotation,
+            one.judgement.revision,
+            repr(one._replace(recorded_at=None)),
+        )
+        for one in found
+    )

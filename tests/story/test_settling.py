@@ -1,0 +1,205 @@
+"""Disputes on their way to the adjudicator and back: who sees what, who settles it, what changes underneath."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.errors import InputError
+from annot.steps import adjudicate, pull, push, qrels
+from annot.store import adjudications
+from annot.store.database import open_store
+from fixtures_studio import Studio
+from studies import Pair, Study, address_of, make_study, quietly
+
+pytestmark = pytest.mark.studio
+
+COMMENT = "Seen from the side."
+GROUND = "between two grades"
+
+
+@pytest.fixture(scope="module")
+def judged(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Every pair judged by both and pulled. By place in the plan, modulo 3: agreed, and in dispute either way.
+
+    The second pair is one that the first assessor could not judge, the third one that nobody could.
+    """
+    study = make_study(tmp_path_factory.mktemp("settling") / "judged", studio, name="settling", per_method=5)
+    push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    pairs = sorted(study.planned()["a1"])
+    first: dict[Pair, int | None] = {pair: (0, 1, 2)[at % 3] for at, pair in enumerate(pairs)}
+    second: dict[Pair, int | None] = {pair: (0, 2, 0)[at % 3] for at, pair in enumerate(pairs)}
+    first[pairs[1]] = first[pairs[2]] = second[pairs[2]] = None
+    study.judge("a1", first, comment=COMMENT)
+    study.judge("a2", second)
+    fetch_judgements(study)
+    return study
+
+
+@pytest.fixture
+def disputed(judged: Study, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
+    """The study with an adjudication of this test alone, its disputes sent."""
+    study = judged.copy(tmp_path / "study", request.node.name.removeprefix("test_")[:40])
+    send(study)
+    return study
+
+
+def fetch_judgements(study: Study) -> pull.Pulled:
+    return pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+
+
+def send(study: Study) -> adjudicate.Pushed:
+    return adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+
+
+def fetch(study: Study) -> adjudicate.Pulled:
+    return adjudicate.pull(study.workspace, url=None, api_key=None, advance=quietly)
+
+
+def in_dispute(study: Study) -> list[Pair]:
+    return [pair for at, pair in enumerate(sorted(study.planned()["a1"])) if at % 3]
+
+
+def tasks_of(study: Study) -> dict[Pair, dict[str, Any]]:
+    found = {}
+    for task in study.on_server("j1", "adjudicate"):
+        query_id, doc_id = task["data"]["pair_id"].split("/")
+        assert (query_id, doc_id) not in found
+        found[query_id, doc_id] = task
+    return found
+
+
+def decided(study: Study) -> dict[Pair, dict[str, Any]]:
+    lines = (study.folder / "exports" / "decisions.jsonl").read_text(encoding="utf-8").splitlines()
+    return {(one["query_id"], one["doc_id"]): one for one in map(json.loads, lines)}
+
+
+def test_what_differs_or_could_not_be_judged_goes_to_the_adjudicator_and_nothing_else(disputed: Study) -> None:
+    tasks = tasks_of(disputed)
+    assert sorted(tasks) == in_dispute(disputed)
+    one_could_not, nobody_could = in_dispute(disputed)[:2]
+    shown = {tasks[one_could_not]["data"]["rating_a"], tasks[one_could_not]["data"]["rating_b"]}
+    assert shown == {"Could not judge: outside my field", "2 Similar"}
+    assert tasks[nobody_could]["data"]["rating_a"] == tasks[nobody_could]["data"]["rating_b"]
+
+
+def test_both_grades_are_shown_without_names_and_neither_place_is_a_person(disputed: Study) -> None:
+    places = []
+    for pair, task in tasks_of(disputed).items():
+        data = task["data"]
+        shown = (data["rating_a"], data["rating_b"])
+        if pair in in_dispute(disputed)[2:]:
+            # The first assessor gave 1 where the second gave 2, and 2 where the second gave 0; and wrote a comment.
+            own = ("1 Related", "2 Similar") if "1 Related" in shown else ("2 Similar", "0 Irrelevant")
+            assert sorted(shown) == sorted(own)
+            places.append(shown.index(own[0]))
+            assert data[("comment_a", "comment_b")[places[-1]]] == COMMENT
+            assert data[("comment_b", "comment_a")[places[-1]]] == "no comment"
+        text = json.dumps(task["data"])
+        assert not re.search(r"\b(a1|a2|j1)\b", text)
+        assert not any(address_of(name) in text for name in ("a1", "a2", "j1"))
+    assert len(places) >= 8
+    assert set(places) == {0, 1}
+
+
+def test_with_ratings_hidden_the_adjudicator_gets_a_plain_task(judged: Study, tmp_path: Path) -> None:
+    study = judged.copy(tmp_path / "study", "hidden")
+    settings = study.folder / "annot.toml"
+    settings.write_text(settings.read_text(encoding="utf-8") + '\n[adjudication]\nratings = "hidden"\n')
+    send(study)
+    tasks = tasks_of(study)
+    assert sorted(tasks) == in_dispute(study)
+    plain = judged.on_server("a1")[0]["data"].keys()
+    assert all(task["data"].keys() == plain for task in tasks.values())
+    (project,) = [one for one in study.listed_projects() if "[annot:hidden/adjudicate/" in one["description"]]
+    assert "rating_a" not in project["label_config"]
+    assert [(one.sent, one.withdrawn) for one in send(study).projects] == [(0, 0)]
+
+
+def test_a_decision_may_overrule_both_and_agreed_pairs_are_settled_without_a_person(disputed: Study) -> None:
+    rulings: dict[Pair, int | None] = dict.fromkeys(in_dispute(disputed), 3)
+    disputed.judge("j1", rulings, "adjudicate", settled_by=GROUND)
+    pulled = fetch(disputed)
+    assert [(one.assigned, one.judged, one.new) for one in pulled.assessors] == [(len(rulings),) * 3]
+    qrels.write(disputed.workspace, partial=False)
+    decisions = decided(disputed)
+    assert decisions.keys() == set(disputed.planned()["a1"])
+    for pair, decision in decisions.items():
+        settled = ("adjudicated", "j1", 3, GROUND) if pair in rulings else ("agreed", None, 0, None)
+        assert (decision["origin"], decision["adjudicator"], decision["grade"], decision["reason"]) == settled
+
+
+def test_sending_twice_adds_nothing_to_what_is_there(disputed: Study) -> None:
+    first, last = in_dispute(disputed)[0], in_dispute(disputed)[-1]
+    disputed.judge("j1", {first: 1}, "adjudicate")
+    before = disputed.on_server("j1", "adjudicate")
+    again = send(disputed)
+    assert [(one.planned, one.there, one.sent, one.withdrawn) for one in again.projects] == [
+        (len(before),) * 2 + (0, 0)
+    ]
+    assert disputed.on_server("j1", "adjudicate") == before
+    # Also when some are settled already.
+    fetch(disputed)
+    disputed.judge("j1", {last: 0}, "adjudicate")
+    assert [(one.sent, one.withdrawn) for one in send(disputed).projects] == [(0, 0)]
+    assert len(disputed.on_server("j1", "adjudicate")) == len(before)
+
+
+def test_what_the_adjudicator_cannot_judge_stays_open(disputed: Study) -> None:
+    left, *others = in_dispute(disputed)
+    disputed.judge("j1", {left: None, **dict.fromkeys(others, 1)}, "adjudicate")
+    fetch(disputed)
+    with pytest.raises(InputError) as raised:
+        qrels.write(disputed.workspace, partial=False)
+    assert list(raised.value.faults) == [f"{' '.join(left)}: in dispute, not adjudicated"]
+    assert qrels.write(disputed.workspace, partial=True).pairs == len(disputed.planned()["a1"]) - 1
+
+
+def test_a_changed_decision_is_a_second_revision(disputed: Study) -> None:
+    pair = in_dispute(disputed)[0]
+    ids = disputed.judge("j1", {pair: 1}, "adjudicate")
+    fetch(disputed)
+    with disputed.as_person("j1") as person:
+        rating = {"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": ["2"]}}
+        person.change_annotation(ids[pair], [rating])
+    assert [(one.new, one.changed) for one in fetch(disputed).assessors] == [(0, 1)]
+    with open_store(disputed.workspace.database_url) as store, store.read() as session:
+        history = [one.adjudication for one in adjudications.read_history(session, *pair)]
+    assert [(one.revision, one.grade) for one in history] == [(1, 1), (2, 2)]
+    qrels.write(disputed.workspace, partial=True)
+    assert decided(disputed)[pair]["grade"] == 2
+
+
+def test_a_grade_changed_after_the_push_withdraws_or_renews_what_is_not_settled(judged: Study, disputed: Study) -> None:
+    answered, agreeing, differing, *_ = in_dispute(disputed)[2:]
+    before = tasks_of(disputed)
+    disputed.judge("j1", {answered: 3}, "adjudicate")
+    given = {pair: json.loads(line) for pair, line in judgement_lines(disputed, "a2").items()}
+    # The second assessor thinks again: two pairs are in agreement then, the third is a dispute over other grades.
+    judged.judge("a1", {answered: given[answered]["grade"], agreeing: given[agreeing]["grade"], differing: 3})
+    fetch_judgements(disputed)
+    again = send(disputed)
+    assert [(one.sent, one.withdrawn) for one in again.projects] == [(1, 2)]
+    assert any("2 unanswered task(s) withdrawn" in note for note in again.notes)
+    after = tasks_of(disputed)
+    assert before.keys() - after.keys() == {agreeing}
+    assert after[answered]["id"] == before[answered]["id"]
+    assert after[differing]["id"] != before[differing]["id"]
+    assert "3 Near-identical" in (after[differing]["data"]["rating_a"], after[differing]["data"]["rating_b"])
+    assert disputed.in_store("j1", "adjudicate") == {"/".join(pair): task["id"] for pair, task in after.items()}
+    assert [(one.sent, one.withdrawn) for one in send(disputed).projects] == [(0, 0)]
+    fetch(disputed)
+    qrels.write(disputed.workspace, partial=True)
+    # What a person has settled stands; what the assessors agree on now needs nobody.
+    assert (decided(disputed)[answered]["origin"], decided(disputed)[answered]["grade"]) == ("adjudicated", 3)
+    assert decided(disputed)[agreeing]["origin"] == "agreed"
+    assert differing not in decided(disputed)
+
+
+def judgement_lines(study: Study, name: str) -> dict[Pair, str]:
+    lines = (study.folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [(json.loads(line), line) for line in lines]
+    return {(one["query_id"], one["doc_id"]): line for one, line in found if one["assessor"] == name}
