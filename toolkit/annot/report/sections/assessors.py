@@ -39,7 +39,7 @@ def assessors(found: Diagnosed) -> Section:
         "assessors",
         "Assessors, and why they disagree",
         (
-            *(f"{line[:1].upper()}{line[1:]}." for line in finding_lines(found)),
+            *(f"{line}." for line in finding_lines(found)),
             f"Dawid and Skene's model (1979), fitted to the grades alone, gives the final grade of {_share(same)} of "
             f"{same.of} pairs.",
         ),
