@@ -287,8 +287,12 @@ class Gateway:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _projects(self) -> list[dict[str, Any]]:
+        """Every project, without its screen and instructions: those are long, and the server is slow at them."""
+
         def page_of(page: int) -> tuple[int, list[Any]]:
-            answer = self._client.projects.list(page=page, page_size=_PAGE_SIZE, request_options=_READ)
+            answer = self._client.projects.list(
+                include="id,title,description", page=page, page_size=_PAGE_SIZE, request_options=_READ
+            )
             return _integer(answer.response.count), answer.items
 
         return self._all_pages(page_of, doing="listing the projects", what="projects")
