@@ -18,6 +18,7 @@ import typer
 from annot.cli.main import app, run
 
 DATABASE = "annot.db"
+TREE = typer.main.get_command(app)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def annot(*arguments: object, folder: Path, stdin: str = "") -> Result:
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["annot", *map(str, arguments)]),
         mock.patch.object(sys, "stdin", io.StringIO(stdin)),
+        # Made anew for each call, the tree of commands would cost more than most of them do.
+        mock.patch.object(typer.main, "get_command", return_value=TREE),
     ):
         try:
             run()
@@ -81,7 +84,9 @@ def rows_of(database: Path) -> Any:
     """All tables with all rows; the file's bytes where it is no database."""
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            return list(connection.iterdump())
+            made = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+            tables = [name for kind, name, _ in made if kind == "table"]
+            return made, {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in tables}
     except sqlite3.DatabaseError:
         return database.read_bytes()
 
@@ -109,7 +114,7 @@ class Command:
 
 def commands() -> Iterator[Command]:
     """Every command that does something: those without verbs, every verb, and groups whose bare call is a step."""
-    yield from _below((), typer.main.get_command(app))
+    yield from _below((), TREE)
 
 
 def _below(words: tuple[str, ...], command: Any) -> Iterator[Command]:

@@ -174,13 +174,16 @@ def _regions(side: str, text: Text, *, column: int) -> list[dict[str, Any]]:
     return regions
 
 
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
+
+
 def _text(text: str) -> str:
     return html.escape(_clean(text), quote=True)
 
 
 def _clean(text: str) -> str:
     """`text` with runs of whitespace and unprintable control characters as one space: what an HTML parser leaves."""
-    kept = "".join(" " if ord(letter) < 32 or 127 <= ord(letter) < 160 else letter for letter in text)
+    kept = text.translate(_CONTROLS)
     return " ".join(kept.encode("utf-8", "replace").decode("utf-8").split())
 
 
