@@ -42,8 +42,8 @@ title = "A study of the tests"
 methods = ["title_tfidf", "abs_tfidf", "cited"]
 {more}"""
 QUERIES = (("fic0802", "background"), ("fic0903", "method"))
-TOKENS: dict[tuple[str, str], str] = {}
-"""By server (its administrator's token) and person: logging in costs the server half a second each time."""
+TOKENS: dict[tuple[Path, str], str] = {}
+"""By server (its folder) and person: logging in costs the server half a second each time."""
 
 PEOPLE = (("a1", False), ("a2", False), ("j1", True))
 
@@ -85,7 +85,7 @@ class Study:
 
     def projects(self, round: Round = "judge") -> dict[str, list[int]]:
         """The ids of each person's projects on the server, found by the marker in their description."""
-        listed = self.listed_projects()
+        listed = self._get("/api/projects/", page_size="1000", include="id,description")["results"]
         found: dict[str, list[int]] = {}
         for name, _ in PEOPLE:
             sign = f"[annot:{self.name}/{round}/{name}]"
@@ -115,7 +115,7 @@ class Study:
 
     def as_person(self, name: str) -> Gateway:
         """A gateway with the token of that person's own account."""
-        key = (self.studio.token, name)
+        key = (self.studio.folder, name)
         if key not in TOKENS:
             with self.studio.gateway() as gateway:
                 (account,) = make_accounts(

@@ -350,6 +350,8 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
 ) -> None:
     study = make_study(tmp_path / "study", own_server, name="restarted", per_method=3)
     send(study)
+    (database,) = (own_server.folder / "data").glob("*.sqlite3")
+    assert database.read_bytes()[18:20] == b"\x02\x02", "not in write-ahead mode: judging takes twice as long"
     pairs = study.planned()["a1"]
     study.judge("a1", {pairs[0]: 1, pairs[1]: 2})
     fetch(study)
