@@ -8,6 +8,7 @@ filled in.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -174,7 +175,7 @@ def _regions(side: str, text: Text, *, column: int) -> list[dict[str, Any]]:
     return regions
 
 
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _text(text: str) -> str:
@@ -183,7 +184,7 @@ def _text(text: str) -> str:
 
 def _clean(text: str) -> str:
     """`text` with runs of whitespace and unprintable control characters as one space: what an HTML parser leaves."""
-    kept = text.translate(_CONTROLS)
+    kept = _CONTROLS.sub(" ", text)
     return " ".join(kept.encode("utf-8", "replace").decode("utf-8").split())
 
 
