@@ -33,6 +33,7 @@ START_SECONDS = 600.0
 """The first start migrates an empty database: about a minute on two cores, more when they are busy."""
 
 STOP_SECONDS = 20.0
+PORT_SECONDS = 5.0
 ADMINISTRATOR = "lead@annot.example"
 
 
@@ -85,13 +86,14 @@ def down(folder: Path) -> bool:
         if found is None:
             _process_file(folder).unlink(missing_ok=True)
             return False
-        pid, _ = found
+        pid, port = found
         for stop in (signal.SIGTERM, signal.SIGKILL):
             _signal(pid, stop)
             deadline = time.monotonic() + STOP_SECONDS
             while time.monotonic() < deadline:
                 if not _is_ours(pid, folder):
                     _process_file(folder).unlink(missing_ok=True)
+                    _wait_for_port(port)
                     return True
                 time.sleep(0.1)
         raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
@@ -211,12 +213,8 @@ def _free_port(port: int | None, *, last: int | None) -> Iterator[int]:
     """
     candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
     for candidate in candidates:
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, candidate))
-            except OSError:
-                continue
+        if not _can_bind(candidate):
+            continue
         with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a") as claim:
             try:
                 fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -226,6 +224,23 @@ def _free_port(port: int | None, *, last: int | None) -> Iterator[int]:
             return
     what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
     raise StudioError(f"{what} taken on {HOST}", hint="give another with --port")
+
+
+def _can_bind(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+        return True
+
+
+def _wait_for_port(port: int) -> None:
+    """An ending process loses its command line a moment before its port: who starts again at once wants it back."""
+    deadline = time.monotonic() + PORT_SECONDS
+    while not _can_bind(port) and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def _last_port(folder: Path) -> int | None:
