@@ -85,7 +85,7 @@ def judged_study(
         cast = [Assessor(name, account, name == ADJUDICATOR.name) for name, account in ACCOUNTS.items()]
         with store.begin() as session:
             people.put_assessors(session, cast)
-        plan.make(ws, queries=(), seed=None, dry_run=False)
+        plan.make(ws, queries=(), repeats=None, seed=None, dry_run=False)
         _pull(store, pulled_at, first_id)
         with store.begin() as session:
             put_import(session, Imported(SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
@@ -138,7 +138,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
     for at, one in enumerate(planned, start=first_id):
         query = known[one.query_id]
         relevance = latent_relevance(query.paper_id, query.facet, one.doc_id, truth)
-        answer = cast[one.assessor].judge(one.query_id, one.doc_id, relevance=relevance, seed=SEED, reasons=REASONS)
+        answer = cast[one.assessor].judge(*one.asked, relevance=relevance, seed=SEED, reasons=REASONS)
         judgement = Judgement(
             one.query_id,
             one.doc_id,
@@ -148,6 +148,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
             comment=answer.comment,
             judged_at=pulled_at,
             lead_time=answer.lead_time,
+            occasion=one.occasion,
         )
         payload = {
             "id": at,
@@ -157,16 +158,15 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
             "unique_id": str(UUID(int=at)),
             "lead_time": answer.lead_time,
         }
-        given.append(judgements.SourcedJudgement(judgement, "label-studio", str(at), payload))
+        given.append(judgements.SourcedJudgement(judgement, "label-studio", str(at), payload, server="1 of 2031"))
     with store.begin() as session:
         for name, user in users.items():
-            people.set_server_user(session, name, user)
             kind: studio.Round = "adjudicate" if name == ADJUDICATOR.name else "judge"
-            project = studio.open_project(session, round=kind, assessor=name, server=SERVER)
+            project = studio.open_project(
+                session, round=kind, assessor=name, server="1 of 2031", url=SERVER, account_id=user
+            )
             studio.set_remote_project(session, project.project, user)
-            tasks = {
-                (one.query_id, one.doc_id): at for at, one in enumerate(planned, start=first_id) if one.assessor == name
-            }
+            tasks = {one.asked: at for at, one in enumerate(planned, start=first_id) if one.assessor == name}
             studio.record_tasks(session, project.project, tasks)
         judgements.record_judgements(session, given, recorded_at=pulled_at)
     with store.begin() as session:

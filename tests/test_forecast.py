@@ -383,7 +383,8 @@ def test_the_hours_of_a_design_are_pairs_times_assessors_times_seconds() -> None
         for query in range(4)
         for at in range(5)
     ]
-    found = designed(Design(queries=10, pool_size=30, per_pair=2, assessors=4), tables, pilot=pilot)
+    design = Design(queries=10, pool_size=30, per_pair=2, assessors=4, repeats=0.0)
+    found = designed(design, tables, pilot=pilot)
     assert (found.pairs, found.judgements) == (300, 600)
     assert found.hours_judging.value == pytest.approx(10.0)
     assert found.hours_per_assessor == pytest.approx(2.5)
@@ -391,6 +392,9 @@ def test_the_hours_of_a_design_are_pairs_times_assessors_times_seconds() -> None
     assert found.hours_adjudicating == pytest.approx(300 / 4 * 40 / 3600)
     assert found.hours.value == pytest.approx(10 + 300 / 4 * 40 / 3600)
     assert found.cost.value == pytest.approx(30 * (10 + 300 / 4 * 40 / 3600))
+    again = designed(replace(design, repeats=0.05), tables, pilot=pilot)
+    assert (again.pairs, again.judgements) == (300, 630)
+    assert again.hours_judging.value == pytest.approx(10.5)
 
 
 def test_a_pool_is_every_methods_quota_and_the_cited() -> None:
@@ -403,7 +407,7 @@ def test_the_width_that_is_foretold_is_the_width_that_comes() -> None:
     """From a pilot of 40 queries x 50 pairs, the width at 25 queries x 100 pairs, against 40 such studies."""
     rng = np.random.default_rng(9)
     found = designed(
-        Design(queries=25, pool_size=100, per_pair=2, assessors=2),
+        Design(queries=25, pool_size=100, per_pair=2, assessors=2, repeats=0.0),
         drawn_tables(rng, queries=40, pairs=50),
         simulations=40,
     )
@@ -421,7 +425,7 @@ def test_chance_in_the_pilots_tables_is_not_taken_for_difference_between_queries
     p = np.zeros((4, 4))
     np.add.at(p, tuple(np.digitize(chance, [0.3, 1.0, 1.8]).T), 1 / len(chance))
     pilot = rng.multinomial(8, p.ravel() / p.sum(), size=60).reshape(60, 4, 4)
-    found = designed(Design(queries=30, pool_size=200, per_pair=2, assessors=2), pilot, simulations=25)
+    found = designed(Design(queries=30, pool_size=200, per_pair=2, assessors=2, repeats=0.0), pilot, simulations=25)
     truly = [rng.multinomial(200, p.ravel() / p.sum(), size=30).reshape(30, 4, 4) for _ in range(25)]
     widths = [high - low for low, high in (alpha_interval(study, at) for at, study in enumerate(truly))]
     assert found.width.value == pytest.approx(np.mean(widths), rel=0.5)
@@ -433,28 +437,29 @@ def test_chance_in_the_pilots_tables_is_not_taken_for_difference_between_queries
 def test_four_times_the_queries_halve_the_width() -> None:
     tables = drawn_tables(np.random.default_rng(11), queries=30, pairs=60)
     few, many = (
-        designed(Design(queries=n, pool_size=60, per_pair=2, assessors=2), tables, simulations=30) for n in (12, 48)
+        designed(Design(queries=n, pool_size=60, per_pair=2, assessors=2, repeats=0.0), tables, simulations=30)
+        for n in (12, 48)
     )
     assert isinstance(few.width.value, float)
     assert few.width.value / 2 == pytest.approx(many.width.value, rel=0.25)
-    assert few.width == designed(Design(12, 60, 2, 2), tables, simulations=30).width
+    assert few.width == designed(Design(12, 60, 2, 2, 0.0), tables, simulations=30).width
 
 
 def test_what_a_design_cannot_tell_is_said() -> None:
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
-    once = designed(Design(5, 20, 1, 1), tables)
+    once = designed(Design(5, 20, 1, 1, 0.0), tables)
     assert once.width.value == Unknown("each pair is judged once: nobody agrees or disagrees")
     assert (once.disputed, once.hours_adjudicating) == (0.0, 0.0)
-    thrice = designed(Design(5, 20, 3, 3), tables)
+    thrice = designed(Design(5, 20, 3, 3, 0.0), tables)
     assert thrice.width.value == Unknown("a pilot of two assessors per pair does not tell how 3 agree")
     assert thrice.judgements == 300
     assert isinstance(thrice.hours_judging.value, float)
     one_grade = np.zeros((4, 4, 4), dtype=np.int64)
     one_grade[:, 0, 0] = 9
-    unanimous = designed(Design(5, 20, 2, 2), one_grade)
+    unanimous = designed(Design(5, 20, 2, 2, 0.0), one_grade)
     assert unanimous.width.value == Unknown("in none of 20 simulated studies had the coefficient a value")
     assert (unanimous.undefined, unanimous.simulated) == (20, 20)
-    unknown = designed(Design(5, 20, 2, 2), tables, pilot=[], adjudication_seconds=None)
+    unknown = designed(Design(5, 20, 2, 2, 0.0), tables, pilot=[], adjudication_seconds=None)
     assert unknown.hours.value == Unknown("how long a dispute takes is not known")
     assert unknown.hours_judging.value == Unknown("no judgement has a time yet")
     for found in (once, thrice, unanimous, unknown):
@@ -463,11 +468,11 @@ def test_what_a_design_cannot_tell_is_said() -> None:
 
 def test_a_design_that_cannot_be_is_refused_with_every_fault() -> None:
     with pytest.raises(InputError) as caught:
-        designed(Design(0, 20, 2, 1), np.zeros((2, 4, 4), dtype=np.int64))
+        designed(Design(0, 20, 2, 1, 0.0), np.zeros((2, 4, 4), dtype=np.int64))
     assert caught.value.faults == (
         "0 queries, expected 1 or more",
         "1 assessor(s), expected at least the 2 of one pair",
         "a query of the pilot has no pair that was judged twice",
     )
     with pytest.raises(InputError, match="cannot be simulated"):
-        designed(Design(5, 20, 2, 2), np.ones((4, 4), dtype=np.int64))
+        designed(Design(5, 20, 2, 2, 0.0), np.ones((4, 4), dtype=np.int64))

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from annot.errors import InputError
-from annot.planning import draw_plan, plan_lines
+from annot.planning import FEWEST_FOR_REPEATS, draw_plan, plan_lines
 from annot.records import Assignment, Query
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +36,7 @@ def members(plan: tuple[Assignment, ...]) -> dict[tuple[str, str], list[str]]:
 def test_each_pair_gets_exactly_its_assessors(sizes: list[int], people: int, assignment: str, seed: int) -> None:
     documents, queries = study(sizes)
     names = [f"a{n}" for n in range(1, people + 1)]
-    plan = draw_plan(documents, queries, names, per_pair=2, assignment=assignment, seed=seed)
+    plan = draw_plan(documents, queries, names, per_pair=2, assignment=assignment, repeats=0.0, seed=seed)
     pairs = {(query, doc) for query, docs in documents.items() for doc in docs}
     assert set(members(plan)) == pairs
     assert all(len(set(team)) == 2 == len(team) for team in members(plan).values())
@@ -48,7 +48,9 @@ def test_each_pair_gets_exactly_its_assessors(sizes: list[int], people: int, ass
 @pytest.mark.parametrize("assignment", ["per-query", "per-pair"])
 def test_loads_are_even_and_every_two_assessors_overlap(assignment: str) -> None:
     documents, queries = study([25] * 24)
-    plan = draw_plan(documents, queries, ["a1", "a2", "a3", "a4"], per_pair=2, assignment=assignment, seed=5)
+    plan = draw_plan(
+        documents, queries, ["a1", "a2", "a3", "a4"], per_pair=2, assignment=assignment, repeats=0.0, seed=5
+    )
     load = Counter(one.assessor for one in plan)
     assert max(load.values()) - min(load.values()) <= 25
     overlap = Counter(tuple(sorted(team)) for team in members(plan).values())
@@ -58,14 +60,14 @@ def test_loads_are_even_and_every_two_assessors_overlap(assignment: str) -> None
 
 def test_one_query_has_one_team_when_assigned_per_query() -> None:
     documents, queries = study([10] * 6)
-    plan = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", seed=1)
+    plan = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=1)
     for query_id in documents:
         assert len({one.assessor for one in plan if one.query_id == query_id}) == 2
 
 
 def test_a_query_is_judged_in_one_stretch_and_each_assessor_has_an_order_of_their_own() -> None:
     documents, queries = study([20] * 4)
-    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", seed=1)
+    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", repeats=0.0, seed=1)
     orders = []
     for name in ("a1", "a2"):
         mine = sorted((one for one in plan if one.assessor == name), key=lambda one: one.position)
@@ -78,21 +80,37 @@ def test_a_query_is_judged_in_one_stretch_and_each_assessor_has_an_order_of_thei
 
 def test_the_plan_follows_from_the_seed_alone() -> None:
     documents, queries = study([7, 5, 9])
-    draw = [draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-pair", seed=8) for _ in "ab"]
+    draw = [
+        draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-pair", repeats=0.0, seed=8)
+        for _ in "ab"
+    ]
     turned = draw_plan(
-        dict(reversed(documents.items())), queries, ["a3", "a2", "a1"], per_pair=2, assignment="per-pair", seed=8
+        dict(reversed(documents.items())),
+        queries,
+        ["a3", "a2", "a1"],
+        per_pair=2,
+        assignment="per-pair",
+        repeats=0.0,
+        seed=8,
     )
     assert plan_lines(draw[0]) == plan_lines(draw[1]) == plan_lines(turned)
-    other = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-pair", seed=9)
+    other = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-pair", repeats=0.0, seed=9)
     assert plan_lines(other) != plan_lines(draw[0])
 
 
 def test_new_pairs_are_added_behind_a_standing_plan() -> None:
     documents, queries = study([6, 6, 6])
     first = {name: docs for name, docs in documents.items() if name != "p2-background"}
-    standing = draw_plan(first, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", seed=2)
+    standing = draw_plan(first, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=2)
     grown = draw_plan(
-        documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", seed=2, standing=standing
+        documents,
+        queries,
+        ["a1", "a2", "a3"],
+        per_pair=2,
+        assignment="per-query",
+        repeats=0.0,
+        seed=2,
+        standing=standing,
     )
     assert set(standing) <= set(grown)
     assert len(grown) == 36
@@ -102,11 +120,52 @@ def test_a_standing_plan_that_lost_a_pair_is_refused_with_every_fault() -> None:
     documents, queries = study([2])
     standing = [Assignment("p0-background", "gone", name, 1) for name in ("a1", "a2")]
     with pytest.raises(InputError) as caught:
-        draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-pair", seed=2, standing=standing)
+        draw_plan(
+            documents, queries, ["a1", "a2"], per_pair=2, assignment="per-pair", repeats=0.0, seed=2, standing=standing
+        )
     assert len(caught.value.faults) == 2
 
 
 def test_too_few_assessors_are_refused() -> None:
     documents, queries = study([2])
     with pytest.raises(InputError, match="expected at least 2"):
-        draw_plan(documents, queries, ["a1"], per_pair=2, assignment="per-query", seed=1)
+        draw_plan(documents, queries, ["a1"], per_pair=2, assignment="per-query", repeats=0.0, seed=1)
+
+
+@given(sizes=st.lists(st.integers(1, 60), min_size=1, max_size=6), rate=st.floats(0, 0.5), seed=st.integers(0, 1000))
+def test_a_repeat_comes_late_in_its_query_and_behind_many_others(sizes: list[int], rate: float, seed: int) -> None:
+    documents, queries = study(sizes)
+    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", repeats=rate, seed=seed)
+    for name in ("a1", "a2"):
+        mine = sorted((one for one in plan if one.assessor == name), key=lambda one: one.position)
+        assert [one.position for one in mine] == list(range(1, len(mine) + 1))
+        assert len({one.asked for one in mine}) == len(mine)
+        first = {one.asked.pair: one.position for one in mine if one.occasion == 1}
+        assert sorted(first) == sorted((query, doc) for query, docs in documents.items() for doc in docs)
+        for one in mine:
+            size = len(documents[one.query_id])
+            if one.occasion == 2:
+                assert size >= FEWEST_FOR_REPEATS
+                between = [other for other in mine if first[one.asked.pair] < other.position < one.position]
+                assert {other.query_id for other in between} <= {one.query_id}
+                assert sum(other.occasion == 1 for other in between) >= size // 2 - 1
+
+
+def test_the_share_of_repeats_is_met() -> None:
+    documents, queries = study([25] * 80)
+    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", repeats=0.1, seed=3)
+    repeats = Counter(one.assessor for one in plan if one.occasion == 2)
+    for name in ("a1", "a2"):
+        # 2.5 a query by rounding at random: 200 in 80, standard deviation 0.5 * sqrt(80) = 4.5.
+        assert repeats[name] == pytest.approx(200, abs=18)
+
+
+def test_a_standing_plan_keeps_its_repeats_and_gets_none_anew() -> None:
+    documents, queries = study([20, 20])
+    names = ["a1", "a2", "a3"]
+    standing = draw_plan(documents, queries, names, per_pair=2, assignment="per-query", repeats=0.2, seed=2)
+    again = draw_plan(
+        documents, queries, names, per_pair=2, assignment="per-query", repeats=0.4, seed=2, standing=standing
+    )
+    assert again == standing
+    assert any(one.occasion == 2 for one in standing)

@@ -94,6 +94,17 @@ def test_seconds_beside_a_moment() -> None:
     assert (found.judged_at, found.seconds) == ("2031-03-14T00:00:00+00:00", 61.5)
 
 
+def test_a_repeat_has_an_occasion_of_its_own() -> None:
+    first, again = read("query,document,assessor,grade,occasion\nq-method,d1,Ada,1,\nq-method,d1,Ada,2,2\n")
+    assert [(one.occasion, one.grade) for one in (first, again)] == [(1, 1), (2, 2)]
+    with pytest.raises(InputError) as error:
+        read("query,document,assessor,grade,occasion\nq-method,d1,Ada,1,second\nq-method,d2,Ada,1,0\n")
+    assert error.value.faults == (
+        "j.csv:2: occasion 'second', expected 1, or 2 for a repeat",
+        "j.csv:3: occasion '0', expected 1, or 2 for a repeat",
+    )
+
+
 def test_every_fault_is_told_at_once_with_its_line() -> None:
     data = (
         "query,document,assessor,grade,time\n"
@@ -116,7 +127,8 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
         "j.csv:5: no query, expected an id",
         "j.csv:5: time 'yesterday', expected ISO 8601 (2031-03-14T18:00:00Z), Unix time, or the seconds it took",
         "j.csv:7: 7 cells, expected 5",
-        "j.csv:8: q-method d4: this assessor has a grade for the pair on line 6 already, expected one",
+        "j.csv:8: q-method d4: this assessor has a grade for the pair on line 6 already, expected one; "
+        "a repeat has an occasion of its own",
     ]
     assert "Byron" not in " ".join(error.value.faults)
 

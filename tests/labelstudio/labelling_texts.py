@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annot.labelstudio.tasks import Place, Text, judge_task
+from annot.records import Asked
 
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 FACETS = {"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
@@ -54,8 +55,7 @@ def task(
     """The judging task of candidate `number`."""
     by_label = tuple(index for index, label in enumerate(query.labels) if label in FACETS[facet])
     return judge_task(
-        query_id=f"fic1-{facet}",
-        doc_id=f"fic{100 + number}",
+        asked=Asked(f"fic1-{facet}", f"fic{100 + number}"),
         facet=facet,
         facet_help=HELP[facet],
         facet_labels=FACETS[facet],

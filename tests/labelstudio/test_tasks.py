@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 from annot.labelstudio.tasks import Opinion, Place, Text, adjudicate_task, pair_key, progress_text, split_key
-from annot.records import LABELS
+from annot.records import LABELS, Asked
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, task
@@ -96,13 +96,16 @@ def test_no_grade_is_filled_in() -> None:
     assert controls == {"sentence_label"}
 
 
-@given(st.text(min_size=1), st.text(min_size=1))
-def test_the_ids_come_back_from_the_key(query_id: str, doc_id: str) -> None:
-    assert split_key(pair_key(query_id, doc_id)) == (query_id, doc_id)
+ASKED = st.builds(Asked, st.text(min_size=1), st.text(min_size=1), st.integers(1, 3))
 
 
-@given(st.tuples(st.text(min_size=1), st.text(min_size=1)), st.tuples(st.text(min_size=1), st.text(min_size=1)))
-def test_two_pairs_never_share_a_key(one: tuple[str, str], other: tuple[str, str]) -> None:
+@given(ASKED)
+def test_what_was_asked_comes_back_from_the_key(asked: Asked) -> None:
+    assert split_key(pair_key(*asked)) == asked
+
+
+@given(ASKED, ASKED)
+def test_two_tasks_never_share_a_key(one: Asked, other: Asked) -> None:
     assert (pair_key(*one) == pair_key(*other)) == (one == other)
 
 

@@ -77,6 +77,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             cannot_judge=sum(one.cannot_judge is not None for one in material.judgements),
             missing_judgements=0,
             repeats=0,
+            repeats_same=0,
             audit=("3 judgements came from an account that was not planned; they do not count",),
             simulated=True,
         ),

@@ -15,13 +15,13 @@ from annot.store.models import QueryRow
 from sqlalchemy import Engine, create_engine, inspect, text
 
 JUDGEMENT = (
-    "INSERT INTO judgement (source, query_id, doc_id, assessor, annotation, revision, grade, flags, payload, "
-    "content_sha256, recorded_at) VALUES ({}, '[]', 'null', '', '')"
+    "INSERT INTO judgement (source, query_id, doc_id, assessor, annotation, revision, grade, server, occasion, flags, "
+    "payload, content_sha256, recorded_at) VALUES ({}, '', 1, '[]', 'null', '', '')"
 )
 POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '')"
 ENTRY = "INSERT INTO pool_entry VALUES ('p1', 'd1', 1)"
 DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0)"
-PROJECT = "INSERT INTO project (round, assessor, server, remote_id) VALUES ('judge', 'a1', 'http://one', 7)"
+PROJECT = "INSERT INTO project (round, assessor, server, url, remote_id) VALUES ('judge', 'a1', 'one', 'http://one', 7)"
 
 
 def execute(store: Store, *statements: str) -> None:
@@ -52,21 +52,23 @@ def execute(store: Store, *statements: str) -> None:
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 0)"),
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 1)"),
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 4, 1.5, NULL, 1)"),
-        ((), "INSERT INTO assessor VALUES ('a3', 'one@example.org', FALSE, NULL)"),
-        ((), "INSERT INTO assessor VALUES ('', NULL, FALSE, NULL)"),
-        ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'nobody', 1)"),
-        ((), "INSERT INTO assignment VALUES ('no-such-query', 'd1', 'a1', 1)"),
+        ((), "INSERT INTO assessor VALUES ('a3', 'one@example.org', FALSE)"),
+        ((), "INSERT INTO assessor VALUES ('', NULL, FALSE)"),
+        ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'nobody', 1, 1)"),
+        ((), "INSERT INTO assignment VALUES ('no-such-query', 'd1', 'a1', 1, 1)"),
         (
-            ("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1)",),
-            "INSERT INTO assignment VALUES ('p1-method', 'd2', 'a1', 1)",
+            ("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1, 1)",),
+            "INSERT INTO assignment VALUES ('p1-method', 'd2', 'a1', 1, 1)",
         ),
+        ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 0, 1)"),
+        ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1").replace("'', 1, '[]'", "'', 0, '[]'")),
         ((), "INSERT INTO plan VALUES (2, '', 1, '')"),
         ((PROJECT,), PROJECT),
         ((), PROJECT.replace("'judge'", "'guess'")),
-        ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1)"),
+        ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1, 1)"),
         (
-            (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 5 FROM project"),
-            "INSERT INTO task SELECT id, 'p1-method', 'd2', 5 FROM project",
+            (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5 FROM project"),
+            "INSERT INTO task SELECT id, 'p1-method', 'd2', 1, 5 FROM project",
         ),
         (
             ("INSERT INTO split VALUES ('all', 'p1-method', 'one')",),
@@ -74,7 +76,7 @@ def execute(store: Store, *statements: str) -> None:
         ),
         ((), "INSERT INTO split VALUES ('all', 'no-such-query', 'one')"),
         ((POOL, ENTRY), DRAW.replace("'cited', 1", "'cited', 0")),
-        (("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1)",), "DELETE FROM query"),
+        (("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1, 1)",), "DELETE FROM query"),
         ((JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1"),), "DELETE FROM assessor"),
     ],
 )
@@ -116,14 +118,15 @@ def test_no_other_program_can_change_a_judgement_in_the_sqlite_file(tmp_path: Pa
         execute(
             store,
             "INSERT INTO query VALUES ('p1-method', 'p1', 'method', '[0]')",
-            "INSERT INTO assessor VALUES ('a1', NULL, FALSE, NULL)",
-            "INSERT INTO assessor VALUES ('z1', NULL, TRUE, NULL)",
-            "INSERT INTO assessor VALUES ('a2', NULL, FALSE, NULL)",
+            "INSERT INTO assessor VALUES ('a1', NULL, FALSE)",
+            "INSERT INTO assessor VALUES ('z1', NULL, TRUE)",
+            "INSERT INTO assessor VALUES ('a2', NULL, FALSE)",
         )
         recorded(store)
     connection = sqlite3.connect(path)
     columns = (
-        "source, query_id, doc_id, assessor, annotation, revision, grade, flags, payload, content_sha256, recorded_at"
+        "source, server, query_id, doc_id, assessor, occasion, annotation, revision, grade, flags, payload, "
+        "content_sha256, recorded_at"
     )
     worse = columns.replace("grade", "0")
     for statement in (

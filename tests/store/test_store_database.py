@@ -210,7 +210,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_refusal_by_the_database_shows_no_value(store: Store) -> None:
-    insert = text("INSERT INTO assessor VALUES (:name, 'person@example.org', FALSE, NULL)")
+    insert = text("INSERT INTO assessor VALUES (:name, 'person@example.org', FALSE)")
     with pytest.raises(StoreError, match="account") as caught, store.begin() as session:
         session.connection().execute(insert, [{"name": "a1"}, {"name": "a2"}])
     assert "person@example.org" not in str(caught.value)

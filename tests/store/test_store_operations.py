@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.errors import InputError, MissingInput
-from annot.records import Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query
+from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query
 from annot.store import facet_labels, people, pools, queries, runs, splits, studio
 from annot.store.database import Store
 from annot.store.facet_labels import CARRIED, CORRECTED, FacetLabels
@@ -13,6 +13,7 @@ from annot.store.people import Plan
 from annot.store.rows import Change
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlmodel import Session
 
 PREDICTED = "predicted:0123abcd"
 NOW = "2024-05-01T12:00:00Z"
@@ -209,14 +210,23 @@ def test_a_document_twice_in_a_pool_is_refused(study: Store) -> None:
 # People and plan
 
 
-def test_assessors_come_back_and_keep_their_server_user(study: Store) -> None:
+def opened(
+    session: Session, assessor: str = "a1", *, round: studio.Round = "judge", url: str = "http://one", account: int = 5
+) -> studio.Project:
+    return studio.open_project(session, round=round, assessor=assessor, server="one", url=url, account_id=account)
+
+
+def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
+    def known() -> list[int | None]:
+        return [project.account_id for project in studio.read_projects(session)]
+
     with study.begin() as session:
-        people.set_server_user(session, "a1", 5)
+        opened(session)
         assert people.put_assessors(session, [Assessor("a1", "one@example.org", True)]) == Change(0, 1, 0, 0)
-        assert people.read_server_users(session) == {"a1": 5}
+        assert known() == [5]
         swapped = [Assessor("a1", "two@example.org", False), Assessor("a2", "one@example.org", False)]
         assert people.put_assessors(session, swapped) == Change(0, 2, 0, 0)
-        assert people.read_server_users(session) == {}
+        assert known() == [None]
         assert people.read_assessors(session) == (*swapped, Assessor("z1", None, True))
 
 
@@ -273,39 +283,55 @@ def test_a_plan_names_every_unknown_query_and_assessor(study: Store) -> None:
 
 
 def test_projects_and_tasks_map_pairs_to_the_server(study: Store) -> None:
+    first, second = Asked("p1-method", "d1"), Asked("p1-method", "d2")
+    again = Asked("p1-method", "d1", 2)
     with study.begin() as session:
-        project = studio.open_project(session, round="judge", assessor="a1", server="http://one")
-        assert studio.open_project(session, round="judge", assessor="a1", server="http://one") == project
-        other = studio.open_project(session, round="adjudicate", assessor="z1", server="http://one")
+        project = opened(session)
+        assert opened(session) == project
+        other = opened(session, "z1", round="adjudicate")
         studio.set_remote_project(session, project.project, 40)
         assert studio.read_projects(session, round="judge") == (project._replace(remote_id=40),)
         assert studio.read_projects(session) == (other, project._replace(remote_id=40))
-        tasks = {("p1-method", "d1"): 1, ("p1-method", "d2"): 2}
-        assert studio.record_tasks(session, project.project, tasks) == Change(2, 0, 0, 0)
-        assert studio.record_tasks(session, project.project, tasks) == Change(0, 0, 0, 2)
-        swapped = {("p1-method", "d1"): 2, ("p1-method", "d2"): 1}
-        assert studio.record_tasks(session, project.project, swapped) == Change(0, 2, 0, 0)
+        tasks = {first: 1, second: 2, again: 3}
+        assert studio.record_tasks(session, project.project, tasks) == Change(3, 0, 0, 0)
+        assert studio.record_tasks(session, project.project, tasks) == Change(0, 0, 0, 3)
+        swapped = {first: 2, second: 1, again: 3}
+        assert studio.record_tasks(session, project.project, swapped) == Change(0, 2, 0, 1)
         assert studio.read_tasks(session, project.project) == swapped
         assert studio.read_tasks(session, other.project) == {}
-        studio.forget_tasks(session, project.project, [("p1-method", "d1"), ("p1-method", "d9")])
-        assert studio.read_tasks(session, project.project) == {("p1-method", "d2"): 1}
+        studio.forget_tasks(session, project.project, [first, Asked("p1-method", "d9")])
+        assert studio.read_tasks(session, project.project) == {second: 1, again: 3}
+
+
+def test_a_server_at_another_address_is_the_same_server(study: Store) -> None:
+    with study.begin() as session:
+        project = opened(session)
+        studio.set_remote_project(session, project.project, 40)
+        moved = opened(session, url="http://two", account=6)
+        assert moved == project._replace(url="http://two", account_id=6, remote_id=40)
+        another = studio.open_project(
+            session, round="judge", assessor="a1", server="two", url="http://two", account_id=6
+        )
+        assert another.project != project.project
+        assert another.remote_id is None
 
 
 def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
     with study.begin() as session:
-        project = studio.open_project(session, round="judge", assessor="a1", server="http://one").project
-        studio.record_tasks(session, project, {("p1-method", "d1"): 1})
+        project = opened(session).project
+        studio.record_tasks(session, project, {Asked("p1-method", "d1"): 1})
         with pytest.raises(InputError, match="several pairs"):
-            studio.record_tasks(session, project, {("p1-method", "d2"): 1})
+            studio.record_tasks(session, project, {Asked("p1-method", "d2"): 1})
 
 
 def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: Store) -> None:
+    tasks = {Asked("p1-method", "d1"): 1}
     with study.begin() as session:
-        project = studio.open_project(session, round="judge", assessor="a1", server="http://one").project
+        project = opened(session).project
         studio.set_remote_project(session, project, 40)
-        studio.record_tasks(session, project, {("p1-method", "d1"): 1})
+        studio.record_tasks(session, project, tasks)
         studio.set_remote_project(session, project, 40)
-        assert studio.read_tasks(session, project) == {("p1-method", "d1"): 1}
+        assert studio.read_tasks(session, project) == tasks
         studio.set_remote_project(session, project, 41)
         assert studio.read_tasks(session, project) == {}
 

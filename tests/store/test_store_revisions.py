@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from annot.errors import InputError
@@ -93,15 +94,14 @@ def test_an_annotation_that_vanished_leaves_a_tombstone_and_can_come_back(study:
     record(study, sourced(1, annotation="7"), sourced(2, annotation="8", pair=("p1-method", "d2")))
     record(study, sourced(0, annotation="9", assessor="a2"))
 
-    def vanish(*, at: str, pairs: set[tuple[str, str]] | None = None) -> int:
+    def vanish() -> int:
         with study.begin() as session:
             return judgements.record_vanished(
-                session, source=STUDIO, assessor="a1", seen=["8"], recorded_at=at, pairs=pairs
+                session, source=STUDIO, server="", assessor="a1", seen=["8"], recorded_at=LATER
             )
 
-    assert vanish(at=LATER, pairs={("p1-method", "d2")}) == 0
-    assert vanish(at=LATER) == 1
-    assert vanish(at=LATER) == 0
+    assert vanish() == 1
+    assert vanish() == 0
     with study.read() as session:
         tombstone, other, kept = judgements.read_judgements(session)
     assert (tombstone.grade, tombstone.flags, tombstone.revision) == (None, (DELETED,), 2)
@@ -109,6 +109,42 @@ def test_an_annotation_that_vanished_leaves_a_tombstone_and_can_come_back(study:
     assert (kept.grade, kept.flags) == (2, ())
     assert record(study, sourced(1, annotation="7")) == Recorded(0, 1, 0)
     assert ("d1", "a1", 1, 3) in grades(study)
+
+
+def test_what_another_server_holds_did_not_vanish_here(study: Store) -> None:
+    here, there = sourced(1, annotation="7")._replace(server="one"), sourced(3, annotation="7")._replace(server="two")
+    assert record(study, here, there) == Recorded(2, 0, 0)
+    with study.begin() as session:
+        gone = judgements.record_vanished(
+            session, source=STUDIO, server="one", assessor="a1", seen=[], recorded_at=LATER
+        )
+    assert gone == 1
+    with study.read() as session:
+        standing = {one.server: one.judgement for one in judgements.read_sourced(session)}
+    assert (standing["one"].grade, standing["one"].flags) == (None, (DELETED,))
+    assert (standing["two"].grade, standing["two"].flags) == (3, ())
+
+
+def test_of_two_servers_the_later_answer_comes_last_whatever_its_number(study: Store) -> None:
+    def at(server: str, annotation: str, grade: int, moment: str) -> judgements.SourcedJudgement:
+        one = sourced(grade, annotation=annotation)
+        return one._replace(server=server, judgement=replace(one.judgement, judged_at=moment))
+
+    record(study, at("old", "900", 1, "2031-01-01T00:00:00Z"), at("new", "3", 2, "2031-02-01T00:00:00Z"))
+    with study.read() as session:
+        assert [one.grade for one in judgements.read_judgements(session)] == [1, 2]
+
+
+def test_a_hidden_repeat_is_a_line_of_its_own(study: Store) -> None:
+    first = sourced(1, annotation="7")
+    again = first._replace(annotation="8", judgement=replace(first.judgement, grade=2, occasion=2))
+    assert record(study, first, again) == Recorded(2, 0, 0)
+    assert record(study, first, again) == Recorded(0, 0, 2)
+    with study.read() as session:
+        assert [(one.occasion, one.grade, one.revision) for one in judgements.read_judgements(session)] == [
+            (1, 1, 1),
+            (2, 2, 1),
+        ]
 
 
 def test_faults_are_listed_together_and_nothing_is_written(study: Store) -> None:
@@ -204,7 +240,9 @@ def test_a_vanished_adjudication_leaves_a_tombstone(study: Store) -> None:
     settle(study, settled(1))
     for expected in (1, 0):
         with study.begin() as session:
-            gone = adjudications.record_vanished(session, source=STUDIO, adjudicator="z1", seen=[], recorded_at=LATER)
+            gone = adjudications.record_vanished(
+                session, source=STUDIO, server="", adjudicator="z1", seen=[], recorded_at=LATER
+            )
             assert gone == expected
     with study.read() as session:
         (one,) = adjudications.read_adjudications(session)

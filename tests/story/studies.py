@@ -31,7 +31,7 @@ from annot.store.studio import Round
 from annot.workspace import Workspace, write_file
 from fixtures_studio import Studio
 
-Pair = tuple[str, str]
+Pair = tuple[str, ...]
 
 SETTINGS = """
 [collection]
@@ -111,7 +111,7 @@ class Study:
         with open_store(self.workspace.database_url) as store, store.read() as session:
             (project,) = [one for one in tasks_of_store.read_projects(session, round=round) if one.assessor == name]
             tasks = tasks_of_store.read_tasks(session, project.project)
-        return {"/".join(pair): task_id for pair, task_id in tasks.items()}
+        return {"/".join(asked.pair): task_id for asked, task_id in tasks.items()}
 
     def as_person(self, name: str) -> Gateway:
         """A gateway with the token of that person's own account."""
@@ -174,7 +174,7 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
         queries.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), seed=None, dry_run=False)
+    plan.make(ws, queries=(), repeats=None, seed=None, dry_run=False)
     return Study(folder, studio)
 
 

@@ -6,24 +6,27 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from annot.errors import InputError, StudioError
+from annot.errors import InputError, MissingInput, StudioError
 from annot.labelstudio import server
 from annot.labelstudio.annotations import write_result
 from annot.records import Assessor
 from annot.steps import assessors, plan, pull, push
 from annot.store import judgements, people
+from annot.store import studio as tasks_of_store
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement
 from fixtures_studio import Studio, template_folder
-from studies import Pair, Study, draw_pools, make_study, quietly
+from studies import PEOPLE, Pair, Study, add_people, draw_pools, make_study, quietly
 
 pytestmark = pytest.mark.studio
 
@@ -228,8 +231,6 @@ def test_a_project_deleted_on_the_server_loses_no_judgement_and_is_made_again(pu
 
 
 def test_tasks_of_a_push_that_was_killed_before_it_noted_them_down_count_when_they_are_judged(pushed: Study) -> None:
-    from annot.store import studio as tasks_of_store
-
     pair = pushed.planned()["a1"][0]
     pushed.judge("a1", {pair: 2})
     with open_store(pushed.workspace.database_url) as store, store.begin() as session:
@@ -243,7 +244,7 @@ def test_a_plan_that_has_grown_is_sent_behind_what_is_there(pushed: Study) -> No
     before = {name: [task["id"] for task in pushed.on_server(name)] for name in ("a1", "a2")}
     first = pushed.planned()
     draw_pools(pushed.workspace, per_method=5)
-    plan.make(pushed.workspace, queries=(), seed=None, dry_run=False)
+    plan.make(pushed.workspace, queries=(), repeats=None, seed=None, dry_run=False)
     send(pushed)
     for name, pairs in pushed.planned().items():
         there = pushed.on_server(name)
@@ -288,12 +289,12 @@ def test_a_pull_after_an_account_was_changed_says_what_to_do(pushed: Study) -> N
     assert exported(pushed) == held
 
 
-def people_ids(study: Study) -> dict[str, int]:
+def people_ids(study: Study) -> dict[str, int | None]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return people.read_server_users(session)
+        return {one.assessor: one.account_id for one in tasks_of_store.read_projects(session, round="judge")}
 
 
-def remove_account(studio: Studio, user_id: int) -> None:
+def remove_account(studio: Studio, user_id: int | None) -> None:
     """What an administrator does who takes a person off the organisation."""
     headers = {"Authorization": f"Token {studio.token}"}
     with httpx.Client(base_url=studio.url, headers=headers, trust_env=False) as http:
@@ -333,6 +334,10 @@ def own_server(studio: Studio) -> Iterator[Studio]:
     """A second Label Studio, which a test may stop and start."""
     folder = Path(tempfile.mkdtemp(prefix="annot-restarted-"))
     shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
+    (database,) = (folder / "data").glob("*.sqlite3")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        # An installation of its own, not the other's data at another address.
+        connection.execute("UPDATE organization SET created_at = '2031-03-14 15:09:26.535897'")
     try:
         running = up(folder)
         yield Studio(running.url, server.credentials(folder).token, folder)
@@ -365,9 +370,39 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
     assert exported(study) == held
 
     own_server.url = up(own_server.folder, port=int(own_server.url.rsplit(":", 1)[1]) + 7).url
+    assert row(fetch(study), "a1").judged == 2
+    assert exported(study) == held
     assert [(one.there, one.sent) for one in send(study).projects] == [(len(pairs), 0), (len(pairs), 0)]
     study.judge("a1", dict.fromkeys(pairs[2:4], 3))
     pulled = row(fetch(study), "a1")
     assert (pulled.judged, pulled.new, pulled.changed, pulled.flagged) == (4, 2, 0, 0)
     assert len(exported(study)) == 4
     assert exported(study).items() >= held.items()
+
+
+def test_a_study_that_moves_to_another_server_keeps_what_was_judged_on_the_first(
+    pushed: Study, own_server: Studio
+) -> None:
+    pairs = pushed.planned()["a1"]
+    pushed.judge("a1", {pairs[0]: 1, pairs[1]: 2})
+    fetch(pushed)
+    held = exported(pushed)
+    link = pushed.workspace.cache / "studio"
+    link.unlink()
+    link.symlink_to(own_server.folder)
+    moved = Study(pushed.folder, own_server)
+    with pytest.raises(MissingInput, match="nothing was sent"):
+        fetch(moved)
+    add_people(moved.workspace, PEOPLE)
+    assert {one.assessor: one.sent for one in send(moved).projects} == {"a1": len(pairs), "a2": len(pairs)}
+    assert row(fetch(moved), "a1").changed == 0
+    assert exported(moved) == held
+    # Judged anew on the second server, the later answer counts; both stay.
+    moved.judge("a1", {pairs[0]: 3})
+    fetch(moved)
+    assert exported(moved) == held | {(*pairs[0], "a1"): held[(*pairs[0], "a1")] | {"grade": 3}}
+    assert [one.judgement.grade for one in history(moved, pairs[0], "a1")] == [1, 3]
+    # Back on the first one, its answers are the same ones still.
+    link.unlink()
+    link.symlink_to(pushed.studio.folder)
+    assert (row(fetch(pushed), "a1").new, row(fetch(pushed), "a1").changed) == (0, 0)

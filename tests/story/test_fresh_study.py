@@ -30,7 +30,8 @@ from annot.steps import (
     simulate,
 )
 from annot.steps.init import init
-from annot.store import papers, people
+from annot.store import papers
+from annot.store import studio as tasks_of_store
 from annot.store.database import open_store
 from annot.workspace import Workspace, write_file
 from fixtures_studio import Studio
@@ -114,7 +115,7 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     """Four query-facets planned for two assessors, sent, judged by simulated people, pulled."""
     ws = drawn.ws
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=JUDGED, seed=None, dry_run=False)
+    plan.make(ws, queries=JUDGED, repeats=None, seed=None, dry_run=False)
     push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
     simulate.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
     pull.pull(ws, url=None, api_key=None, advance=quietly)
@@ -189,7 +190,7 @@ def test_every_pair_comes_back_once_as_it_was_judged(judged: Study) -> None:
     held = {(one["query_id"], one["doc_id"], one["assessor"]): one for one in map(json.loads, lines)}
     assert len(held) == len(lines) == 2 * len(pairs)
     with open_store(judged.workspace.database_url) as store, store.read() as session:
-        accounts = people.read_server_users(session)
+        accounts = {one.assessor: one.account_id for one in tasks_of_store.read_projects(session, round="judge")}
     for name, mine in planned.items():
         there = judged.on_server(name)
         assert [task["data"]["pair_id"] for task in there] == ["/".join(pair) for pair in mine]

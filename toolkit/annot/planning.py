@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from annot.errors import InputError
-from annot.records import Assignment, Query
+from annot.records import Asked, Assignment, Query
 from annot.seeding import generator
+
+FEWEST_FOR_REPEATS = 10
 
 
 def draw_plan(
@@ -24,6 +29,7 @@ def draw_plan(
     *,
     per_pair: int,
     assignment: str,
+    repeats: float,
     seed: int,
     standing: Iterable[Assignment] = (),
 ) -> tuple[Assignment, ...]:
@@ -31,6 +37,7 @@ def draw_plan(
 
     documents: the `doc_id`s to judge of each `query_id`.
     assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
+    repeats: the share of an assessor's pairs of a query that come again later in the same query, as hidden repeats.
     standing: assignments that were made before; they keep their place, and new pairs are added behind them.
 
     Raises InputError when there are fewer assessors than a pair needs, or a standing assignment has no pair any more.
@@ -69,7 +76,7 @@ def draw_plan(
                 teams.take(team, query_id, 1)
                 for name in team:
                     given[name].setdefault(query_id, []).append(doc_id)
-    return (*standing, *_sequence(given, standing, seed))
+    return (*standing, *_sequence(given, standing, repeats, seed))
 
 
 def plan_lines(plan: Iterable[Assignment]) -> str:
@@ -77,7 +84,13 @@ def plan_lines(plan: Iterable[Assignment]) -> str:
     ordered = sorted(plan, key=lambda one: (one.assessor, one.position))
     return "".join(
         json.dumps(
-            {"assessor": one.assessor, "position": one.position, "query_id": one.query_id, "doc_id": one.doc_id},
+            {
+                "assessor": one.assessor,
+                "position": one.position,
+                "query_id": one.query_id,
+                "doc_id": one.doc_id,
+                "occasion": one.occasion,
+            },
             ensure_ascii=False,
         )
         + "\n"
@@ -128,12 +141,13 @@ class _Teams:
 def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[str, ...]]:
     members: dict[tuple[str, str], list[str]] = {}
     for one in assignments:
-        members.setdefault((one.query_id, one.doc_id), []).append(one.assessor)
+        if one.occasion == 1:
+            members.setdefault((one.query_id, one.doc_id), []).append(one.assessor)
     return {pair: tuple(names) for pair, names in members.items()}
 
 
 def _sequence(
-    given: Mapping[str, Mapping[str, Sequence[str]]], standing: Sequence[Assignment], seed: int
+    given: Mapping[str, Mapping[str, Sequence[str]]], standing: Sequence[Assignment], repeats: float, seed: int
 ) -> list[Assignment]:
     sequence: list[Assignment] = []
     for assessor in sorted(given):
@@ -142,10 +156,26 @@ def _sequence(
         for at in generator(seed, "queries", assessor).permutation(len(queries)):
             query_id = queries[at]
             documents = sorted(given[assessor][query_id])
-            for place in generator(seed, "documents", assessor, query_id).permutation(len(documents)):
+            order = generator(seed, "documents", assessor, query_id).permutation(len(documents))
+            asked = [Asked(query_id, documents[place]) for place in order]
+            for one in _with_repeats(asked, repeats, generator(seed, "repeats", assessor, query_id)):
                 position += 1
-                sequence.append(Assignment(query_id, documents[place], assessor, position))
+                sequence.append(Assignment(*one.pair, assessor, position, one.occasion))
     return sequence
+
+
+def _with_repeats(asked: Sequence[Asked], rate: float, rng: np.random.Generator) -> list[Asked]:
+    """The sequence with some of its first half asked again, each behind half as many others as there are.
+
+    Within one query nobody wonders at seeing its paper again. A few candidates would be remembered: such a query gets
+    none. The rate is met on average, whatever its fraction of a pair.
+    """
+    half = len(asked) // 2
+    count = min(half, math.floor(rate * len(asked) + rng.random())) if len(asked) >= FEWEST_FOR_REPEATS else 0
+    behind: dict[int, list[Asked]] = {}
+    for first in sorted(rng.choice(half, size=count, replace=False).tolist()) if count else []:
+        behind.setdefault(int(rng.integers(first + half, len(asked))), []).append(asked[first]._replace(occasion=2))
+    return [one for at, own in enumerate(asked) for one in (own, *behind.get(at, ()))]
 
 
 def _check_standing(

@@ -103,14 +103,37 @@ class Assessor:
     adjudicator: bool
 
 
+class Asked(NamedTuple):
+    """What one person is asked once: a pair, and the occasion, 2 where the same person is asked the same pair again."""
+
+    query_id: str
+    doc_id: str
+    occasion: int = 1
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1."""
+    """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1.
+
+    `occasion` is 2 for a hidden repeat: the same pair given to the same assessor again, to see who agrees with
+    themselves.
+    """
 
     query_id: str
     doc_id: str
     assessor: str
     position: int
+    occasion: int = 1
+
+    @property
+    def asked(self) -> Asked:
+        """What is asked of the assessor."""
+        return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +156,13 @@ class Judgement:
     lead_time: float | None = None
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
+    occasion: int = 1
+    """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair."""
+
+    @property
+    def asked(self) -> Asked:
+        """What was asked of the assessor."""
+        return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,8 @@ class JudgingSettings(_Section):
     per_pair: Annotated[int, Field(ge=1)] = 2
     assignment: Literal["per-query", "per-pair"] = "per-query"
     """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn anew for each pair."""
+    repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.0
+    """The share of an assessor's pairs that are asked again, unannounced: what one person's grades are worth."""
     isolation: Literal["project"] = "project"
     missing: MissingPolicy = "drop"
     """How agreement treats a judgement that is missing: leave the pair out, or count it as grade 0."""

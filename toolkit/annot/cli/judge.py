@@ -115,6 +115,15 @@ AssessorsOption = Annotated[
     int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
 ]
 PerPairOption = Annotated[int | None, typer.Option(min=1, help="Assessors of each pair.", show_default="annot.toml")]
+RepeatsOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=0.5,
+        help="Share of an assessor's pairs that come again, unannounced.",
+        show_default="annot.toml",
+    ),
+]
 CoefficientOption = Annotated[str, typer.Option(help="Whose interval is forecast, as `annot agreement --json` has it.")]
 
 plan = typer.Typer(help="Who judges what, in which order; bare: draw and write the plan.", invoke_without_command=True)
@@ -126,6 +135,7 @@ def plan_make(
     queries: Annotated[
         list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
     ] = None,
+    repeats: RepeatsOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the plan.", show_default="annot.toml")] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Plan nothing: forecast a design, as `annot plan simulate` does.")
@@ -145,7 +155,16 @@ def plan_make(
         return
     if simulate:
         plan_simulate(
-            design_queries, per_method, assessors, per_pair, hourly_rate, coefficient, seed, workspace, as_json
+            design_queries,
+            per_method,
+            assessors,
+            per_pair,
+            repeats,
+            hourly_rate,
+            coefficient,
+            seed,
+            workspace,
+            as_json,
         )
         return
     design: dict[str, float | None]
@@ -156,9 +175,10 @@ def plan_make(
     from annot.steps import plan as step
     from annot.workspace import Workspace
 
-    made = step.make(Workspace.open(workspace), queries=tuple(queries or ()), seed=seed, dry_run=dry_run)
-    rows = [[one.assessor, one.queries, one.pairs] for one in made.loads]
-    text = table(["assessor", "queries", "pairs"], rows) + f"\n\n{made.pairs} pairs, plan {made.sha256[:12]}"
+    ws = Workspace.open(workspace)
+    made = step.make(ws, queries=tuple(queries or ()), repeats=repeats, seed=seed, dry_run=dry_run)
+    rows = [[one.assessor, one.queries, one.pairs, one.repeats] for one in made.loads]
+    text = table(["assessor", "queries", "pairs", "repeats"], rows) + f"\n\n{made.pairs} pairs, plan {made.sha256[:12]}"
     emit("plan", made, text, as_json=as_json)
 
 
@@ -168,6 +188,7 @@ def plan_simulate(
     per_method: PerMethodOption = None,
     assessors: AssessorsOption = None,
     per_pair: PerPairOption = None,
+    repeats: RepeatsOption = None,
     hourly_rate: HourlyRateOption = None,
     coefficient: CoefficientOption = "alpha_ordinal",
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default="annot.toml")] = None,
@@ -184,6 +205,7 @@ def plan_simulate(
         per_method=per_method,
         assessors=assessors,
         per_pair=per_pair,
+        repeats=repeats,
         hourly_rate=hourly_rate,
         coefficient=coefficient,
         seed=seed,

@@ -109,6 +109,10 @@ def import_judgements(
     seconds: Annotated[
         str | None, typer.Option("--seconds-column", help="The seconds it took.", show_default=False)
     ] = None,
+    occasion: Annotated[
+        str | None,
+        typer.Option("--occasion-column", help="2 where a person judged a pair again, unaware.", show_default=False),
+    ] = None,
     comment: Annotated[
         str | None, typer.Option("--comment-column", help="What was written with the grade.", show_default=False)
     ] = None,
@@ -128,7 +132,7 @@ def import_judgements(
     from annot.workspace import Workspace
 
     named = {"query": query, "document": document, "assessor": assessor, "grade": grade}
-    named |= {"time": time, "seconds": seconds, "comment": comment}
+    named |= {"time": time, "seconds": seconds, "occasion": occasion, "comment": comment}
     imported = step.judgements_from(
         Workspace.open(workspace),
         file,

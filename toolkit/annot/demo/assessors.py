@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from annot.seeding import generator
 COMMENT_RATE = 0.04
 SPREAD_OF_TIMES = 0.45
 """Standard deviation of the logarithm of the time that a judgement takes."""
+STABLE = 0.7
+"""How strongly two views of a pair by one person, on two occasions, go together: the correlation of their noise."""
 
 
 class Answer(NamedTuple):
@@ -36,7 +39,7 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAssessor:
-    """One person's way of judging. The same pair under the same seed always gets the same answer."""
+    """One person's way of judging. The same pair under the same seed always gets the same answer on an occasion."""
 
     name: str
     severity: float
@@ -49,8 +52,10 @@ class SimulatedAssessor:
     seconds: float
     """The median time for a pair."""
 
-    def judge(self, query_id: str, doc_id: str, *, relevance: float, seed: int, reasons: Sequence[str]) -> Answer:
-        """The answer for one pair.
+    def judge(
+        self, query_id: str, doc_id: str, occasion: int = 1, *, relevance: float, seed: int, reasons: Sequence[str]
+    ) -> Answer:
+        """The answer for one pair. Asked again on another occasion, the person remembers some of the first view.
 
         relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
         """
@@ -59,7 +64,11 @@ class SimulatedAssessor:
         lead_time = _seconds(rng, self.seconds * (0.5 if at_once else 1.0))
         if rng.random() < self.cannot_judge_rate:
             return Answer(None, str(rng.choice(list(reasons))), None, lead_time)
-        grade = _grade(relevance - self.severity + rng.normal(0.0, self.noise), self.thresholds)
+        view = rng.normal(0.0, 1.0)
+        if occasion > 1:
+            fresh = generator(seed, "judge again", self.name, query_id, doc_id, str(occasion)).normal(0.0, 1.0)
+            view = STABLE * view + math.sqrt(1 - STABLE**2) * fresh
+        grade = _grade(relevance - self.severity + self.noise * view, self.thresholds)
         comment = str(rng.choice(_COMMENTS[min(grade, 3)])) if rng.random() < COMMENT_RATE else None
         return Answer(grade, None, comment, lead_time)
 

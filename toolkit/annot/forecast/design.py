@@ -43,7 +43,7 @@ def simulate_design(
     """
     _check_design(design, tables)
     pairs = design.queries * design.pool_size
-    asked = pairs * design.per_pair
+    asked = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor: dict[str, list[Judgement]] = {}
     for one in latest_counting(pilot):
         by_assessor.setdefault(one.assessor, []).append(one)
@@ -172,6 +172,8 @@ def _check_design(design: Design, tables: Tables) -> None:
         "assessors": design.assessors,
     }
     faults = [f"{n} {name}, expected 1 or more" for name, n in named.items() if n < 1]
+    if not 0 <= design.repeats <= 1:
+        faults.append(f"a share of repeats of {design.repeats}, expected 0 to 1")
     if design.assessors < design.per_pair:
         faults.append(f"{design.assessors} assessor(s), expected at least the {design.per_pair} of one pair")
     if tables.ndim != 3 or tables.shape[1] != tables.shape[2] or not len(tables):

@@ -110,6 +110,8 @@ class Design:
     pool_size: int
     per_pair: int
     assessors: int
+    repeats: float
+    """The share of an assessor's pairs that are asked again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from annot.records import Decision, Judgement
 
 
 def write_judgements(judgements: Iterable[Judgement]) -> str:
-    """One judgement a line, by query, document and assessor.
+    """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
@@ -21,11 +21,12 @@ def write_judgements(judgements: Iterable[Judgement]) -> str:
             "query_id": one.query_id,
             "doc_id": one.doc_id,
             "assessor": one.assessor,
+            "occasion": one.occasion,
             "grade": one.grade,
             "cannot_judge": one.cannot_judge,
             "comment": one.comment,
         }
-        for one in sorted(counted, key=lambda one: (one.query_id, one.doc_id, one.assessor))
+        for one in sorted(counted, key=lambda one: (one.query_id, one.doc_id, one.assessor, one.occasion))
     )
 
 

@@ -23,6 +23,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "grade": ("grade", "relevance", "rating", "rel", "judgement", "judgment"),
     "time": ("time", "judged_at", "timestamp", "created_at", "datetime", "date"),
     "seconds": ("seconds", "lead_time", "duration", "time_spent"),
+    "occasion": ("occasion",),
     "comment": ("comment", "comments", "note", "notes", "remark"),
 }
 """The names under which each field is found when none is given; case, and hyphen or blank for `_`, do not matter."""
@@ -49,6 +50,8 @@ class FileJudgement:
     """ISO 8601, UTC."""
     seconds: float | None
     comment: str | None
+    occasion: int
+    """2 where the same person judged the same pair again without knowing; 1 otherwise."""
     row: Mapping[str, Any]
     """The row as it was read, by column."""
 
@@ -58,7 +61,7 @@ def read_judgements(
 ) -> tuple[FileJudgement, ...]:
     """The judgements in the bytes of a file, in its order.
 
-    columns: the column of each field that the caller names; others are found by `NAMES`, time, seconds and comment
+    columns: the column of each field that the caller names; others are found by `NAMES`, those that are not required
     only where they are there. scale: the names of the grades from 0 upward; a grade is a number of the scale or one of
     these names. time: a moment (ISO 8601, UTC where it has no zone, or Unix time), or else the seconds it took.
     CSV is read as `annot.spreadsheet` does; a file whose first character is `{` is JSON Lines.
@@ -84,12 +87,12 @@ def read_judgements(
 
 
 def _refuse_doubles(judgements: Iterable[FileJudgement], faults: Faults) -> None:
-    seen: dict[tuple[str, str, str], int] = {}
+    seen: dict[tuple[str, str, str, int], int] = {}
     for one in judgements:
-        key = (one.query, one.document, one.assessor)
+        key = (one.query, one.document, one.assessor, one.occasion)
         if key in seen:
             problem = f"{one.query} {one.document}: this assessor has a grade for the pair on line {seen[key]} already"
-            faults.add(f"{problem}, expected one", line=one.line)
+            faults.add(f"{problem}, expected one; a repeat has an occasion of its own", line=one.line)
         seen.setdefault(key, one.line)
 
 
@@ -165,6 +168,7 @@ class _Reading:
         grade = self._grade(line, row)
         judged_at, seconds = self._time(line, row)
         given = self._seconds(line, row)
+        occasion = self._occasion(line, row)
         if len(self._faults.found) > before:
             return None
         return FileJudgement(
@@ -176,6 +180,7 @@ class _Reading:
             judged_at=judged_at,
             seconds=seconds if given is None else given,
             comment=self._text("comment", row) or None,
+            occasion=occasion,
             row=row,
         )
 
@@ -230,6 +235,13 @@ class _Reading:
             self._faults.add(f"time {text!r}, {expected}", line=line)
             return None, None
         return None, number
+
+    def _occasion(self, line: int, row: Mapping[str, Any]) -> int:
+        text = self._text("occasion", row) or "1"
+        if not re.fullmatch("[1-9]", text):
+            self._faults.add(f"occasion {text!r}, expected 1, or 2 for a repeat", line=line)
+            return 1
+        return int(text)
 
     def _seconds(self, line: int, row: Mapping[str, Any]) -> float | None:
         text = self._text("seconds", row)

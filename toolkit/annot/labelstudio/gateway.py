@@ -94,6 +94,13 @@ class Gateway:
         with self._asking("asking for the version"):
             return str(self._client.versions.get(request_options=_READ).model_dump()["release"])
 
+    def identity(self) -> str:
+        """What tells this server's data from another's, whatever its address: its organisation and when it was made."""
+        with self._asking("asking which server this is"):
+            active = self._client.users.whoami(request_options=_READ).active_organization
+            made = {one.id: one.created_at for one in self._client.organizations.list(request_options=_READ)}
+            return f"{active} of {made[active].isoformat()}"
+
     def whoami(self) -> StudioUser:
         """The account whose token this is. Raises StudioError on a wrong token, server or address."""
         with self._asking("checking the token"):

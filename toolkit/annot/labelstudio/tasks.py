@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
-from annot.records import LABELS
+from annot.records import LABELS, Asked
 
 SIDES = ("query", "cand")
 
@@ -44,15 +44,19 @@ class Opinion(NamedTuple):
     comment: str | None
 
 
-def pair_key(query_id: str, doc_id: str) -> str:
-    """The key of a pair on the server: `query_id/doc_id`, with `/` and `%` inside an id escaped."""
-    return f"{_escape_id(query_id)}/{_escape_id(doc_id)}"
+def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
+    """The key of a task on the server: `query_id/doc_id`, with `/` and `%` inside an id escaped.
+
+    A hidden repeat has `/2` behind it.
+    """
+    key = f"{_escape_id(query_id)}/{_escape_id(doc_id)}"
+    return key if occasion == 1 else f"{key}/{occasion}"
 
 
-def split_key(key: str) -> tuple[str, str]:
-    """The query and document ids of `pair_key`."""
-    query_id, _, doc_id = key.partition("/")
-    return _unescape_id(query_id), _unescape_id(doc_id)
+def split_key(key: str) -> Asked:
+    """What `pair_key` stands for."""
+    query_id, doc_id, occasion = (*key.split("/", 2), "1")[:3]
+    return Asked(_unescape_id(query_id), _unescape_id(doc_id), int(occasion))
 
 
 def progress_text(place: Place) -> str:
@@ -65,8 +69,7 @@ def progress_text(place: Place) -> str:
 
 def judge_task(
     *,
-    query_id: str,
-    doc_id: str,
+    asked: Asked,
     facet: str,
     facet_help: str,
     facet_labels: Sequence[str],
@@ -94,7 +97,7 @@ def judge_task(
     ]
     return {
         "data": {
-            "pair_id": pair_key(query_id, doc_id),
+            "pair_id": pair_key(*asked),
             "facet": facet,
             "facet_help": facet_help,
             "progress": progress_text(place),

@@ -81,6 +81,9 @@ class JudgingFacts:
     cannot_judge: int
     missing_judgements: int
     repeats: int
+    """Answers to hidden repeats where both times a grade was given."""
+    repeats_same: int
+    """Those with the same grade again."""
     audit: tuple[str, ...]
     """The findings of the audit, in words; empty when it found nothing."""
     simulated: bool

@@ -14,12 +14,15 @@ from annot.diagnosis import (
     Comparison,
     Diagnosis,
     Panel,
+    Repeat,
+    SelfConsistency,
     Severity,
     Undefined,
     against_final,
     compare_with_final,
     diagnose,
     pairwise_matrix,
+    self_consistency,
     severities,
 )
 
@@ -36,10 +39,13 @@ class Diagnosed:
     severities: tuple[Severity, ...]
     diagnosis: Diagnosis | Undefined
     dawid_skene: Comparison
+    self_consistency: tuple[SelfConsistency, ...]
+    """Who agrees with themselves; empty where nothing was asked twice."""
 
 
 def diagnosed(
     panel: Panel,
+    repeats: Sequence[Repeat],
     *,
     coefficient: Callable[[npt.NDArray[np.float64], Sequence[int]], float],
     alpha: float,
@@ -48,11 +54,12 @@ def diagnosed(
     hardest: int,
     examples: int,
 ) -> Diagnosed:
-    """Look at the panel; `coefficient` is computed between every two assessors."""
+    """Look at the panel and the repeats; `coefficient` is computed between every two assessors."""
     return Diagnosed(
         matrix=pairwise_matrix(panel, coefficient=coefficient, level=level),
         against_final=against_final(panel, level=level),
         severities=severities(panel, level=level),
         diagnosis=diagnose(panel, alpha=alpha, level=level, seed=seed, hardest=hardest, examples=examples),
         dawid_skene=compare_with_final(panel, tolerance=TOLERANCE, max_steps=MAX_STEPS, level=level),
+        self_consistency=self_consistency(repeats, level=level),
     )

@@ -188,7 +188,13 @@ def _sampling(facts: CollectionFacts) -> list[str]:
 def _involved(facts: CollectionFacts) -> list[str]:
     judging = facts.judging
     who = "Simulated: " if judging.simulated else ""
-    repeats = f" {thousands(judging.repeats)} pairs were given to an assessor twice." if judging.repeats else ""
+    repeats = ""
+    if judging.repeats:
+        again = counted(judging.repeats, "pair")
+        repeats = (
+            f" {again} came a second time to the same assessor, unannounced; {thousands(judging.repeats_same)} of them "
+            f"got the same grade again{facts.command('repeats')}."
+        )
     return [
         f"{who}{counted(judging.assessors, 'assessor')} and {counted(judging.adjudicators, 'adjudicator')}; "
         f"{judging.per_pair} judgements a pair, assigned {judging.assignment}.{repeats}"

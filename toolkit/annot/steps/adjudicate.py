@@ -13,7 +13,7 @@ from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors
 from annot.errors import MissingInput
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import Opinion, adjudicate_task
-from annot.records import Judgement
+from annot.records import Asked, Judgement
 from annot.steps import delivery
 from annot.steps.collection import SOURCE, Collected, Found, collect
 from annot.steps.connection import connect
@@ -22,6 +22,7 @@ from annot.steps.outcome import Outcome, assessors_by_pair, outcome_of
 from annot.steps.push import instructions_of, material_of, places, task_of
 from annot.store import adjudications, people, studio
 from annot.store.database import Store, open_store
+from annot.store.studio import Project
 from annot.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -73,7 +74,6 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
             return Pushed(sent, tuple(notes))
         with connect(ws, url=url, api_key=api_key) as gateway:
-            delivery.server_users(store, gateway, [parcel.assessor for parcel in parcels])
             sent = delivery.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
             notes += [
                 f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
@@ -104,14 +104,19 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
             with store.begin() as session:
                 done = adjudications.record_adjudications(
                     session,
-                    [_sourced(ws, one, person, planned.get(one.pair, ())) for one in haul.found],
+                    [_sourced(ws, one, haul.project, planned.get(one.asked.pair, ())) for one in haul.found],
                     recorded_at=recorded_at,
                 )
                 vanished = adjudications.record_vanished(
-                    session, source=SOURCE, adjudicator=person, seen=haul.seen, recorded_at=recorded_at
+                    session,
+                    source=SOURCE,
+                    server=haul.project.server,
+                    adjudicator=person,
+                    seen=haul.seen,
+                    recorded_at=recorded_at,
                 )
                 assigned = len(studio.read_tasks(session, haul.project.project))
-            settled = {one.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
+            settled = {one.asked.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
             flagged = sum(bool(one.reading.flags) for one in haul.found)
             rows.append(Collected(person, assigned, len(settled), done.added, done.revised + vanished, flagged))
             notes += haul.notes
@@ -139,8 +144,8 @@ def _standing(session: Session, outcome: Outcome) -> dict[Pair, str]:
     """The adjudicator of each pair that somebody has already, sent or settled."""
     given = {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
     for project in studio.read_projects(session, round="adjudicate"):
-        for pair in studio.read_tasks(session, project.project):
-            given.setdefault(pair, project.assessor)
+        for asked in studio.read_tasks(session, project.project):
+            given.setdefault(asked.pair, project.assessor)
     return given
 
 
@@ -169,10 +174,10 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     parcels = []
     for person in sorted({given[one.query_id, one.doc_id] for one in disputes}):
         mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
-        sequence = [(one.query_id, one.doc_id) for one in mine]
+        sequence = [Asked(one.query_id, one.doc_id) for one in mine]
         tasks = []
-        for dispute, place in zip(mine, places(sequence), strict=True):
-            task = task_of(ws, material, dispute.query_id, dispute.doc_id, place)
+        for dispute, asked, place in zip(mine, sequence, places(sequence), strict=True):
+            task = task_of(ws, material, asked, place)
             if not hidden:
                 shown = [_opinion(one) for one in shown_order(dispute, seed=ws.settings.seed)]
                 task = adjudicate_task(task, shown, scale_names=names)
@@ -185,14 +190,16 @@ def _opinion(one: Judgement) -> Opinion:
     return Opinion(one.grade, one.cannot_judge, one.comment)
 
 
-def _sourced(ws: Workspace, one: Found, person: str, assessors: tuple[str, ...]) -> adjudications.SourcedAdjudication:
+def _sourced(
+    ws: Workspace, one: Found, project: Project, assessors: tuple[str, ...]
+) -> adjudications.SourcedAdjudication:
     reading = one.reading
     policy = ws.settings.adjudication.ratings
-    shown = shown_assessors(one.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
+    shown = shown_assessors(one.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
     return adjudications.SourcedAdjudication(
         adjudications.Adjudication(
-            *one.pair,
-            person,
+            *one.asked.pair,
+            project.assessor,
             reading.grade,
             policy,
             shown,
@@ -206,4 +213,5 @@ def _sourced(ws: Workspace, one: Found, person: str, assessors: tuple[str, ...])
         SOURCE,
         one.annotation,
         reading.payload,
+        server=project.server,
     )

@@ -67,16 +67,13 @@ def add(
         local = server.status(studio_folder(ws)) if url is None else None
         if dry_run:
             return Added(pseudonym, f"{pseudonym}: would be added", ())
-        user_id = None
         if local is not None:
-            user_id = _local_account(ws, account)
+            _local_account(ws, account)
             notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
         elif url is not None:
             notes = _remote_note(ws, account, url, api_key)
         with store.begin() as session:
             change = people.put_assessors(session, [person])
-            if user_id is not None:
-                people.set_server_user(session, pseudonym, user_id)
     verb = "added" if change.added else "changed" if change.changed else "stands already"
     role = "adjudicator" if adjudicator else "assessor"
     return Added(pseudonym, f"{pseudonym}: {role}, {verb}", notes)
@@ -103,10 +100,9 @@ def _check(person: Assessor) -> None:
         raise InputError("the person cannot be added", faults=faults)
 
 
-def _local_account(ws: Workspace, account: str) -> int:
+def _local_account(ws: Workspace, account: str) -> None:
     with connect(ws, url=None, api_key=None) as gateway:
-        (made,) = make_accounts(gateway.url, [account], invitation=gateway.invitation, passwords=passwords_file(ws))
-    return made.user_id
+        make_accounts(gateway.url, [account], invitation=gateway.invitation, passwords=passwords_file(ws))
 
 
 def _remote_note(ws: Workspace, account: str, url: str, api_key: str | None) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from annot.adjudication import Pair
 from annot.errors import InputError, MissingInput, StudioError
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
-from annot.steps.delivery import own_pairs
-from annot.store import people, studio
+from annot.records import Asked
+from annot.steps.delivery import own_tasks
+from annot.store import studio
 from annot.store.database import Store
 from annot.store.studio import Project, Round
 
@@ -37,9 +37,9 @@ class Collected:
 
 
 class Found(NamedTuple):
-    """One annotation of one pair, read."""
+    """One annotation of one task, read."""
 
-    pair: Pair
+    asked: Asked
     reading: Reading
 
     @property
@@ -65,15 +65,15 @@ def collect(
     store: Store, gateway: Gateway, *, round: Round, grades: Sequence[int], hint: str, advance: Advance
 ) -> Iterator[Haul]:
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
+    server = gateway.identity()
     with store.read() as session:
-        projects = [one for one in studio.read_projects(session, round=round) if one.server == gateway.url]
-        users = people.read_server_users(session)
+        projects = [one for one in studio.read_projects(session, round=round) if one.server == server]
         tasks = {one.project: studio.read_tasks(session, one.project) for one in projects}
-        own = {one.project: own_pairs(session, round, one.assessor) for one in projects}
+        own = {one.project: own_tasks(session, round, one.assessor) for one in projects}
     pushed = [one for one in projects if one.remote_id is not None]
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
-    unknown = [one.assessor for one in pushed if one.assessor not in users]
+    unknown = [one.assessor for one in pushed if one.account_id is None]
     if unknown:
         raise InputError(
             f"the account of {', '.join(unknown)} on {gateway.url} is not known: nobody could tell whose an answer is",
@@ -88,33 +88,30 @@ def collect(
         advance(done, total)
 
     for project in pushed:
-        assert project.remote_id is not None
-        yield _haul(
-            gateway, project, project.remote_id, tasks[project.project], own[project.project], users, grades, more
-        )
+        yield _haul(gateway, project, tasks[project.project], own[project.project], grades, more)
 
 
 def _haul(
     gateway: Gateway,
     project: Project,
-    remote_id: int,
-    tasks: dict[Pair, int],
-    own: dict[str, Pair],
-    users: dict[str, int],
+    tasks: dict[Asked, int],
+    own: dict[str, Asked],
     grades: Sequence[int],
     more: Callable[[int], None],
 ) -> Haul:
-    pulled = gateway.pull(remote_id, advance=more)
+    assert project.remote_id is not None
+    assert project.account_id is not None
+    pulled = gateway.pull(project.remote_id, advance=more)
     if pulled.tasks_in_project == 0 and tasks:
         raise StudioError(
-            f"project {remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
+            f"project {project.remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
             hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",
         )
     # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
-    ours = {**own, **{pair_key(*pair): pair for pair in tasks}}
+    ours = {**own, **{pair_key(*asked): asked for asked in tasks}}
     there = {task.key for task in pulled.tasks}
     notes = []
-    gone = {pair_key(*pair) for pair in tasks} - there
+    gone = {pair_key(*asked) for asked in tasks} - there
     if gone:
         notes.append(f"{project.assessor}: {len(gone)} task(s) are gone from the server; `annot push` sends them again")
     strangers = sum(task.key not in ours for task in pulled.tasks)
@@ -124,6 +121,6 @@ def _haul(
         Found(ours[task.key], reading)
         for task in pulled.tasks
         if task.key is not None and task.key in ours
-        for reading in read_task(task, grades=grades, expected_account=users[project.assessor])
+        for reading in read_task(task, grades=grades, expected_account=project.account_id)
     ]
     return Haul(project, tuple(found), tuple(notes))

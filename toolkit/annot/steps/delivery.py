@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.adjudication import Pair
 from annot.errors import InputError, StudioError
 from annot.labelstudio.gateway import Gateway, check_predictions
 from annot.labelstudio.leaks import lint_tasks
 from annot.labelstudio.records import ProjectSpec, StudioProject
 from annot.labelstudio.tasks import opinions_in, pair_key
+from annot.records import Asked
 from annot.store import people, studio
 from annot.store.database import Store
 from annot.store.studio import Project, Round
@@ -50,7 +50,8 @@ class Parcel:
     label_config: str
     instructions: str
     tasks: tuple[dict[str, Any], ...]
-    pairs: tuple[Pair, ...]
+    asked: tuple[Asked, ...]
+    """What each task asks."""
 
 
 def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
@@ -67,7 +68,12 @@ def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Rou
 def send(
     ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
 ) -> tuple[Sent, ...]:
-    """Bring every parcel to its project, each task once, and remember the server's ids."""
+    """Bring every parcel to its project, each task once, and remember the server's ids.
+
+    Raises InputError, before anything is sent, for people without an account on the server.
+    """
+    accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    server = gateway.identity()
     total = sum(len(parcel.tasks) for parcel in parcels)
     done = 0
     sent = []
@@ -79,8 +85,15 @@ def send(
 
     for parcel in parcels:
         with store.begin() as session:
-            project = studio.open_project(session, round=round, assessor=parcel.assessor, server=gateway.url)
-            own = own_pairs(session, round, parcel.assessor)
+            project = studio.open_project(
+                session,
+                round=round,
+                assessor=parcel.assessor,
+                server=server,
+                url=gateway.url,
+                account_id=accounts[parcel.assessor],
+            )
+            own = own_tasks(session, round, parcel.assessor)
         remote = _project(gateway, _spec(ws, parcel, round), project, own)
         with store.begin() as session:
             studio.set_remote_project(session, project.project, remote.project_id)
@@ -91,7 +104,7 @@ def send(
                 f"{parcel.assessor}: {len(delivery.doubled)} pair(s) stand twice on the server, both annotated",
                 hint=f"look at {', '.join(delivery.doubled[:3])} in project {remote.project_id} and delete one each",
             )
-        ids = {pair: delivery.task_ids[pair_key(*pair)] for pair in parcel.pairs}
+        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.asked}
         with store.begin() as session:
             studio.record_tasks(session, project.project, ids)
         address = gateway.labelling_url(remote.project_id)
@@ -99,17 +112,20 @@ def send(
     return tuple(sent)
 
 
-def own_pairs(session: Session, round: Round, assessor: str) -> dict[str, Pair]:
-    """The pairs that may stand in a person's project, by their key on the server.
+def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
+    """What may stand in a person's project, by its key on the server.
 
     For an adjudicator that is every planned pair: a dispute may end, and its task stays where it has an answer.
     """
-    plan = people.read_assignments(session, assessor if round == "judge" else None)
-    return {pair_key(one.query_id, one.doc_id): (one.query_id, one.doc_id) for one in plan}
+    if round == "judge":
+        asked = {one.asked for one in people.read_assignments(session, assessor)}
+    else:
+        asked = {Asked(one.query_id, one.doc_id) for one in people.read_assignments(session)}
+    return {pair_key(*one): one for one in asked}
 
 
-def server_users(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
-    """The server's id of each person's account, remembered. Raises InputError naming those without an account."""
+def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
+    """The server's id of each person's account. Raises InputError naming those without an account."""
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = {user.email.lower(): user.user_id for user in gateway.users()}
@@ -125,9 +141,6 @@ def server_users(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[s
             found[name] = by_address[address.lower()]
     if faults:
         raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    with store.begin() as session:
-        for name, user_id in found.items():
-            people.set_server_user(session, name, user_id)
     return found
 
 
@@ -152,7 +165,7 @@ def _word(name: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Pair]) -> StudioProject:
+def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]) -> StudioProject:
     """The project as `spec` says: found by its marker and brought up to date, or made.
 
     A project of our marker that this study does not know holds our tasks, or is another study's of that name: that one
@@ -174,12 +187,12 @@ def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[s
 
 
 def _withdraw(
-    store: Store, gateway: Gateway, project: Project, remote: StudioProject, parcel: Parcel, own: Mapping[str, Pair]
+    store: Store, gateway: Gateway, project: Project, remote: StudioProject, parcel: Parcel, own: Mapping[str, Asked]
 ) -> int:
     """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
     if remote.created:
         return 0
-    shown = {pair_key(*pair): opinions_in(task) for pair, task in zip(parcel.pairs, parcel.tasks, strict=True)}
+    shown = {pair_key(*asked): opinions_in(task) for asked, task in zip(parcel.asked, parcel.tasks, strict=True)}
     stale, staying = [], set()
     for task in gateway.tasks_of(remote.project_id):
         changed = shown.get(task.key or "") != opinions_in({"data": task.data})
@@ -191,6 +204,6 @@ def _withdraw(
         gateway.delete_task(task_id)
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
-        gone = [pair for pair in studio.read_tasks(session, project.project) if pair_key(*pair) not in staying]
+        gone = [asked for asked in studio.read_tasks(session, project.project) if pair_key(*asked) not in staying]
         studio.forget_tasks(session, project.project, gone)
     return len(stale)

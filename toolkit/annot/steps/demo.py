@@ -116,7 +116,7 @@ def run(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             api_key=None,
             dry_run=False,
         )
-    planned = plan.make(ws, queries=(), seed=None, dry_run=False)
+    planned = plan.make(ws, queries=(), repeats=None, seed=None, dry_run=False)
     tell(f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors; plan {planned.sha256[:12]}")
     with watch("sending tasks") as advance:
         pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)

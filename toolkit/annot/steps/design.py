@@ -62,6 +62,7 @@ def simulate(
     per_method: int | None,
     assessors: int | None,
     per_pair: int | None,
+    repeats: float | None,
     hourly_rate: float | None,
     coefficient: str,
     seed: int | None,
@@ -98,6 +99,7 @@ def simulate(
             pool_size=pool_size(methods=len(methods), per_method=quota, cited=round(mean_cited)),
             per_pair=settings.judging.per_pair if per_pair is None else per_pair,
             assessors=len(everyone) if assessors is None else assessors,
+            repeats=settings.judging.repeats if repeats is None else repeats,
         ),
         pilot=given,
         tables=tables,
@@ -134,7 +136,11 @@ def describe(found: Simulated) -> str:
     rows = [
         ["queries", str(one.design.queries)],
         ["documents a query", f"{one.design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
-        ["judgements", f"{one.judgements:,} ({one.pairs:,} pairs, {one.design.per_pair} assessors each)"],
+        [
+            "judgements",
+            f"{one.judgements:,} ({one.pairs:,} pairs, {one.design.per_pair} assessors each"
+            + (f", and {100 * one.design.repeats:.3g}% of them again)" if one.design.repeats else ")"),
+        ],
         ["hours of judging", estimate(one.hours_judging, "")],
         ["  of each assessor", f"{figure(one.hours_per_assessor)} ({one.design.assessors} assessors)"],
         [

@@ -9,6 +9,7 @@ from annot.agreement import COEFFICIENTS
 from annot.diagnosis import (
     Drift,
     Pace,
+    Repeat,
     Streak,
     Undefined,
     drifts,
@@ -20,7 +21,7 @@ from annot.diagnosis import (
 )
 from annot.errors import MissingInput
 from annot.report.diagnosed import Diagnosed, diagnosed
-from annot.report.sections.assessors import against_rows, finding_lines, matrix_rows
+from annot.report.sections.assessors import against_rows, finding_lines, matrix_rows, repeat_rows
 from annot.report.text import text_table
 from annot.steps.outcome import Outcome, outcome_of
 from annot.store import people
@@ -78,12 +79,26 @@ def of_outcome(ws: Workspace, outcome: Outcome, facets: dict[str, str]) -> Diagn
         raise MissingInput("no judgements", hint="bring them in with `annot pull`")
     return diagnosed(
         panel_of(outcome.judgements, outcome.decisions, facets, scale=ws.settings.scale.grades),
+        repeats_of(outcome),
         coefficient=COEFFICIENTS["kappa_quadratic"],
         alpha=ALPHA,
         level=ws.settings.agreement.level,
         seed=ws.settings.seed,
         hardest=HARDEST,
         examples=EXAMPLES,
+    )
+
+
+def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
+    """What an assessor was asked a second time and answered with a grade both times."""
+    graded = {
+        (one.asked, one.assessor): one.grade for one in outcome.everything if not one.flags and one.grade is not None
+    }
+    return tuple(
+        Repeat(one.assessor, *one.asked.pair, first, second)
+        for one in outcome.repeats
+        if (second := graded.get((one.asked, one.assessor))) is not None
+        and (first := graded.get((one.asked._replace(occasion=one.occasion - 1), one.assessor))) is not None
     )
 
 
@@ -113,6 +128,10 @@ def describe(looked: Looked) -> str:
     parts = [
         text_table(matrix, matrix_rows(looked.diagnosed)),
         text_table(against, against_rows(looked.diagnosed)),
+        text_table(
+            ["assessor", "repeats", "same grade again", "within one", "later grade less the first"],
+            repeat_rows(looked.diagnosed),
+        ),
         text_table(["assessor", "timed", "median s", "winsorised mean s", "too fast", "idle"], pace),
         "\n".join(["why they disagree:", *(f"  {line}" for line in finding_lines(looked.diagnosed))]),
         "\n".join(

@@ -16,6 +16,7 @@ from annot.report.collection import AgreementFigure, CollectionFacts, FacetFacts
 from annot.steps.agreement import SHOWN, table_of
 from annot.steps.collection import SOURCE as LABEL_STUDIO
 from annot.steps.corpus import SOURCE as CORPUS
+from annot.steps.diagnosis import repeats_of
 from annot.steps.imports import SOURCE as CSFCUBE
 from annot.steps.report import SIMULATION
 from annot.steps.study import Study
@@ -157,6 +158,7 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
         teams.setdefault(query_id, set()).add(team)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in counting}
     asked = {(*pair, assessor) for pair, team in outcome.planned.items() for assessor in team}
+    repeats = repeats_of(outcome)
     ratings = sorted({one.ratings for one in outcome.adjudications.values()})
     return JudgingFacts(
         platform=", ".join(_platform(source) for source in study.sources),
@@ -169,7 +171,8 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
         ratings=ratings[0] if len(ratings) == 1 else " and ".join(ratings) or "Nothing was adjudicated.",
         cannot_judge=sum(one.grade is None for one in counting),
         missing_judgements=len(asked - answered),
-        repeats=0,
+        repeats=len(repeats),
+        repeats_same=sum(one.first == one.second for one in repeats),
         audit=_audit(study.flagged),
         simulated=any(one.what == SIMULATION for one in study.imports),
     )

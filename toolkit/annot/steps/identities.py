@@ -39,7 +39,7 @@ def secrets_of(study: Study, *, environ: Mapping[str, str], allowed: Collection[
     addresses = {text for text in accounts if "@" in text}
     names = {name for text in accounts | local.names if (name := _name(text))}
     tokens = {environ.get("LABEL_STUDIO_API_KEY", ""), _database_password(study.ws.database_url), *local.tokens}
-    servers = {project.server for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
+    servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
     public = {_bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
     public_ids = set(paper_ids(study.ws.corpus))
     found = [Secret("e-mail", one) for one in sorted(addresses)]
@@ -76,8 +76,8 @@ def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _server_ids(study: Study) -> set[str]:
-    ids = {project.remote_id for project in study.projects if project.remote_id is not None}
-    found = {str(one) for one in (*ids, *study.task_ids, *study.server_users.values())}
+    ids = {one for project in study.projects for one in (project.remote_id, project.account_id) if one is not None}
+    found = {str(one) for one in (*ids, *study.task_ids)}
     for payload in study.payloads:
         for field in ID_FIELDS:
             value = payload.get(field)

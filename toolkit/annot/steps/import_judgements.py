@@ -112,8 +112,8 @@ def judgements_from(
 def _refuse_other_work(ws: Workspace, session: Session) -> None:
     """Files add to files. Judgements and plans made here are another study's: its people would be asked for these."""
     sourced = judgements.read_sourced(session)
-    ours = {(one.judgement.query_id, one.judgement.doc_id, one.judgement.assessor) for one in sourced}
-    plan = {(one.query_id, one.doc_id, one.assessor) for one in people.read_assignments(session)}
+    ours = {(one.judgement.asked, one.judgement.assessor) for one in sourced}
+    plan = {(one.asked, one.assessor) for one in people.read_assignments(session)}
     if plan - ours or any(one.source != SOURCE for one in sourced):
         raise InputError(
             f"{ws.root}: holds a study with a plan or judgements of its own, expected none",
@@ -142,6 +142,7 @@ def _judgements(given: Iterable[NamedRow]) -> Iterator[judgements.SourcedJudgeme
                 comment=row.comment,
                 judged_at=row.judged_at,
                 lead_time=row.seconds,
+                occasion=row.occasion,
             )
             yield judgements.SourcedJudgement(record, SOURCE, "", dict(row.row))
 
@@ -165,7 +166,7 @@ def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedA
 
 def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> Imported:
     judged = [one for one in given if not one.adjudicates]
-    assessors = Counter((one.query.query_id, one.row.document) for one in judged)
+    assessors = Counter((one.query.query_id, one.row.document) for one in judged if one.row.occasion == 1)
     renamed = {one.row.query: one.query.query_id for one in given if one.row.query != one.query.query_id}
     notes = [f"query {old} is called {new} here" for old, new in sorted(renamed.items())]
     return Imported(

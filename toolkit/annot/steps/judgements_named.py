@@ -10,7 +10,7 @@ from typing import NamedTuple
 from annot.facets.mapping import facet_sentences
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
-from annot.records import Assessor, Assignment, Query
+from annot.records import Asked, Assessor, Assignment, Query
 from annot.settings import Settings
 
 PSEUDONYM = re.compile(r"[a-z][0-9]{1,4}")
@@ -87,20 +87,21 @@ def with_sentences(query: Query, labels: Mapping[str, Sequence[str]], settings: 
 
 def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """What stands, and behind it, person by person, the new rows in the order of time, else of the file."""
-    there = {(one.query_id, one.doc_id, one.assessor) for one in standing}
+    there = {(one.asked, one.assessor) for one in standing}
     last = {one.assessor: one.position for one in sorted(standing, key=lambda one: one.position)}
     by_person: dict[str, list[FileJudgement]] = {}
     query_of: dict[str, str] = {}
     for one in given:
         query_of[one.row.query] = one.query.query_id
-        if not one.adjudicates and (one.query.query_id, one.row.document, one.person) not in there:
+        asked = Asked(one.query.query_id, one.row.document, one.row.occasion)
+        if not one.adjudicates and (asked, one.person) not in there:
             by_person.setdefault(one.person, []).append(one.row)
     new: list[Assignment] = []
     for person, rows in sorted(by_person.items()):
         timed = all(row.judged_at for row in rows)
         rows.sort(key=lambda row: (row.judged_at or "" if timed else "", row.line))
         new += [
-            Assignment(query_of[row.query], row.document, person, position)
+            Assignment(query_of[row.query], row.document, person, position, row.occasion)
             for position, row in enumerate(rows, start=last.get(person, 0) + 1)
         ]
     return (*standing, *new)
@@ -112,6 +113,8 @@ def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, 
     for one in given:
         if one.adjudicates and one.row.grade is None:
             faults.add("an adjudicator's row without a grade, expected the final one", line=one.row.line)
+        if one.adjudicates and one.row.occasion > 1:
+            faults.add("an adjudicator's row with a second occasion, expected one decision", line=one.row.line)
         if one.adjudicates and (one.query.query_id, one.row.document) not in judged:
             faults.add(f"{one.row.query} {one.row.document}: adjudicated, and judged by nobody", line=one.row.line)
     faults.raise_if_any()

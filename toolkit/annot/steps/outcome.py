@@ -20,6 +20,8 @@ class Outcome:
     planned: dict[Pair, tuple[str, ...]]
     judgements: tuple[Judgement, ...]
     """One for each pair and assessor that has any: the latest that counts, else the latest of all."""
+    repeats: tuple[Judgement, ...]
+    """The answers to hidden repeats, chosen the same way. They settle nothing."""
     settlement: Settlement
     adjudications: dict[Pair, Adjudication]
     """The adjudication that counts, of each pair that has one."""
@@ -30,6 +32,11 @@ class Outcome:
     incomplete: tuple[Pair, ...]
     """Pairs without a final grade that not all of their assessors have answered."""
 
+    @property
+    def everything(self) -> tuple[Judgement, ...]:
+        """Judgements and repeats, by pair, assessor and occasion."""
+        return tuple(sorted((*self.judgements, *self.repeats), key=_key))
+
 
 def outcome_of(session: Session) -> Outcome:
     """The state of every planned pair.
@@ -37,7 +44,8 @@ def outcome_of(session: Session) -> Outcome:
     An adjudication stands once it is made, also where an assessor changed a grade afterwards and the two now agree.
     """
     planned = assessors_by_pair(read_assignments(session))
-    current = current_judgements(read_judgements(session))
+    latest = current_judgements(read_judgements(session))
+    current = tuple(one for one in latest if one.occasion == 1)
     settlement = settle(planned, current)
     adjudications = {
         (one.query_id, one.doc_id): one
@@ -51,6 +59,7 @@ def outcome_of(session: Session) -> Outcome:
     return Outcome(
         planned=planned,
         judgements=current,
+        repeats=tuple(one for one in latest if one.occasion > 1),
         settlement=settlement,
         adjudications=adjudications,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
@@ -63,17 +72,20 @@ def outcome_of(session: Session) -> Outcome:
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
     """The assessors of each planned pair."""
-    found: dict[Pair, list[str]] = {}
+    found: dict[Pair, set[str]] = {}
     for one in plan:
-        found.setdefault((one.query_id, one.doc_id), []).append(one.assessor)
+        found.setdefault((one.query_id, one.doc_id), set()).add(one.assessor)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 
 def current_judgements(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
-    """Of several judgements of a pair by one assessor, the latest that counts; where none counts, the latest."""
-    found: dict[tuple[str, str, str], Judgement] = {}
+    """Of several answers of one assessor on one occasion, the latest that counts; where none counts, the latest."""
+    found: dict[tuple[str, str, str, int], Judgement] = {}
     for one in judgements:
-        key = (one.query_id, one.doc_id, one.assessor)
-        if key not in found or not one.flags or found[key].flags:
-            found[key] = one
+        if _key(one) not in found or not one.flags or found[_key(one)].flags:
+            found[_key(one)] = one
     return tuple(found[key] for key in sorted(found))
+
+
+def _key(one: Judgement) -> tuple[str, str, str, int]:
+    return one.query_id, one.doc_id, one.assessor, one.occasion

@@ -27,6 +27,8 @@ class Load:
     assessor: str
     queries: int
     pairs: int
+    repeats: int
+    """Pairs of theirs that are asked a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,13 @@ class Planned:
     loads: tuple[Load, ...]
 
 
-def make(ws: Workspace, *, queries: tuple[str, ...], seed: int | None, dry_run: bool) -> Planned:
+def make(ws: Workspace, *, queries: tuple[str, ...], repeats: float | None, seed: int | None, dry_run: bool) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
-    `queries` limits what is added to these queries; without any, all queries are planned.
+    `queries` limits what is added to these queries; without any, all queries are planned. `repeats` is the share of
+    hidden repeats in what is added; None takes that of annot.toml.
     """
+    repeats = ws.settings.judging.repeats if repeats is None else repeats
     seed = ws.settings.seed if seed is None else seed
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -64,6 +68,7 @@ def make(ws: Workspace, *, queries: tuple[str, ...], seed: int | None, dry_run: 
             assessors,
             per_pair=ws.settings.judging.per_pair,
             assignment=ws.settings.judging.assignment,
+            repeats=repeats,
             seed=seed,
             standing=standing,
         )
@@ -73,7 +78,7 @@ def make(ws: Workspace, *, queries: tuple[str, ...], seed: int | None, dry_run: 
             with store.begin() as session:
                 created = datetime.now(UTC).isoformat(timespec="seconds")
                 people.replace_plan(session, assignments, plan=people.Plan(digest, seed, created))
-            _write(ws, text, seed)
+            _write(ws, text, seed, repeats)
     return Planned(
         pairs=len({(one.query_id, one.doc_id) for one in assignments}),
         assignments=len(assignments),
@@ -100,17 +105,18 @@ def _wanted(
     return {name: documents[name] for name in sorted(chosen)}
 
 
-def _write(ws: Workspace, text: str, seed: int) -> None:
+def _write(ws: Workspace, text: str, seed: int, repeats: float) -> None:
     path = ws.pools / PLAN_FILE
     write_file(path, text)
     pools = ws.pools / "manifest.json"
     inputs = {"pools/manifest.json": hashlib.sha256(pools.read_bytes()).hexdigest()} if pools.is_file() else {}
     judging = ws.settings.judging
-    facts = {"seed": seed, "per_pair": judging.per_pair, "assignment": judging.assignment}
+    facts = {"seed": seed, "per_pair": judging.per_pair, "assignment": judging.assignment, "repeats": repeats}
     write_manifest(ws.pools / "plan.manifest.json", files=[path], inputs=inputs, facts=facts)
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:
-    pairs = Counter(one.assessor for one in assignments)
+    pairs = Counter(one.assessor for one in assignments if one.occasion == 1)
+    repeats = Counter(one.assessor for one in assignments if one.occasion > 1)
     queries = Counter(name for name, _ in {(one.assessor, one.query_id) for one in assignments})
-    return tuple(Load(name, queries[name], pairs[name]) for name in sorted(assessors))
+    return tuple(Load(name, queries[name], pairs[name], repeats[name]) for name in sorted(assessors))

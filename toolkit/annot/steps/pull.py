@@ -15,6 +15,7 @@ from annot.steps.connection import connect
 from annot.steps.outcome import Outcome, outcome_of
 from annot.store import judgements, people
 from annot.store.database import Store, open_store
+from annot.store.studio import Project
 from annot.workspace import Workspace, write_file
 
 Advance = Callable[[int, int | None], None]
@@ -54,10 +55,15 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
                 with store.begin() as session:
                     done = judgements.record_judgements(
-                        session, [_sourced(one, assessor) for one in haul.found], recorded_at=recorded_at
+                        session, [_sourced(one, haul.project) for one in haul.found], recorded_at=recorded_at
                     )
                     vanished = judgements.record_vanished(
-                        session, source=SOURCE, assessor=assessor, seen=haul.seen, recorded_at=recorded_at
+                        session,
+                        source=SOURCE,
+                        server=haul.project.server,
+                        assessor=assessor,
+                        seen=haul.seen,
+                        recorded_at=recorded_at,
                     )
                 rows.append(_row(store, assessor, haul.found, done.added, done.revised + vanished))
                 notes += haul.notes
@@ -69,13 +75,14 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
 
 
 def write_judgements(ws: Workspace, outcome: Outcome) -> None:
-    """The judgements under pseudonyms, without times and server ids: what may leave the database."""
+    """The judgements, hidden repeats among them, under pseudonyms, without times and server ids: what may leave."""
     lines = (
         json.dumps(
             {
                 "query_id": one.query_id,
                 "doc_id": one.doc_id,
                 "assessor": one.assessor,
+                "occasion": one.occasion,
                 "grade": one.grade,
                 "cannot_judge": one.cannot_judge,
                 "comment": one.comment,
@@ -83,7 +90,7 @@ def write_judgements(ws: Workspace, outcome: Outcome) -> None:
             },
             ensure_ascii=False,
         )
-        for one in outcome.judgements
+        for one in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, "".join(f"{line}\n" for line in lines))
 
@@ -95,29 +102,31 @@ def _without_ids(flag: str) -> str:
     return flag
 
 
-def _sourced(one: Found, assessor: str) -> judgements.SourcedJudgement:
+def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
     reading = one.reading
     return judgements.SourcedJudgement(
         Judgement(
-            *one.pair,
-            assessor,
+            *one.asked.pair,
+            project.assessor,
             reading.grade,
             cannot_judge=reading.cannot_judge,
             comment=reading.comment,
             judged_at=reading.created_at,
             lead_time=reading.lead_time,
             flags=reading.flags,
+            occasion=one.asked.occasion,
         ),
         SOURCE,
         one.annotation,
         reading.payload,
+        server=project.server,
     )
 
 
 def _row(store: Store, assessor: str, found: tuple[Found, ...], new: int, changed: int) -> Collected:
     with store.read() as session:
         assigned = len(people.read_assignments(session, assessor))
-    judged = {one.pair for one in found if not one.reading.flags}
+    judged = {one.asked for one in found if not one.reading.flags}
     flagged = sum(bool(one.reading.flags) for one in found)
     return Collected(assessor, assigned, len(judged), new, changed, flagged)
 

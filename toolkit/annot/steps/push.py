@@ -11,7 +11,7 @@ from annot.errors import MissingInput
 from annot.labelstudio.instructions import instructions_html
 from annot.labelstudio.screens import judge_screen
 from annot.labelstudio.tasks import Place, Text, judge_task
-from annot.records import Paper, Query
+from annot.records import Asked, Paper, Query
 from annot.steps import delivery, guidelines
 from annot.steps.connection import connect
 from annot.steps.delivery import Parcel, Sent
@@ -51,7 +51,6 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         if dry_run:
             return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels))
         with connect(ws, url=url, api_key=api_key) as gateway:
-            delivery.server_users(store, gateway, [parcel.assessor for parcel in parcels])
             return Pushed(delivery.send(ws, store, gateway, parcels, round="judge", advance=advance))
 
 
@@ -76,30 +75,30 @@ def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Mat
     return Material(queries, found, labels, {facet: guidelines.read(ws, facet) for facet in facets})
 
 
-def task_of(ws: Workspace, material: Material, query_id: str, doc_id: str, place: Place) -> dict[str, Any]:
+def task_of(ws: Workspace, material: Material, asked: Asked, place: Place) -> dict[str, Any]:
     """The judging task of one pair."""
-    query = material.queries[query_id]
+    query = material.queries[asked.query_id]
     return judge_task(
-        query_id=query_id,
-        doc_id=doc_id,
+        asked=asked,
         facet=query.facet,
         facet_help=material.guidelines[query.facet].definition,
         facet_labels=ws.settings.facets[query.facet],
         place=place,
         query=_text(material, query.paper_id),
-        candidate=_text(material, doc_id),
+        candidate=_text(material, asked.doc_id),
         query_sentences=query.sentences,
         model_version=LABELS_FROM,
     )
 
 
-def places(sequence: list[tuple[str, str]]) -> list[Place]:
-    """Where each pair of a person's sequence stands: in all, and in its query."""
-    sizes = Counter(query_id for query_id, _ in sequence)
+def places(sequence: list[Asked]) -> list[Place]:
+    """Where each task of a person's sequence stands: in all, and in its query."""
+    sizes = Counter(asked.query_id for asked in sequence)
     numbers: dict[str, int] = {}
     seen: Counter[str] = Counter()
     found = []
-    for position, (query_id, _) in enumerate(sequence, start=1):
+    for position, asked in enumerate(sequence, start=1):
+        query_id = asked.query_id
         seen[query_id] += 1
         number = numbers.setdefault(query_id, len(numbers) + 1)
         found.append(Place(position, len(sequence), number, seen[query_id], sizes[query_id]))
@@ -124,9 +123,9 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     parcels = []
     for assessor in sorted({one.assessor for one in plan}):
         mine = sorted((one for one in plan if one.assessor == assessor), key=lambda one: one.position)
-        sequence = [(one.query_id, one.doc_id) for one in mine]
+        sequence = [one.asked for one in mine]
         tasks = tuple(
-            task_of(ws, material, *pair, place) for pair, place in zip(sequence, places(sequence), strict=True)
+            task_of(ws, material, asked, place) for asked, place in zip(sequence, places(sequence), strict=True)
         )
         parcels.append(Parcel(assessor, screen, instructions, tasks, tuple(sequence)))
     return parcels

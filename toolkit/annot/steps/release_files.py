@@ -72,7 +72,7 @@ def release_files(
     datasheet = datasheet_markdown(facts, sheet.answers, overrides=overrides)
     texts = {
         QRELS_FILE: write_qrels(qrels),
-        JUDGEMENTS_FILE: write_judgements(study.outcome.judgements),
+        JUDGEMENTS_FILE: write_judgements(study.outcome.everything),
         DECISIONS_FILE: write_decisions(study.outcome.decisions, comments=comments),
         AGREEMENT_FILE: json.dumps(to_json(agreement), indent=2, ensure_ascii=False) + "\n",
         module: write_irds(
@@ -175,11 +175,12 @@ def _tables() -> tuple[TableOf, ...]:
             "judgements",
             JUDGEMENTS_FILE,
             "What each assessor said of each pair.",
-            ("query_id", "doc_id", "assessor"),
+            ("query_id", "doc_id", "assessor", "occasion"),
             (
                 query,
                 document,
                 Column("assessor", TEXT, "Pseudonym."),
+                Column("occasion", INTEGER, "1, or 2 where the same assessor got the pair again, unannounced."),
                 Column("grade", INTEGER, "Grade; null where the assessor could not judge."),
                 Column("cannot_judge", TEXT, "Why the assessor could not judge."),
                 Column("comment", TEXT, "What the assessor added."),

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from annot.adjudication import Pair
 from annot.demo import packaged
 from annot.demo.assessors import ADJUDICATOR, CAST, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
@@ -16,7 +15,7 @@ from annot.labelstudio.annotations import write_result
 from annot.labelstudio.controls import GROUNDS, REASONS
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import split_key
-from annot.records import Query
+from annot.records import Asked, Query
 from annot.seeding import generator
 from annot.steps import adjudicate, push
 from annot.steps.connection import connect, passwords_file
@@ -33,7 +32,7 @@ Relevance = Callable[[Query, str], float]
 
 Advance = Callable[[int, int | None], None]
 
-Respond = Callable[[Pair, dict[str, Any]], tuple[list[dict[str, Any]], float]]
+Respond = Callable[[Asked, dict[str, Any]], tuple[list[dict[str, Any]], float]]
 """A person's answer to one task: the result to submit and the seconds it took."""
 
 
@@ -43,11 +42,9 @@ def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> in
     reasons = [reason.value for reason in REASONS]
 
     def responder(person: SimulatedAssessor) -> Respond:
-        def respond(pair: Pair, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
-            query_id, doc_id = pair
-            answer = person.judge(
-                query_id, doc_id, relevance=truth(known[query_id], doc_id), seed=seed, reasons=reasons
-            )
+        def respond(asked: Asked, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+            relevance = truth(known[asked.query_id], asked.doc_id)
+            answer = person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons)
             result = write_result(task, grade=answer.grade, cannot_judge=answer.cannot_judge, comment=answer.comment)
             return result, answer.lead_time
 
@@ -62,16 +59,16 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     with open_store(ws.database_url) as store, store.read() as session:
         disputes = {(one.query_id, one.doc_id): one for one in outcome_of(session).settlement.disputed}
 
-    def respond(pair: Pair, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
-        query_id, doc_id = pair
+    def respond(asked: Asked, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+        query_id, doc_id = asked.pair
         ruling = ADJUDICATOR.settle(
             query_id,
             doc_id,
             relevance=truth(known[query_id], doc_id),
-            grades=[one.grade for one in disputes[pair].judgements],
+            grades=[one.grade for one in disputes[asked.pair].judgements],
             seed=seed,
         )
-        ground = GROUNDS[int(generator(seed, "ground", *pair).integers(len(GROUNDS)))].value
+        ground = GROUNDS[int(generator(seed, "ground", *asked.pair).integers(len(GROUNDS)))].value
         return write_result(task, grade=ruling.grade, comment=ruling.reason, settled_by=ground), ruling.lead_time
 
     return _work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
@@ -97,7 +94,8 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
             every = studio.read_projects(session, round=round)
             accounts = {one.assessor: one.account or "" for one in people.read_assessors(session)}
     with connect(ws, url=None, api_key=None) as gateway:
-        projects = {one.assessor: one for one in every if one.server == gateway.url and one.remote_id is not None}
+        server = gateway.identity()
+        projects = {one.assessor: one for one in every if one.server == server and one.remote_id is not None}
         busy = [name for name in responders if name in projects and name in parcels]
         opened = make_accounts(
             gateway.url,
@@ -122,13 +120,13 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
 def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond, one_more: Callable[[], None]) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
-    sent = dict(zip(parcel.pairs, parcel.tasks, strict=True))
-    with Gateway(project.server, account.token) as gateway:
+    sent = dict(zip(parcel.asked, parcel.tasks, strict=True))
+    with Gateway(project.url, account.token) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
-        tasks = [(pair, task) for pair, task in there if pair in sent]
-        for pair, task in tasks:
+        tasks = [(asked, task) for asked, task in there if asked in sent]
+        for asked, task in tasks:
             if not task.annotations:
-                result, lead_time = respond(pair, sent[pair])
+                result, lead_time = respond(asked, sent[asked])
                 gateway.annotate(task.task_id, result, lead_time=lead_time)
             one_more()
         return len(tasks)

@@ -49,7 +49,7 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
     assigned = Counter(one.assessor for one in plan)
-    judged = Counter(one.assessor for one in outcome.judgements if not one.flags)
+    judged = Counter(one.assessor for one in outcome.everything if not one.flags)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),

@@ -40,15 +40,12 @@ def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State
             accounts = {one.assessor: one.account for one in people.read_assessors(session) if one.account}
         if accounts:
             with Gateway(running.url, server.credentials(studio_folder(ws)).token) as gateway:
-                made = make_accounts(
+                make_accounts(
                     running.url,
                     list(accounts.values()),
                     invitation=gateway.invitation,
                     passwords=passwords_file(ws),
                 )
-            with store.begin() as session:
-                for assessor, account in zip(accounts, made, strict=True):
-                    people.set_server_user(session, assessor, account.user_id)
     return status(ws)
 
 

@@ -42,8 +42,6 @@ class Study:
     sources: tuple[str, ...]
     """Where the judgements come from, by the names in the store."""
     projects: tuple[Project, ...]
-    server_users: dict[str, int]
-    """The server's id of each person's account."""
     task_ids: frozenset[int]
     payloads: tuple[Payload, ...]
     """What was pulled, as it came: judgements, then adjudications."""
@@ -80,7 +78,6 @@ def read_study(ws: Workspace) -> Study:
             flagged=tuple(one.judgement for one in judged if one.judgement.flags),
             sources=tuple(sorted({one.source for one in judged})),
             projects=projects,
-            server_users=people.read_server_users(session),
             task_ids=frozenset(
                 task for project in projects for task in studio.read_tasks(session, project.project).values()
             ),

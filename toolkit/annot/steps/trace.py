@@ -36,7 +36,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         sent_to = [
             (project.assessor, project.round)
             for project in studio.read_projects(session)
-            if (query_id, doc_id) in studio.read_tasks(session, project.project)
+            if (query_id, doc_id) in {asked.pair for asked in studio.read_tasks(session, project.project)}
         ]
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
@@ -60,7 +60,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         corpus_sha256=_corpus_sha256(ws) if found else None,
         pool=pooled,
         had_by=had_by,
-        given_to=tuple((one.assessor, one.position) for one in plan if (one.query_id, one.doc_id) == pair),
+        given_to=tuple((one.assessor, one.position, one.occasion) for one in plan if one.asked.pair == pair),
         sent_to=tuple(sent_to),
         said=tuple(sorted(said, key=lambda one: one.recorded_at or "")),
         shown=_shown(settled, outcome),
@@ -156,6 +156,7 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> list[Sai
         Said(
             person=one.judgement.assessor,
             role="assessor",
+            occasion=one.judgement.occasion,
             revision=one.judgement.revision,
             grade=one.judgement.grade,
             cannot_judge=one.judgement.cannot_judge,
@@ -167,7 +168,7 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> list[Sai
             flags=one.judgement.flags,
             source=one.source,
             annotation=one.annotation,
-            counts=not one.judgement.flags and one.judgement in outcome.judgements,
+            counts=not one.judgement.flags and one.judgement in outcome.everything,
         )
         for one in history
     ]
@@ -179,6 +180,7 @@ def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> list
         Said(
             person=one.adjudication.adjudicator,
             role="adjudicator",
+            occasion=1,
             revision=one.adjudication.revision,
             grade=one.adjudication.grade,
             cannot_judge=one.adjudication.cannot_judge,

@@ -57,6 +57,8 @@ class Said:
 
     person: str
     role: Literal["assessor", "adjudicator"]
+    occasion: int
+    """2 for the answer to a hidden repeat."""
     revision: int
     grade: int | None
     cannot_judge: str | None
@@ -107,8 +109,8 @@ class Trace:
     pool: Pooled | None
     had_by: tuple[Draw, ...]
     """Of a document that is not in the pool: the rankings that have it, with its rank."""
-    given_to: tuple[tuple[str, int], ...]
-    """(assessor, place in their sequence)."""
+    given_to: tuple[tuple[str, int, int], ...]
+    """(assessor, place in their sequence, occasion: 2 for a hidden repeat)."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
     said: tuple[Said, ...]
@@ -183,7 +185,10 @@ def _draw(one: Draw) -> str:
 
 
 def _judging(found: Trace) -> str:
-    lines = [f"given to {name} as pair {position} of theirs" for name, position in found.given_to]
+    lines = [
+        f"given to {name} as pair {position} of theirs" + (", a hidden repeat" if occasion > 1 else "")
+        for name, position, occasion in found.given_to
+    ]
     sent = [person for person, round in found.sent_to if round == "judge"]
     if sent:
         lines.append(
@@ -203,7 +208,7 @@ def _judging(found: Trace) -> str:
             one.revision,
             "none" if one.grade is None else one.grade,
             "-" if one.lead_time is None else f"{one.lead_time:.1f}",
-            "yes" if one.counts else "; ".join(one.flags) or "superseded",
+            ("yes" if one.occasion == 1 else "as a repeat") if one.counts else "; ".join(one.flags) or "superseded",
             one.source + (f" {one.annotation}" if one.annotation else ""),
             "; ".join(part for part in (one.cannot_judge, one.reason, one.comment) if part),
         ]

@@ -133,11 +133,11 @@ def look(
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     answers = {
-        (one.query_id, one.doc_id, one.assessor): one
-        for one in outcome.judgements
+        (one.asked, one.assessor): one
+        for one in outcome.everything
         if not one.flags and (one.grade is not None or one.cannot_judge is not None)
     }
-    open_pairs = [one for one in plan if (one.query_id, one.doc_id, one.assessor) not in answers]
+    open_pairs = [one for one in plan if (one.asked, one.assessor) not in answers]
     names = sorted({one.assessor for one in plan})
     assigned = Counter(one.assessor for one in plan)
     remaining = Counter(one.assessor for one in open_pairs)
@@ -158,7 +158,7 @@ def look(
             )
             for name in names
         ),
-        queries=_queries(outcome, set(answers)),
+        queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
         agreement=_agreement(ws, outcome, facets),
         forecast=forecast(
             answers.values(),

@@ -9,7 +9,7 @@ from sqlalchemy import Row, select
 from sqlmodel import Session
 
 from annot.store.models import AdjudicationRow, table
-from annot.store.revisions import DELETED, Pair, Recorded, append, latest, vanished
+from annot.store.revisions import DELETED, Recorded, append, latest, vanished
 
 
 class Adjudication(NamedTuple):
@@ -44,6 +44,7 @@ class SourcedAdjudication(NamedTuple):
     annotation: str
     payload: Any
     recorded_at: str | None = None
+    server: str = ""
 
 
 def record_adjudications(
@@ -58,7 +59,7 @@ def record_adjudications(
         content = one.adjudication._asdict()
         del content["revision"]
         content |= {"shown": list(one.adjudication.shown), "flags": list(one.adjudication.flags)}
-        contents.append({**content, "source": one.source, "annotation": one.annotation, "payload": one.payload})
+        contents.append({**content, **_origin(one)})
     return append(session, AdjudicationRow, contents, recorded_at=recorded_at)
 
 
@@ -66,17 +67,17 @@ def record_vanished(
     session: Session,
     *,
     source: str,
+    server: str,
     adjudicator: str,
     seen: Collection[str],
     recorded_at: str,
-    pairs: Collection[Pair] | None = None,
 ) -> int:
-    """Append a tombstone for each annotation of this adjudicator that stands but was not `seen` (ids as text).
+    """Append a tombstone for each annotation of this adjudicator on this server that stands but was not `seen`.
 
-    It keeps what was shown, has no grade, and the flag `deleted on the server`. pairs: where was looked; None for
-    everywhere. Returns how many there were.
+    seen: ids as text. The tombstone keeps what was shown, has no grade, and the flag `deleted on the server`. Returns
+    how many there were.
     """
-    gone = vanished(session, AdjudicationRow, source=source, person=adjudicator, seen=set(seen), pairs=pairs)
+    gone = vanished(session, AdjudicationRow, source=source, server=server, person=adjudicator, seen=set(seen))
     tombstones = [
         SourcedAdjudication(
             Adjudication(
@@ -91,6 +92,7 @@ def record_vanished(
             source,
             row["annotation"],
             None,
+            server=server,
         )
         for row in gone
     ]
@@ -100,7 +102,7 @@ def record_vanished(
 def read_adjudications(session: Session, *, source: str | None = None) -> tuple[Adjudication, ...]:
     """The latest revision of each adjudication, of one source or of all, flagged ones included.
 
-    By query, document and adjudicator; several annotations of a pair in the order of their ids.
+    By query, document and adjudicator; several annotations of a pair from the oldest on.
     """
     return tuple(one.adjudication for one in read_sourced(session, source=source))
 
@@ -123,7 +125,11 @@ def read_history(session: Session, query_id: str, doc_id: str) -> tuple[SourcedA
     return tuple(_sourced(row) for row in session.connection().execute(statement))
 
 
-_COLUMNS = (*Adjudication._fields, "source", "annotation", "payload", "recorded_at")
+_COLUMNS = (*Adjudication._fields, "source", "server", "annotation", "payload", "recorded_at")
+
+
+def _origin(one: SourcedAdjudication) -> dict[str, Any]:
+    return {"source": one.source, "server": one.server, "annotation": one.annotation, "payload": one.payload}
 
 
 def _sourced(row: Row[Any]) -> SourcedAdjudication:
@@ -131,11 +137,17 @@ def _sourced(row: Row[Any]) -> SourcedAdjudication:
     fields = {name: values[name] for name in Adjudication._fields}
     fields |= {"shown": tuple(values["shown"]), "flags": tuple(values["flags"])}
     return SourcedAdjudication(
-        Adjudication(**fields), values["source"], values["annotation"], values["payload"], values["recorded_at"]
+        Adjudication(**fields),
+        values["source"],
+        values["annotation"],
+        values["payload"],
+        values["recorded_at"],
+        values["server"],
     )
 
 
-def _place(one: SourcedAdjudication) -> tuple[str, str, str, str, int, str]:
+def _place(one: SourcedAdjudication) -> tuple[str, ...]:
     settled = one.adjudication
-    # The server's ids are numbers written as text: the ninth comes before the tenth.
-    return settled.query_id, settled.doc_id, settled.adjudicator, one.source, len(one.annotation), one.annotation
+    # Two servers number their annotations each for itself, so time comes first; the ids are numbers written as text.
+    age = settled.judged_at or "", f"{len(one.annotation):09d}", one.annotation
+    return settled.query_id, settled.doc_id, settled.adjudicator, one.source, *age

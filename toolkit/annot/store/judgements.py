@@ -10,12 +10,13 @@ from sqlmodel import Session
 
 from annot.records import Judgement
 from annot.store.models import JudgementRow, table
-from annot.store.revisions import DELETED, Pair, Recorded, append, latest, vanished
+from annot.store.revisions import DELETED, Recorded, append, latest, vanished
 
 _RECORD = (
     "query_id",
     "doc_id",
     "assessor",
+    "occasion",
     "grade",
     "revision",
     "cannot_judge",
@@ -24,7 +25,7 @@ _RECORD = (
     "lead_time",
     "flags",
 )
-_ORIGIN = ("source", "annotation", "payload", "recorded_at")
+_ORIGIN = ("source", "server", "annotation", "payload", "recorded_at")
 
 
 class SourcedJudgement(NamedTuple):
@@ -39,6 +40,8 @@ class SourcedJudgement(NamedTuple):
     """What was read, as JSON, unchanged."""
     recorded_at: str | None = None
     """ISO 8601, UTC; set by the store."""
+    server: str = ""
+    """What tells the server from others; empty where the source has none."""
 
 
 def record_judgements(session: Session, judgements: Iterable[SourcedJudgement], *, recorded_at: str) -> Recorded:
@@ -50,9 +53,11 @@ def record_judgements(session: Session, judgements: Iterable[SourcedJudgement], 
     contents = [
         {
             "source": one.source,
+            "server": one.server,
             "query_id": one.judgement.query_id,
             "doc_id": one.judgement.doc_id,
             "assessor": one.judgement.assessor,
+            "occasion": one.judgement.occasion,
             "annotation": one.annotation,
             "grade": one.judgement.grade,
             "cannot_judge": one.judgement.cannot_judge,
@@ -71,20 +76,24 @@ def record_vanished(
     session: Session,
     *,
     source: str,
+    server: str,
     assessor: str,
     seen: Collection[str],
     recorded_at: str,
-    pairs: Collection[Pair] | None = None,
 ) -> int:
-    """Append a tombstone for each annotation of this assessor that stands but was not `seen` (ids as text).
+    """Append a tombstone for each annotation of this assessor on this server that stands but was not `seen`.
 
-    The tombstone has no grade and the flag `deleted on the server`. pairs: where was looked; None for everywhere.
-    Returns how many there were. An annotation that is seen again later becomes a further revision.
+    seen: ids as text. The tombstone has no grade and the flag `deleted on the server`. What another server holds is not
+    touched. Returns how many there were. An annotation that is seen again later becomes a further revision.
     """
-    gone = vanished(session, JudgementRow, source=source, person=assessor, seen=set(seen), pairs=pairs)
+    gone = vanished(session, JudgementRow, source=source, server=server, person=assessor, seen=set(seen))
     tombstones = [
         SourcedJudgement(
-            Judgement(row["query_id"], row["doc_id"], assessor, None, flags=(DELETED,)), source, row["annotation"], None
+            Judgement(row["query_id"], row["doc_id"], assessor, None, flags=(DELETED,), occasion=row["occasion"]),
+            source,
+            row["annotation"],
+            None,
+            server=server,
         )
         for row in gone
     ]
@@ -94,7 +103,7 @@ def record_vanished(
 def read_judgements(session: Session, *, source: str | None = None) -> tuple[Judgement, ...]:
     """The latest revision of each judgement, of one source or of all, flagged ones included.
 
-    By query, document and assessor; an assessor's several annotations of a pair in the order of their ids.
+    By query, document, assessor and occasion; an assessor's several annotations of a pair from the oldest on.
     """
     return tuple(one.judgement for one in _read(session, source=source, with_payload=False))
 
@@ -114,7 +123,7 @@ def read_history(session: Session, query_id: str, doc_id: str) -> tuple[SourcedJ
 
 def _read(session: Session, *, source: str | None, with_payload: bool) -> list[SourcedJudgement]:
     rows = table(JudgementRow)
-    columns = (*_RECORD, *_ORIGIN) if with_payload else (*_RECORD, "source", "annotation")
+    columns = (*_RECORD, *_ORIGIN) if with_payload else (*_RECORD, "source", "server", "annotation")
     statement = latest(rows, *columns)
     if source is not None:
         statement = statement.where(rows.c.source == source)
@@ -126,11 +135,18 @@ def _sourced(row: Row[Any]) -> SourcedJudgement:
     values = row._mapping
     judgement = Judgement(**{name: values[name] for name in _RECORD if name != "flags"}, flags=tuple(values["flags"]))
     return SourcedJudgement(
-        judgement, values["source"], values["annotation"], values.get("payload"), values.get("recorded_at")
+        judgement,
+        values["source"],
+        values["annotation"],
+        values.get("payload"),
+        values.get("recorded_at"),
+        values["server"],
     )
 
 
-def _place(one: SourcedJudgement) -> tuple[str, str, str, str, int, str]:
+def _place(one: SourcedJudgement) -> tuple[object, ...]:
     judgement = one.judgement
-    # The server's ids are numbers written as text: the ninth comes before the tenth.
-    return judgement.query_id, judgement.doc_id, judgement.assessor, one.source, len(one.annotation), one.annotation
+    # Two servers number their annotations each for itself, so time comes first. The ids are numbers written as text:
+    # the ninth comes before the tenth.
+    age = judgement.judged_at or "", len(one.annotation), one.annotation
+    return judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion, one.source, *age

@@ -20,6 +20,8 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
+from annot.store import schema
+
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
 HIGHEST_GRADE = 9
 
@@ -121,22 +123,23 @@ class AssessorRow(_Row, table=True):
     assessor: str = Field(primary_key=True, sa_type=Text)
     account: str | None = Field(sa_type=Text)
     adjudicator: bool
-    server_user_id: int | None = Field(sa_type=BigInteger)
 
 
 class AssignmentRow(_Row, table=True):
-    """One pair given to one assessor; `position` is its place in that assessor's sequence, from 1."""
+    """One pair given to one assessor on one occasion; `position` is its place in that assessor's sequence, from 1."""
 
     __tablename__ = "assignment"
     __table_args__ = (
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="assignment_query"),
         ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="assignment_assessor"),
         UniqueConstraint("assessor", "position", name="assignment_position"),
+        CheckConstraint("occasion >= 1", name="assignment_occasion_from_1"),
         CheckConstraint("position >= 1", name="assignment_position_from_1"),
     )
     query_id: str = Field(primary_key=True, sa_type=Text)
     doc_id: str = Field(primary_key=True, sa_type=Text)
     assessor: str = Field(primary_key=True, sa_type=Text)
+    occasion: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     position: int
 
 
@@ -152,7 +155,11 @@ class PlanRow(_Row, table=True):
 
 
 class ProjectRow(_Row, table=True):
-    """One assessor's project of one round on one server; `remote_id` is None until the server has made it."""
+    """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
+
+    `server` tells servers apart and outlives a change of the address, which is `url`. `account_id` is the server's id
+    of the assessor's account.
+    """
 
     __tablename__ = "project"
     __table_args__ = (
@@ -165,6 +172,8 @@ class ProjectRow(_Row, table=True):
     round: str = Field(sa_type=Text)
     assessor: str = Field(sa_type=Text)
     server: str = Field(sa_type=Text)
+    url: str = Field(sa_type=Text)
+    account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
 
 
@@ -180,6 +189,7 @@ class TaskRow(_Row, table=True):
     project_id: int = Field(primary_key=True)
     query_id: str = Field(primary_key=True, sa_type=Text)
     doc_id: str = Field(primary_key=True, sa_type=Text)
+    occasion: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     remote_id: int = Field(sa_type=BigInteger)
 
 
@@ -190,18 +200,19 @@ class JudgementRow(_Row, table=True):
     __table_args__ = (
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="judgement_query"),
         ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="judgement_assessor"),
-        UniqueConstraint(
-            "source", "query_id", "doc_id", "assessor", "annotation", "revision", name="judgement_revision"
-        ),
+        UniqueConstraint(*schema.LINE["judgement"], "revision", name="judgement_line"),
         CheckConstraint(GRADE_IN_RANGE, name="judgement_grade"),
+        CheckConstraint("occasion >= 1", name="judgement_occasion_from_1"),
         CheckConstraint("revision >= 1", name="judgement_revision_from_1"),
         Index("judgement_query_doc", "query_id", "doc_id"),
     )
     id: int | None = Field(default=None, primary_key=True)
     source: str = Field(sa_type=Text)
+    server: str = Field(sa_type=Text)
     query_id: str = Field(sa_type=Text)
     doc_id: str = Field(sa_type=Text)
     assessor: str = Field(sa_type=Text)
+    occasion: int
     annotation: str = Field(sa_type=Text)
     revision: int
     grade: int | None
@@ -222,15 +233,14 @@ class AdjudicationRow(_Row, table=True):
     __table_args__ = (
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="adjudication_query"),
         ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="adjudication_adjudicator"),
-        UniqueConstraint(
-            "source", "query_id", "doc_id", "adjudicator", "annotation", "revision", name="adjudication_revision"
-        ),
+        UniqueConstraint(*schema.LINE["adjudication"], "revision", name="adjudication_line"),
         CheckConstraint(GRADE_IN_RANGE, name="adjudication_grade"),
         CheckConstraint("revision >= 1", name="adjudication_revision_from_1"),
         Index("adjudication_query_doc", "query_id", "doc_id"),
     )
     id: int | None = Field(default=None, primary_key=True)
     source: str = Field(sa_type=Text)
+    server: str = Field(sa_type=Text)
     query_id: str = Field(sa_type=Text)
     doc_id: str = Field(sa_type=Text)
     adjudicator: str = Field(sa_type=Text)

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Assessor, Assignment
-from annot.store.models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, table
+from annot.store.models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow, table
 from annot.store.rows import Change, check_distinct, check_queries_known, insert_rows
 
 
@@ -25,7 +25,7 @@ class Plan(NamedTuple):
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> Change:
     """Add these people, or change those of the same pseudonym; others stay.
 
-    A changed account forgets the server's user id, which was the old account's. Raises InputError when two people
+    A changed account forgets the servers' ids of it, which were the old account's. Raises InputError when two people
     would share an account.
     """
     people = list(assessors)
@@ -50,19 +50,17 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> Change:
     for person in changed:
         values: dict[str, object] = {"account": person.account, "adjudicator": person.adjudicator}
         if person.account != standing[person.assessor].account:
-            values["server_user_id"] = None
+            projects = table(ProjectRow)
+            session.connection().execute(
+                projects.update().where(projects.c.assessor == person.assessor).values(account_id=None)
+            )
         session.connection().execute(rows.update().where(rows.c.assessor == person.assessor).values(**values))
     added = [person for person in people if person.assessor not in standing]
     insert_rows(
         session,
         AssessorRow,
         (
-            {
-                "assessor": person.assessor,
-                "account": person.account,
-                "adjudicator": person.adjudicator,
-                "server_user_id": None,
-            }
+            {"assessor": person.assessor, "account": person.account, "adjudicator": person.adjudicator}
             for person in added
         ),
     )
@@ -75,22 +73,6 @@ def read_assessors(session: Session) -> tuple[Assessor, ...]:
     found = session.connection().execute(select(rows.c.assessor, rows.c.account, rows.c.adjudicator))
     people = (Assessor(name, account, bool(adjudicator)) for name, account, adjudicator in found)
     return tuple(sorted(people, key=lambda person: person.assessor))
-
-
-def set_server_user(session: Session, assessor: str, user_id: int) -> None:
-    """Remember the id that the server gave to this person's account."""
-    check_assessors_known(session, [assessor], what="server user")
-    rows = table(AssessorRow)
-    session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(server_user_id=user_id))
-
-
-def read_server_users(session: Session) -> dict[str, int]:
-    """The server's user id of each person whose id is known."""
-    rows = table(AssessorRow)
-    found = session.connection().execute(
-        select(rows.c.assessor, rows.c.server_user_id).where(rows.c.server_user_id.is_not(None))
-    )
-    return dict(sorted(found))
 
 
 def check_assessors_known(session: Session, assessors: Iterable[str], *, what: str) -> None:
@@ -111,12 +93,12 @@ def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: P
     Raises InputError when an assignment that is judged already would go, or names an unknown query or assessor.
     """
     new = list(assignments)
-    given = {(one.query_id, one.doc_id, one.assessor): one for one in new}
-    check_distinct([(one.query_id, one.doc_id, one.assessor) for one in new], what="plan")
+    given = {_key(one): one for one in new}
+    check_distinct([(*key[:3], str(key[3])) for key in map(_key, new)], what="plan")
     check_distinct([(one.assessor, str(one.position)) for one in new], what="plan (assessor and position)")
     check_queries_known(session, {one.query_id for one in new}, what="plan")
     check_assessors_known(session, {one.assessor for one in new}, what="plan")
-    standing = {(one.query_id, one.doc_id, one.assessor): one for one in read_assignments(session)}
+    standing = {_key(one): one for one in read_assignments(session)}
     removed = standing.keys() - given.keys()
     _refuse_judged(session, removed)
     added = given.keys() - standing.keys()
@@ -129,7 +111,13 @@ def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: P
             session,
             AssignmentRow,
             (
-                {"query_id": one.query_id, "doc_id": one.doc_id, "assessor": one.assessor, "position": one.position}
+                {
+                    "query_id": one.query_id,
+                    "doc_id": one.doc_id,
+                    "assessor": one.assessor,
+                    "occasion": one.occasion,
+                    "position": one.position,
+                }
                 for one in new
             ),
         )
@@ -139,7 +127,7 @@ def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: P
 
 def withdraw_plan(session: Session) -> int:
     """Remove the plan and its assignments; returns how many those were. Raises InputError when some are judged."""
-    standing = {(one.query_id, one.doc_id, one.assessor) for one in read_assignments(session)}
+    standing = {_key(one) for one in read_assignments(session)}
     _refuse_judged(session, standing)
     session.connection().execute(table(AssignmentRow).delete())
     session.connection().execute(table(PlanRow).delete())
@@ -156,26 +144,36 @@ def read_plan(session: Session) -> Plan | None:
 def read_assignments(session: Session, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The assignments of one assessor or of all, by assessor and position."""
     rows = table(AssignmentRow)
-    statement = select(rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.position)
+    statement = select(rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.position, rows.c.occasion)
     if assessor is not None:
         statement = statement.where(rows.c.assessor == assessor)
     found = (Assignment(*row) for row in session.connection().execute(statement))
     return tuple(sorted(found, key=lambda one: (one.assessor, one.position)))
 
 
-def _refuse_judged(session: Session, leaving: Iterable[tuple[str, str, str]]) -> None:
-    """`leaving`: (query_id, doc_id, assessor) of the assignments that would go."""
+_Key = tuple[str, str, str, int]
+"""(query_id, doc_id, assessor, occasion)."""
+
+
+def _key(one: Assignment) -> _Key:
+    return one.query_id, one.doc_id, one.assessor, one.occasion
+
+
+def _refuse_judged(session: Session, leaving: Iterable[_Key]) -> None:
+    """`leaving`: the assignments that would go."""
     wanted = set(leaving)
     if not wanted:
         return
     rows = table(JudgementRow)
-    count: dict[tuple[str, str, str], int] = {}
-    for key in session.connection().execute(select(rows.c.query_id, rows.c.doc_id, rows.c.assessor)):
+    count: dict[_Key, int] = {}
+    columns = rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.occasion
+    for row in session.connection().execute(select(*columns)):
+        key = row.query_id, row.doc_id, row.assessor, row.occasion
         if key in wanted:
             count[key] = count.get(key, 0) + 1
     if count:
         raise InputError(
             f"{len(count)} judged assignment(s) would leave the plan; {sum(count.values())} judgement(s) stand on them",
-            faults=[f"{' '.join(key)}: {number} judgement(s)" for key, number in sorted(count.items())],
+            faults=[f"{' '.join(key[:3])}: {number} judgement(s)" for key, number in sorted(count.items())],
             hint="keep what is planned and add to it; judgements are never deleted",
         )

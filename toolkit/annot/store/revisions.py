@@ -1,7 +1,8 @@
 """What judgements and adjudications share: a changed one is a new row, and readers get the latest row of each.
 
-A revision belongs to (source, query_id, doc_id, person, annotation): the same person's other annotation of the pair is
-a line of revisions of its own. `annotation` is the server's id of it as text, and empty where the source has none.
+A revision belongs to a line: source, server, pair, person, for judgements the occasion, and annotation. The same
+person's other annotation of the pair is a line of its own. `annotation` is the server's id of it as text; that and
+`server` are empty where the source has none.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ from sqlalchemy import Select, Table, exists, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
+from annot.store import schema
 from annot.store.models import HIGHEST_GRADE, table
 from annot.store.people import check_assessors_known
 from annot.store.rows import check_queries_known, in_chunks, insert_rows
 
 DELETED = "deleted on the server"
 """The flag of the revision that says an annotation is no longer on the server."""
-
-Pair = tuple[str, str]
-"""(query_id, doc_id)."""
 
 
 class Recorded(NamedTuple):
@@ -36,8 +35,12 @@ class Recorded(NamedTuple):
 
 def key_columns(rows: Table) -> tuple[str, ...]:
     """The columns that a line of revisions belongs to, in the order of the constraint."""
-    person = "assessor" if "assessor" in rows.c else "adjudicator"
-    return "source", "query_id", "doc_id", person, "annotation"
+    return schema.LINE[rows.name]
+
+
+def person_column(rows: Table) -> str:
+    """The column that says whose it is."""
+    return "assessor" if "assessor" in rows.c else "adjudicator"
 
 
 def latest(rows: Table, *columns: str) -> Select[Any]:
@@ -60,8 +63,8 @@ def append(
     key = key_columns(rows)
     what = f"{rows.name}s"
     check_queries_known(session, {content["query_id"] for content in contents}, what=what)
-    check_assessors_known(session, {content[key[3]] for content in contents}, what=what)
-    _check_grades(contents, key, what)
+    check_assessors_known(session, {content[person_column(rows)] for content in contents}, what=what)
+    _check_grades(contents, person_column(rows), what)
     standing = _standing(session, rows, {content["query_id"] for content in contents})
     new: list[dict[str, Any]] = []
     added = unchanged = 0
@@ -85,41 +88,32 @@ def vanished(
     model: type[SQLModel],
     *,
     source: str,
+    server: str,
     person: str,
     seen: Collection[str],
-    pairs: Collection[Pair] | None,
 ) -> list[dict[str, Any]]:
-    """The rows of annotations that stand, are not `seen` (ids as text), and are not known as deleted yet.
-
-    pairs: where was looked; None stands for everywhere.
-    """
+    """One server's annotations that stand, are not `seen` (ids as text), and are not known as deleted yet."""
     rows = table(model)
-    key = key_columns(rows)
     statement = latest(rows, *(column.name for column in rows.c))
-    statement = statement.where(rows.c.source == source, rows.c[key[3]] == person)
+    statement = statement.where(rows.c.source == source, rows.c.server == server, rows.c[person_column(rows)] == person)
     found = session.connection().execute(statement).mappings()
-    return [
-        dict(row)
-        for row in found
-        if row["annotation"] not in seen
-        and (pairs is None or (row["query_id"], row["doc_id"]) in pairs)
-        and DELETED not in row["flags"]
-    ]
+    return [dict(row) for row in found if row["annotation"] not in seen and DELETED not in row["flags"]]
 
 
-def _standing(session: Session, rows: Table, query_ids: Iterable[str]) -> dict[tuple[str, ...], tuple[int, str | None]]:
+def _standing(session: Session, rows: Table, query_ids: Iterable[str]) -> dict[tuple[Any, ...], tuple[int, str | None]]:
     key = key_columns(rows)
     statement = latest(rows, *key, "revision", "content_sha256")
-    standing: dict[tuple[str, ...], tuple[int, str | None]] = {}
+    standing: dict[tuple[Any, ...], tuple[int, str | None]] = {}
     for chunk in in_chunks(query_ids):
         for row in session.connection().execute(statement.where(rows.c.query_id.in_(chunk))):
-            standing[tuple(row[:5])] = row[5], row[6]
+            standing[tuple(row[:-2])] = row[-2], row[-1]
     return standing
 
 
-def _check_grades(contents: Sequence[Mapping[str, Any]], key: tuple[str, ...], what: str) -> None:
+def _check_grades(contents: Sequence[Mapping[str, Any]], person: str, what: str) -> None:
     faults = [
-        f"{' '.join(content[name] for name in key[1:4])}: grade {content['grade']!r}, expected 0 to {HIGHEST_GRADE}"
+        f"{content['query_id']} {content['doc_id']} {content[person]}: grade {content['grade']!r}, "
+        f"expected 0 to {HIGHEST_GRADE}"
         for content in contents
         if content["grade"] is not None and not 0 <= content["grade"] <= HIGHEST_GRADE
     ]

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
 
 from annot.errors import InputError
+from annot.records import Asked
 from annot.store.models import ProjectRow, TaskRow, table
 from annot.store.people import check_assessors_known
 from annot.store.rows import Change, check_queries_known, in_chunks, insert_rows
 
 Round = Literal["judge", "adjudicate"]
-Pair = tuple[str, str]
-"""(query_id, doc_id)."""
 
 
 class Project(NamedTuple):
@@ -25,18 +24,27 @@ class Project(NamedTuple):
     round: Round
     assessor: str
     server: str
+    """What tells the server from others, whatever its address."""
+    url: str
+    """The address at which it was met the last time."""
+    account_id: int | None
+    """The server's id of the person's account; None after the account was changed."""
     remote_id: int | None
 
 
-def open_project(session: Session, *, round: Round, assessor: str, server: str) -> Project:
-    """The project of this person, round and server; noted down when it is new."""
-    for project in read_projects(session, round=round):
-        if (project.assessor, project.server) == (assessor, server):
-            return project
+def open_project(
+    session: Session, *, round: Round, assessor: str, server: str, url: str, account_id: int | None
+) -> Project:
+    """The project of this person, round and server; noted down when it is new, with this address and account."""
     check_assessors_known(session, [assessor], what="project")
-    row = {"round": round, "assessor": assessor, "server": server, "remote_id": None}
-    insert_rows(session, ProjectRow, [row])
-    return open_project(session, round=round, assessor=assessor, server=server)
+    rows = table(ProjectRow)
+    mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
+    met = {"url": url, "account_id": account_id}
+    if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
+        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None}
+        insert_rows(session, ProjectRow, [row])
+    (project,) = _projects(session, mine)
+    return project
 
 
 def set_remote_project(session: Session, project: int, remote_id: int | None) -> None:
@@ -54,62 +62,62 @@ def set_remote_project(session: Session, project: int, remote_id: int | None) ->
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
     """The projects of one round or of both, by round, assessor and server."""
     rows = table(ProjectRow)
-    statement = select(rows.c.id, rows.c.round, rows.c.assessor, rows.c.server, rows.c.remote_id)
-    if round is not None:
-        statement = statement.where(rows.c.round == round)
-    found = (Project(*row) for row in session.connection().execute(statement))
-    return tuple(sorted(found, key=lambda one: (one.round, one.assessor, one.server)))
+    return _projects(session, rows.c.round == round if round is not None else true())
 
 
-def record_tasks(session: Session, project: int, tasks: Mapping[Pair, int]) -> Change:
-    """Note down the server's task of each pair; pairs not named keep theirs.
+def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> Change:
+    """Note down the server's task of each thing asked; those not named keep theirs.
 
-    Raises InputError when two pairs would have one task.
+    Raises InputError when two would have one task.
     """
     standing = read_tasks(session, project)
     after = {**standing, **tasks}
-    pairs_of: dict[int, list[Pair]] = {}
-    for pair, remote_id in after.items():
-        pairs_of.setdefault(remote_id, []).append(pair)
-    shared = {remote_id: pairs for remote_id, pairs in pairs_of.items() if len(pairs) > 1}
+    sharing: dict[int, list[Asked]] = {}
+    for asked, remote_id in after.items():
+        sharing.setdefault(remote_id, []).append(asked)
+    shared = {remote_id: several for remote_id, several in sharing.items() if len(several) > 1}
     if shared:
         raise InputError(
             f"project {project}: {len(shared)} task(s) would stand for several pairs",
             faults=[
-                f"task {remote_id}: {', '.join(' '.join(pair) for pair in sorted(pairs))}"
-                for remote_id, pairs in sorted(shared.items())
+                f"task {remote_id}: {', '.join(' '.join(asked.pair) for asked in sorted(several))}"
+                for remote_id, several in sorted(shared.items())
             ],
         )
-    check_queries_known(session, {query_id for query_id, _doc_id in tasks}, what="tasks")
-    changed = [pair for pair in tasks if pair in standing and standing[pair] != tasks[pair]]
-    added = [pair for pair in tasks if pair not in standing]
+    check_queries_known(session, {asked.query_id for asked in tasks}, what="tasks")
+    changed = [asked for asked in tasks if asked in standing and standing[asked] != tasks[asked]]
+    added = [asked for asked in tasks if asked not in standing]
     _delete(session, project, changed)
     insert_rows(
         session,
         TaskRow,
-        (
-            {"project_id": project, "query_id": pair[0], "doc_id": pair[1], "remote_id": tasks[pair]}
-            for pair in (*changed, *added)
-        ),
+        ({"project_id": project, **asked._asdict(), "remote_id": tasks[asked]} for asked in (*changed, *added)),
     )
     return Change(len(added), len(changed), 0, len(tasks) - len(added) - len(changed))
 
 
-def forget_tasks(session: Session, project: int, pairs: Iterable[Pair]) -> None:
-    """Forget the tasks of these pairs: the server has them no more."""
-    _delete(session, project, pairs)
+def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
+    """Forget these tasks: the server has them no more."""
+    _delete(session, project, asked)
 
 
-def read_tasks(session: Session, project: int) -> dict[Pair, int]:
-    """The server's task id of each pair of a project, by pair."""
+def read_tasks(session: Session, project: int) -> dict[Asked, int]:
+    """The server's task id of each thing asked in a project, by pair and occasion."""
     rows = table(TaskRow)
-    statement = select(rows.c.query_id, rows.c.doc_id, rows.c.remote_id).where(rows.c.project_id == project)
-    found = session.connection().execute(statement)
-    return dict(sorted(((query_id, doc_id), remote_id) for query_id, doc_id, remote_id in found))
+    columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
+    found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
+    return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
 
 
-def _delete(session: Session, project: int, pairs: Iterable[Pair]) -> None:
+def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:
+    rows = table(ProjectRow)
+    columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
+    found = (Project(*row) for row in session.connection().execute(select(*columns).where(wanted)))
+    return tuple(sorted(found, key=lambda one: (one.round, one.assessor, one.server)))
+
+
+def _delete(session: Session, project: int, asked: Iterable[Asked]) -> None:
     rows = table(TaskRow)
     remote_ids = read_tasks(session, project)
-    for chunk in in_chunks(remote_ids[pair] for pair in pairs if pair in remote_ids):
+    for chunk in in_chunks(remote_ids[one] for one in asked if one in remote_ids):
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))

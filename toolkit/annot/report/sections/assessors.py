@@ -29,6 +29,16 @@ def assessors(found: Diagnosed) -> Section:
             COMMAND,
         ),
     ]
+    if found.self_consistency:
+        blocks.append(
+            Table(
+                "Hidden repeats: pairs that came to the same assessor a second time, unannounced. Nobody agrees with "
+                "another more than with themselves.",
+                ("Assessor", "Repeats", "Same grade again", "Within one grade", "Later grade less the first"),
+                rows_of(repeat_rows(found)),
+                COMMAND,
+            )
+        )
     if not isinstance(found.diagnosis, Undefined):
         if found.diagnosis.pairs:
             blocks.append(_parts(found))
@@ -84,6 +94,20 @@ def against_rows(found: Diagnosed) -> list[tuple[object, ...]]:
             f"{_share(one.upheld)} of {one.upheld.of}",
         )
         for one in found.against_final
+    ]
+
+
+def repeat_rows(found: Diagnosed) -> list[tuple[object, ...]]:
+    """Each assessor against themselves, then all together."""
+    return [
+        (
+            "together" if one.assessor is None else one.assessor,
+            one.same.of,
+            f"{_share(one.same)} {_interval(one.same.interval, 100)}".strip(),
+            f"{_share(one.within_one)} {_interval(one.within_one.interval, 100)}".strip(),
+            _estimate(one.change),
+        )
+        for one in found.self_consistency
     ]
 
 

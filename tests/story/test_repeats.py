@@ -1,0 +1,75 @@
+"""Hidden repeats on a real Label Studio: asked again unannounced, pulled back, told apart from the judgements."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from annot.steps import adjudicate, agreement, diagnosis, pull, push, qrels
+from annot.steps.outcome import outcome_of
+from annot.store import people
+from annot.store.database import open_store
+from fixtures_studio import Studio
+from studies import make_study, quietly
+
+pytestmark = pytest.mark.studio
+
+
+def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio: Studio, tmp_path: Path) -> None:
+    study = make_study(
+        tmp_path / "study",
+        studio,
+        name="repeats",
+        per_method=6,
+        more_settings="\n[judging]\nrepeats = 0.2\n[agreement]\nresamples = 100\n",
+    )
+    ws = study.workspace
+    with open_store(ws.database_url) as store, store.read() as session:
+        plan = people.read_assignments(session)
+    repeats = {name: [one.asked for one in plan if one.assessor == name and one.occasion == 2] for name in ("a1", "a2")}
+    assert all(repeats.values())
+    sent = push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    assert {one.assessor: one.sent for one in sent.projects} == Counter(one.assessor for one in plan)
+
+    # What the person sees of a repeat is what they saw the first time, but for its place in the sequence.
+    there = {task["data"]["pair_id"]: task for task in study.on_server("a1")}
+    order = [task["data"]["pair_id"] for task in study.on_server("a1")]
+    for asked in repeats["a1"]:
+        first, again = "/".join(asked.pair), "/".join((*asked.pair, "2"))
+        own = ("pair_id", "progress")
+        shown = [{name: text for name, text in there[key]["data"].items() if name not in own} for key in (first, again)]
+        assert shown[0] == shown[1]
+        assert order.index(again) - order.index(first) > 5
+
+    # Everybody gives 2 to everything, and a1 takes it back when asked again.
+    for name in ("a1", "a2"):
+        study.judge(name, {one.asked.pair: 2 for one in plan if one.assessor == name and one.occasion == 1})
+        study.judge(name, {(*asked.pair, "2"): 0 if name == "a1" else 2 for asked in repeats[name]})
+    pulled = pull.pull(ws, url=None, api_key=None, advance=quietly)
+    assert {one.assessor: (one.assigned, one.judged) for one in pulled.assessors} == {
+        one.assessor: (one.planned, one.planned) for one in sent.projects
+    }
+    assert pull.pull(ws, url=None, api_key=None, advance=quietly).assessors[0].new == 0
+
+    with open_store(ws.database_url) as store, store.read() as session:
+        outcome = outcome_of(session)
+    assert not outcome.settlement.disputed
+    assert {one.grade for one in outcome.decisions} == {2}
+    assert adjudicate.parcels_of(ws, open_store(ws.database_url)) == []
+    assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
+    table = agreement.compute(ws, missing=None, binarised_at=None)
+    assert {group.n_pairs for group in table.groups if group.name == "together"} == {
+        len({one.asked.pair for one in plan})
+    }
+
+    found = {one.assessor: one for one in diagnosis.look(ws).diagnosed.self_consistency}
+    assert (found["a1"].same.count, found["a1"].same.of) == (0, len(repeats["a1"]))
+    assert (found["a2"].same.count, found["a2"].same.of) == (len(repeats["a2"]), len(repeats["a2"]))
+    assert found["a1"].change.value == -2.0
+    assert found[None].same.of == sum(map(len, repeats.values()))
+    assert "same grade again" in diagnosis.describe(diagnosis.look(ws))
+
+    lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert Counter(one["occasion"] for one in lines) == Counter(one.occasion for one in plan)
