@@ -46,13 +46,14 @@ from annot.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 NAME = "annot-demo"
 PER_METHOD = 3
 RANKING_DEPTH = 50
+REPEATS = 0.08
 SEED = 13
 PUBLIC = {
     "title": "A demonstration collection",
     "description": "150 fictional abstracts, judged for similarity by facet by simulated assessors.",
     "creators": ["The makers of annot"],
-    "licence": "GPL-3.0-or-later",
-    "text_licence": "GPL-3.0-or-later",
+    "licence": "CC0-1.0",
+    "text_licence": "CC0-1.0",
     "url": "https://example.org/annot-demo",
 }
 """How the collection is called when it is released."""
@@ -116,8 +117,12 @@ def run(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             api_key=None,
             dry_run=False,
         )
-    planned = plan.make(ws, queries=(), repeats=None, seed=None, dry_run=False)
-    tell(f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors; plan {planned.sha256[:12]}")
+    planned = plan.make(ws, queries=(), repeats=REPEATS, seed=None, dry_run=False)
+    again = sum(one.repeats for one in planned.loads)
+    tell(
+        f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
+        f"repeats; plan {planned.sha256[:12]}"
+    )
     with watch("sending tasks") as advance:
         pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(one.planned for one in pushed.projects)} tasks in {len(pushed.projects)} projects")
