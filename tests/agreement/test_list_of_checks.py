@@ -1,4 +1,4 @@
-"""The list of checks in the package's docstring is whole, and the tests it names are there and are about the coefficient."""
+"""The list of checks in the package's docstring is whole, and the tests it names are about the coefficient."""
 
 from __future__ import annotations
 
