@@ -43,7 +43,7 @@ DIAGNOSES = np.array(
     dtype=float,
 )
 
-# Gwet 2014, Handbook of Inter-Rater Reliability, page 125, `cac.raw5obser` of irrCAC: 5 observers, 15 units, 0..3.
+# Gwet 2014, Handbook of Inter-Rater Reliability; `cac.raw5obser` of irrCAC: 5 observers, 15 units, grades 0..3.
 FIVE_OBSERVERS = np.array(
     [
         [1, 1, 2, NAN, 0, 0, 1, 1, 2, 2, NAN, 0, 1, 3, 1],
@@ -135,7 +135,7 @@ def test_binarised_kappas_average_to_the_published_linear_kappa(
 
 
 def test_alpha_nominal_of_fleiss_diagnoses() -> None:
-    """Fleiss 1971: kappa 0.430 (irr: 0.4302445); alpha is 1 - (1 - kappa) (n - 1) / n, n = 180 ratings (Gwet 2014)."""
+    """Fleiss 1971: kappa 0.430 (irr: 0.4302445); alpha is 1 - (1 - kappa) (n - 1) / n, n = 180 ratings."""
     published = 1 - (1 - 0.4302445) * 179 / 180
     assert COEFFICIENTS["alpha_nominal"](DIAGNOSES, FIVE) == pytest.approx(published, abs=5e-8)
 
@@ -154,7 +154,7 @@ def test_weighted_coefficients_of_fifteen_diagnoses(name: str, published: float)
 
 @pytest.mark.parametrize(("name", "published"), [("ac1", 0.497), ("alpha_nominal", 0.481), ("percent", 61.6)])
 def test_coefficients_of_five_observers(name: str, published: float) -> None:
-    """irrCAC (Python) 0.4, its tests of raw_5observers: gwet 0.497, krippendorff 0.481, pa 0.616."""
+    """irrCAC for Python (A. Fergadis), its tests of raw_5observers: gwet 0.497, krippendorff 0.481, pa 0.616."""
     digits = 1 if name == "percent" else 3
     assert round(COEFFICIENTS[name](FIVE_OBSERVERS, (0, 1, 2, 3)), digits) == published
 
@@ -164,7 +164,7 @@ def test_coefficients_of_five_observers(name: str, published: float) -> None:
     [("kappa", 0.432), ("kappa_linear", 0.407), ("kappa_quadratic", 0.383), ("ac1", 0.456), ("ac2", 0.299)],
 )
 def test_coefficients_of_two_methods_of_diagnosis(name: str, published: float) -> None:
-    """irrCAC (Python) 0.4, its tests of table_cont4x4diagnosis: cohen and gwet, weights identity, linear, quadratic."""
+    """irrCAC for Python (A. Fergadis), its tests of table_cont4x4diagnosis: cohen and gwet, weights identity, linear, quadratic."""
     assert round(COEFFICIENTS[name](from_table(TWO_METHODS), (0, 1, 2, 3)), 3) == published
 
 
