@@ -164,7 +164,7 @@ def test_coefficients_of_five_observers(name: str, published: float) -> None:
     [("kappa", 0.432), ("kappa_linear", 0.407), ("kappa_quadratic", 0.383), ("ac1", 0.456), ("ac2", 0.299)],
 )
 def test_coefficients_of_two_methods_of_diagnosis(name: str, published: float) -> None:
-    """irrCAC for Python (A. Fergadis), its tests of table_cont4x4diagnosis: cohen and gwet, weights identity, linear, quadratic."""
+    """irrCAC for Python (A. Fergadis), its tests of table_cont4x4diagnosis, three weights."""
     assert round(COEFFICIENTS[name](from_table(TWO_METHODS), (0, 1, 2, 3)), 3) == published
 
 
