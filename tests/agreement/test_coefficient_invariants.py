@@ -1,54 +1,28 @@
-"""What holds of every coefficient on any data, and the second implementations: counts, libraries, brute force."""
+"""What holds of coefficients on any data: symmetries, relabelling, duplication, perfect and independent ratings."""
 
 from __future__ import annotations
 
-import itertools
-
-import krippendorff
 import numpy as np
 import pytest
 from annot.agreement.coefficients import COEFFICIENTS, Ratings, binarise
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count
 from annot.agreement.missing import POLICIES
-from annot.errors import UndefinedStatistic
+from drawn_ratings import GRADES, MIXES, SOME, both_ways, ratings, skewed, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import stats
-from sklearn.metrics import cohen_kappa_score
-
-GRADES = (0, 1, 2, 3)
-ANY_NUMBER_OF_ASSESSORS = ("alpha_ordinal", "alpha_nominal", "alpha_interval", "ac1", "ac2", "percent")
-
-
-def ratings(assessors: st.SearchStrategy[int], *, missing: bool) -> st.SearchStrategy[Ratings]:
-    values = st.sampled_from([0.0, 1.0, 2.0, 3.0, *([np.nan] if missing else [])])
-    shapes = st.tuples(assessors, st.integers(0, 14))
-    return shapes.flatmap(lambda shape: hnp.arrays(np.float64, shape, elements=values))
-
-
-TWO = ratings(st.just(2), missing=False)
-SOME = ratings(st.integers(2, 4), missing=True)
-
-
-def value(name: str, matrix: Ratings) -> float:
-    """nan where undefined, so that both ways of computing can be compared."""
-    try:
-        return COEFFICIENTS[name](matrix, GRADES)
-    except UndefinedStatistic:
-        return np.nan
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
 @settings(deadline=None, max_examples=150)
 @given(matrix=SOME)
 def test_counts_give_the_same_values_and_the_same_gaps(name: str, matrix: Ratings) -> None:
-    of_counts = float(COEFFICIENTS_OF_COUNTS[name](count(matrix, GRADES), GRADES))
-    np.testing.assert_allclose(of_counts, value(name, matrix), atol=1e-9)
+    from_ratings, from_counts = both_ways(name, matrix)
+    np.testing.assert_allclose(from_counts, from_ratings, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(parts=st.lists(ratings(st.just(3), missing=True), min_size=2, max_size=4))
 def test_counts_of_parts_add_up_to_the_whole(name: str, parts: list[Ratings]) -> None:
     summed = Counts.stack([count(part, GRADES) for part in parts]).weighted(np.ones((1, len(parts))))
@@ -58,14 +32,15 @@ def test_counts_of_parts_add_up_to_the_whole(name: str, parts: list[Ratings]) ->
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-@settings(deadline=None, max_examples=60)
-@given(matrix=SOME)
-def test_swapping_assessors_changes_nothing(name: str, matrix: Ratings) -> None:
-    np.testing.assert_allclose(value(name, matrix[::-1]), value(name, matrix), atol=1e-9)
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME, seed=st.integers(0, 2**32 - 1))
+def test_swapping_assessors_changes_nothing(name: str, matrix: Ratings, seed: int) -> None:
+    for swapped in (matrix[::-1], np.random.default_rng(seed).permutation(matrix, axis=0)):
+        np.testing.assert_allclose(both_ways(name, swapped), both_ways(name, matrix), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(matrix=SOME, seed=st.integers(0, 2**32 - 1))
 def test_order_of_the_pairs_changes_nothing(name: str, matrix: Ratings, seed: int) -> None:
     shuffled = np.random.default_rng(seed).permutation(matrix, axis=1)
@@ -73,18 +48,28 @@ def test_order_of_the_pairs_changes_nothing(name: str, matrix: Ratings, seed: in
 
 
 @pytest.mark.parametrize("name", [name for name in COEFFICIENTS if not name.startswith("alpha")])
-@settings(deadline=None, max_examples=60)
-@given(matrix=TWO)
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME)
 def test_duplicating_every_pair_changes_nothing(name: str, matrix: Ratings) -> None:
     once = value(name, matrix)
     if not np.isnan(once):
-        assert value(name, np.tile(matrix, 3)) == pytest.approx(once, abs=1e-9)
+        assert both_ways(name, np.tile(matrix, 3)) == pytest.approx((once, once), abs=1e-9)
 
 
-def test_duplicating_every_pair_moves_alpha() -> None:
-    """Alpha corrects for small samples, so it falls as the same evidence is counted twice."""
-    matrix = np.array([[0, 1, 2, 3, 0, 1], [0, 1, 2, 2, 1, 1]], dtype=float)
-    assert value("alpha_nominal", np.tile(matrix, 5)) < value("alpha_nominal", matrix)
+@pytest.mark.parametrize("name", ["alpha_ordinal", "alpha_nominal", "alpha_interval"])
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME, times=st.integers(2, 5))
+def test_duplicating_every_pair_moves_alpha_by_its_correction_for_small_samples(
+    name: str, matrix: Ratings, times: int
+) -> None:
+    """Krippendorff 2011: of n pairable grades 1 - alpha is (n - 1) times a ratio of sums that grows by `times` in both,
+    and once more below, so it becomes (times n - 1) / (times (n - 1)) of what it was."""
+    once = value(name, matrix)
+    if not np.isnan(once):
+        pairable = matrix[:, np.count_nonzero(~np.isnan(matrix), axis=0) >= 2]
+        n = np.count_nonzero(~np.isnan(pairable))
+        expected = 1 - (1 - once) * (times * n - 1) / (times * (n - 1))
+        assert both_ways(name, np.tile(matrix, times)) == pytest.approx((expected, expected), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
@@ -96,81 +81,114 @@ def test_perfect_agreement_is_one(name: str, row: Ratings) -> None:
         assert found == pytest.approx(100.0 if name.startswith("percent") else 1.0)
 
 
-@pytest.mark.parametrize("name", [name for name in COEFFICIENTS if name not in ("percent", "percent_within_one")])
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME)
+def test_no_coefficient_exceeds_perfect_agreement(name: str, matrix: Ratings) -> None:
+    found = value(name, matrix)
+    if not np.isnan(found):
+        assert found <= (100.0 if name.startswith("percent") else 1.0) + 1e-9
+
+
+BY_CHANCE = {"percent": 25.0, "percent_within_one": 62.5}
+"""Of 16 equally likely cells 4 are on the diagonal, 10 within one of it; all other coefficients are then 0."""
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
 def test_independent_ratings_agree_by_chance_only(name: str) -> None:
     """Of 200,000 independent pairs; AC1's and AC2's own notion of chance is met by even margins."""
     rng = np.random.default_rng(5)
-    assert abs(value(name, rng.integers(0, 4, size=(2, 200_000)).astype(float))) < 0.01
+    scale = 100 if name.startswith("percent") else 1
+    found = value(name, rng.integers(0, 4, size=(2, 200_000)).astype(float))
+    assert abs(found - BY_CHANCE.get(name, 0.0)) < 0.01 * scale
+
+
+@pytest.mark.parametrize("mix", MIXES[1:])
+@pytest.mark.parametrize(
+    "name", [name for name in COEFFICIENTS if name not in ("ac1", "ac2", "percent", "percent_within_one")]
+)
+def test_independent_ratings_of_skewed_grades_agree_by_chance_only(name: str, mix: tuple[float, ...]) -> None:
+    """What these eight correct for. The standard error is about 1 / sqrt(200,000) = 0.0022."""
+    rng = np.random.default_rng(6)
+    assert abs(value(name, rng.choice(4, p=mix, size=(2, 200_000)).astype(float))) < 0.01
 
 
 @pytest.mark.parametrize("name", ["alpha_nominal", "kappa", "ac1", "percent"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(matrix=SOME, order=st.permutations(GRADES))
 def test_nominal_coefficients_ignore_the_grades_names(name: str, matrix: Ratings, order: list[int]) -> None:
     renamed = np.full(matrix.shape, np.nan)
     for old, new in zip(GRADES, order, strict=True):
         renamed[matrix == old] = new
-    np.testing.assert_allclose(value(name, renamed), value(name, matrix), atol=1e-9)
+    np.testing.assert_allclose(both_ways(name, renamed), both_ways(name, matrix), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in COEFFICIENTS if name != "ac1"])
-@settings(deadline=None, max_examples=60)
+@pytest.mark.parametrize(
+    "name", [name for name in COEFFICIENTS if name not in ("alpha_nominal", "kappa", "ac1", "percent")]
+)
+def test_ordered_coefficients_heed_the_grades_order(name: str) -> None:
+    matrix = skewed(2, 60, mix=MIXES[0], seed=3)
+    swapped = np.where(matrix == 0, 3, np.where(matrix == 3, 0, matrix))
+    assert abs(value(name, swapped) - value(name, matrix)) > 0.001
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@settings(deadline=None, max_examples=25)
 @given(matrix=SOME)
 def test_turning_the_scale_round_changes_nothing(name: str, matrix: Ratings) -> None:
-    np.testing.assert_allclose(value(name, 3 - matrix), value(name, matrix), atol=1e-9)
+    np.testing.assert_allclose(both_ways(name, 3 - matrix), both_ways(name, matrix), atol=1e-9)
 
 
-@settings(deadline=None, max_examples=100)
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME, first=st.integers(-3, 5))
+def test_numbering_the_scale_from_another_grade_changes_nothing(name: str, matrix: Ratings, first: int) -> None:
+    shifted = both_ways(name, matrix + first, range(first, first + 4))
+    np.testing.assert_allclose(shifted, both_ways(name, matrix), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["spearman_rho", "kendall_tau_b", "alpha_ordinal", "alpha_nominal", "kappa", "percent"]
+)
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME, gaps=st.lists(st.integers(1, 3), min_size=3, max_size=3))
+def test_unused_grades_between_leave_ranks_and_names_alone(name: str, matrix: Ratings, gaps: list[int]) -> None:
+    """What rests on the order of the grades, or on their identity only, does not see how far apart they are."""
+    stretched, grades = stretch(matrix, np.cumsum([0, *gaps]))
+    np.testing.assert_allclose(both_ways(name, stretched, grades), both_ways(name, matrix), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["alpha_interval", "kappa_linear", "kappa_quadratic"])
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME, step=st.integers(2, 4))
+def test_an_evenly_stretched_scale_changes_nothing(name: str, matrix: Ratings, step: int) -> None:
+    stretched, grades = stretch(matrix, np.arange(4) * step)
+    np.testing.assert_allclose(both_ways(name, stretched, grades), both_ways(name, matrix), atol=1e-9)
+
+
+def stretch(matrix: Ratings, grades: np.ndarray) -> tuple[Ratings, range]:
+    """The ratings with grade g moved to grades[g], and the scale that reaches that far."""
+    moved = np.where(np.isnan(matrix), np.nan, grades[np.nan_to_num(matrix).astype(int)])
+    return moved, range(int(grades[-1]) + 1)
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@settings(deadline=None, max_examples=25)
 @given(matrix=SOME)
-def test_alpha_as_the_krippendorff_package_has_it(matrix: Ratings) -> None:
-    for level in ("nominal", "ordinal", "interval"):
-        of_counts = float(COEFFICIENTS_OF_COUNTS[f"alpha_{level}"](count(matrix, GRADES), GRADES))
-        if not np.isnan(of_counts):
-            assert of_counts == pytest.approx(
-                krippendorff.alpha(matrix, level_of_measurement=level, value_domain=GRADES), abs=1e-9
-            )
+def test_assessor_who_judged_nothing_changes_nothing(name: str, matrix: Ratings) -> None:
+    absent = np.full((1, matrix.shape[1]), np.nan)
+    np.testing.assert_allclose(both_ways(name, np.concatenate([matrix, absent])), both_ways(name, matrix), atol=1e-9)
 
 
-@settings(deadline=None, max_examples=100)
-@given(matrix=TWO)
-def test_two_rater_coefficients_as_scipy_and_scikit_learn_have_them(matrix: Ratings) -> None:
-    x, y = matrix.astype(int)
-    counts = count(matrix, GRADES)
-    expected = {
-        "spearman_rho": lambda: stats.spearmanr(x, y).statistic,
-        "kendall_tau_b": lambda: stats.kendalltau(x, y, variant="b").statistic,
-        "kappa": lambda: cohen_kappa_score(x, y, labels=GRADES),
-        "kappa_linear": lambda: cohen_kappa_score(x, y, labels=GRADES, weights="linear"),
-        "kappa_quadratic": lambda: cohen_kappa_score(x, y, labels=GRADES, weights="quadratic"),
-    }
-    for name, second in expected.items():
-        found = float(COEFFICIENTS_OF_COUNTS[name](counts, GRADES))
-        if not np.isnan(found):
-            assert found == pytest.approx(second(), abs=1e-9), name
-
-
-@settings(deadline=None, max_examples=100)
-@given(matrix=SOME)
-def test_gwet_and_percent_by_their_definitions(matrix: Ratings) -> None:
-    """Gwet 2014, chapter 2, written out pair by pair: p_a over pairs with two grades, pi over pairs with any."""
-    pairs = [[grade for grade in column if not np.isnan(grade)] for column in matrix.T]
-    twice = [given for given in pairs if len(given) >= 2]
-    if len(twice) < 2:
-        return
-    once = [given for given in pairs if given]
-    pi = {grade: sum(given.count(grade) / len(given) for given in once) / len(once) for grade in GRADES}
-    weights = {
-        "ac1": lambda a, b: float(a == b),
-        "ac2": lambda a, b: 1 - ((a - b) / 3) ** 2,
-        "percent": lambda a, b: float(a == b),
-        "percent_within_one": lambda a, b: float(abs(a - b) <= 1),
-    }
-    for name, weight in weights.items():
-        p_a = np.mean([np.mean([weight(a, b) for a, b in itertools.combinations(given, 2)]) for given in twice])
-        total = sum(weight(a, b) for a in GRADES for b in GRADES)
-        p_e = total / 12 * sum(share * (1 - share) for share in pi.values())
-        expected = 100 * p_a if name.startswith("percent") else (p_a - p_e) / (1 - p_e)
-        assert value(name, matrix) == pytest.approx(expected, abs=1e-9), name
+@pytest.mark.parametrize("name", [name for name in COEFFICIENTS if not name.startswith("ac")])
+@settings(deadline=None, max_examples=25)
+@given(matrix=SOME, lonely=hnp.arrays(np.float64, st.integers(1, 4), elements=st.sampled_from([0.0, 1.0, 2.0, 3.0])))
+def test_pair_judged_once_changes_nothing(name: str, matrix: Ratings, lonely: Ratings) -> None:
+    """Gwet's chance agreement alone makes use of it."""
+    once = np.full((len(matrix), len(lonely)), np.nan)
+    once[0] = lonely
+    with_once = both_ways(name, np.concatenate([matrix, once], axis=1))
+    np.testing.assert_allclose(with_once, both_ways(name, matrix), atol=1e-9)
 
 
 def test_binarised_grades_keep_what_is_missing() -> None:

@@ -8,18 +8,7 @@ More than two assessors: alpha, AC1, AC2 and the percentages are defined for any
 are the mean over the pairs of assessors that have judged something in common (Light 1971, Psychological Bulletin 76(5),
 365-377), and have no value when one of these pairs of assessors has none.
 
-How each is checked (`tests/agreement/`), by a published value and by a second implementation; all of them also against
-the same coefficient computed from a table of counts (`contingency.py`), and on CSFCube's ratings where its paper
-prints them.
-
-    spearman_rho                  Kendall 1948, chapter 3 (ties); a textbook example       scipy.stats.spearmanr
-    kendall_tau_b                 Kendall 1948, chapter 3 (ties)                           scipy.stats.kendalltau
-    alpha_ordinal, _nominal,      Krippendorff 2011, sections A, C, D; irrCAC 1.0          krippendorff 0.8
-      _interval
-    kappa                         Cohen 1960 (two tables); SAS PROC FREQ; R package irr    scikit-learn
-    kappa_linear, _quadratic      SAS PROC FREQ; R package irr                             scikit-learn
-    ac1, ac2                      irrCAC 1.0 (Gwet 2014, raw4raters; two abstractors)      the definition, in the test
-    percent, percent_within_one   irrCAC 1.0 (percent)                                     the definition, in the test
+How each is checked, and against what, is listed in the package's docstring (`annot.agreement`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,285 @@
+"""Each coefficient against other people's code: SciPy, scikit-learn, statsmodels, krippendorff, NLTK.
+
+Both of our ways of computing it are held against theirs: the one from the ratings calls some of these libraries itself,
+the one from counts calls none.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+
+import krippendorff
+import numpy as np
+import pytest
+from annot.agreement.bootstrap import Bootstrap, of_pooled, resample
+from annot.agreement.coefficients import Ratings, binarise
+from annot.agreement.contingency import Counts, count
+from annot.agreement.results import Interval
+from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, both_ways, skewed, value
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from nltk.metrics.agreement import AnnotationTask
+from scipy import stats
+from sklearn.metrics import accuracy_score, cohen_kappa_score, matthews_corrcoef
+from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa, to_table
+
+WT = {"kappa": None, "kappa_linear": "linear", "kappa_quadratic": "quadratic"}
+"""The weights of statsmodels by our names."""
+
+SKEWED = st.builds(
+    skewed,
+    st.integers(2, 4),
+    st.integers(3, 300),
+    mix=st.sampled_from(MIXES),
+    seed=st.integers(0, 2**32 - 1),
+)
+TWO_SKEWED = SKEWED.map(lambda matrix: matrix[:2])
+ONE_OFF = np.array([[0.0] * 50, [0.0] * 49 + [3.0]])
+"""One judgement of a hundred differs: the most skewed ratings on which kappa has a value."""
+
+
+def agree(name: str, matrix: Ratings, theirs: Callable[[], float], grades: tuple[int, ...] = GRADES) -> None:
+    """`theirs` is called only where the coefficient has a value: elsewhere each library has its own answer."""
+    from_ratings, from_counts = both_ways(name, matrix, grades)
+    assert np.isnan(from_ratings) == np.isnan(from_counts)
+    if not np.isnan(from_ratings):
+        assert (from_ratings, from_counts) == pytest.approx((theirs(),) * 2, abs=1e-9), name
+
+
+def of_statsmodels(name: str, x: Ratings, y: Ratings) -> float:
+    table, _ = to_table(np.stack([x, y], axis=1), 4)
+    return float(cohens_kappa(table, wt=WT[name], return_results=False))
+
+
+@settings(deadline=None, max_examples=100)
+@given(matrix=TWO | TWO_SKEWED)
+@example(matrix=ONE_OFF)
+def test_two_rater_coefficients_as_scipy_and_scikit_learn_have_them(matrix: Ratings) -> None:
+    x, y = matrix.astype(int)
+    expected: dict[str, Callable[[], float]] = {
+        "spearman_rho": lambda: stats.spearmanr(x, y).statistic,
+        "kendall_tau_b": lambda: stats.kendalltau(x, y, variant="b").statistic,
+        "kappa": lambda: cohen_kappa_score(x, y, labels=GRADES),
+        "kappa_linear": lambda: cohen_kappa_score(x, y, labels=GRADES, weights="linear"),
+        "kappa_quadratic": lambda: cohen_kappa_score(x, y, labels=GRADES, weights="quadratic"),
+        "percent": lambda: 100 * accuracy_score(x, y),
+    }
+    for name, theirs in expected.items():
+        agree(name, matrix, theirs)
+
+
+@pytest.mark.parametrize("name", ["kappa", "kappa_linear", "kappa_quadratic"])
+@settings(deadline=None, max_examples=100)
+@given(matrix=TWO | TWO_SKEWED)
+@example(matrix=ONE_OFF)
+def test_kappas_as_statsmodels_has_them(name: str, matrix: Ratings) -> None:
+    agree(name, matrix, lambda: of_statsmodels(name, *matrix))
+
+
+@pytest.mark.parametrize("name", ["spearman_rho", "kendall_tau_b", "kappa", "kappa_linear", "kappa_quadratic"])
+@settings(deadline=None, max_examples=60)
+@given(matrix=SOME | SKEWED)
+def test_many_assessors_with_gaps_as_the_mean_over_their_pairs(name: str, matrix: Ratings) -> None:
+    """Light 1971, with statsmodels' kappa and SciPy's correlations of each two on the pairs that both have judged."""
+    of_two: dict[str, Callable[[Ratings, Ratings], float]] = {
+        "spearman_rho": lambda x, y: stats.spearmanr(x, y).statistic,
+        "kendall_tau_b": lambda x, y: stats.kendalltau(x, y).statistic,
+    }
+
+    def mean() -> float:
+        of_each = []
+        for x, y in itertools.combinations(matrix, 2):
+            both = ~np.isnan(x) & ~np.isnan(y)
+            if both.any():
+                found = of_two[name](x[both], y[both]) if name in of_two else of_statsmodels(name, x[both], y[both])
+                of_each.append(found)
+        return float(np.mean(of_each))
+
+    agree(name, matrix, mean)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), n_assessors=st.integers(3, 6))
+def test_mean_rho_of_untied_ranks_as_friedmans_test_has_it(seed: int, n_assessors: int) -> None:
+    """Kendall and Babington Smith 1939: the mean rho is (m W - 1) / (m - 1), with W = Friedman's chi2 / (m (n - 1))."""
+    rng = np.random.default_rng(seed)
+    ranks = np.stack([rng.permutation(12) for _ in range(n_assessors)]).astype(np.float64)
+    w = stats.friedmanchisquare(*ranks.T).statistic / (n_assessors * 11)
+    agree("spearman_rho", ranks, lambda: (n_assessors * w - 1) / (n_assessors - 1), tuple(range(12)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(matrix=SOME | SKEWED)
+@example(matrix=ONE_OFF)
+def test_alphas_as_the_krippendorff_package_has_them(matrix: Ratings) -> None:
+    for name in ("alpha_nominal", "alpha_ordinal", "alpha_interval"):
+        level = name.removeprefix("alpha_")
+        agree(
+            name,
+            matrix,
+            lambda level=level: krippendorff.alpha(matrix, level_of_measurement=level, value_domain=GRADES),  # type: ignore[misc]
+        )
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrix=SOME)
+@example(matrix=ONE_OFF)
+def test_alphas_as_nltk_has_them(matrix: Ratings) -> None:
+    """NLTK takes any distance; the ordinal one (Krippendorff 2011, page 6) counts the pairable grades between two."""
+    times = Counter(grade for pair in matrix.T for grade in pair[~np.isnan(pair)] if (~np.isnan(pair)).sum() >= 2)
+
+    def ordinal(a: float, b: float) -> float:
+        low, high = min(a, b), max(a, b)
+        return (sum(n for grade, n in times.items() if low <= grade <= high) - (times[a] + times[b]) / 2) ** 2
+
+    distances: dict[str, Callable[[float, float], float]] = {
+        "alpha_nominal": lambda a, b: float(a != b),
+        "alpha_ordinal": lambda a, b: ordinal(a, b) if a != b else 0.0,
+        "alpha_interval": lambda a, b: (a - b) ** 2,
+    }
+    for name, distance in distances.items():
+        agree(name, matrix, lambda distance=distance: task(matrix, distance).alpha())  # type: ignore[misc]
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrix=ALL_OF_MANY | SKEWED)
+@example(matrix=ONE_OFF)
+def test_alpha_nominal_from_the_fleiss_kappa_of_statsmodels(matrix: Ratings) -> None:
+    """Both have the same disagreement; of n ratings alpha's chance draws without replacement, Fleiss' with it."""
+    n = matrix.size
+    agree("alpha_nominal", matrix, lambda: 1 - (1 - fleiss(matrix, "fleiss")) * (n - 1) / n)
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrix=ALL_OF_MANY | SKEWED)
+@example(matrix=ONE_OFF)
+def test_ac1_and_percent_from_the_two_kappas_of_statsmodels(matrix: Ratings) -> None:
+    """Randolph's kappa gives away p_a, Fleiss' then the sum of squared shares, and Gwet's p_e is made of that sum."""
+
+    def ac1() -> float:
+        p_a, squares = agreement_and_squares(matrix)
+        p_e = (1 - squares) / 3
+        return (p_a - p_e) / (1 - p_e)
+
+    if varied(matrix):
+        agree("ac1", matrix, ac1)
+        agree("percent", matrix, lambda: 100 * agreement_and_squares(matrix)[0])
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrix=ALL_OF_MANY)
+@example(matrix=ONE_OFF)
+def test_ac2_from_nltks_disagreement_and_the_kappas_of_statsmodels(matrix: Ratings) -> None:
+    """Gwet 2014, chapter 3: p_e is T_w / (q (q - 1)) (1 - squares), T_w the sum of the 16 weights, 16 - 40 / 9."""
+
+    def ac2() -> float:
+        p_a = 1 - task(matrix, lambda a, b: (a - b) ** 2 / 9).Do_Kw()
+        p_e = (16 - 40 / 9) / 12 * (1 - agreement_and_squares(matrix)[1])
+        return float((p_a - p_e) / (1 - p_e))
+
+    if varied(matrix):
+        agree("ac2", matrix, ac2)
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrix=ALL_OF_MANY)
+def test_percentages_as_nltk_has_them(matrix: Ratings) -> None:
+    for name, within in (("percent", 0), ("percent_within_one", 1)):
+        observed = lambda within=within: 100 * task(matrix, lambda a, b: float(abs(a - b) > within)).avg_Ao()  # type: ignore[misc]  # noqa: E731
+        agree(name, matrix, observed)
+
+
+@settings(deadline=None, max_examples=100)
+@given(matrix=SOME)
+def test_gwet_and_percent_by_their_definitions(matrix: Ratings) -> None:
+    """Gwet 2014, chapters 2 and 3, written out pair by pair: p_a over pairs with two grades, pi over pairs with any.
+
+    This is where judgements are missing: no library at hand has these four with gaps.
+    """
+    pairs = [[grade for grade in column if not np.isnan(grade)] for column in matrix.T]
+    twice = [given for given in pairs if len(given) >= 2]
+    if len(twice) < 2:
+        return
+    once = [given for given in pairs if given]
+    pi = {grade: sum(given.count(grade) / len(given) for given in once) / len(once) for grade in GRADES}
+    weights: dict[str, Callable[[float, float], float]] = {
+        "ac1": lambda a, b: float(a == b),
+        "ac2": lambda a, b: 1 - ((a - b) / 3) ** 2,
+        "percent": lambda a, b: float(a == b),
+        "percent_within_one": lambda a, b: float(abs(a - b) <= 1),
+    }
+    for name, weight in weights.items():
+        p_a = np.mean([np.mean([weight(a, b) for a, b in itertools.combinations(given, 2)]) for given in twice])
+        total = sum(weight(a, b) for a in GRADES for b in GRADES)
+        p_e = total / 12 * sum(share * (1 - share) for share in pi.values())
+        expected = 100 * p_a if name.startswith("percent") else (p_a - p_e) / (1 - p_e)
+        assert value(name, matrix) == pytest.approx(expected, abs=1e-9), name
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+@settings(deadline=None, max_examples=60)
+@given(matrix=TWO | TWO_SKEWED)
+def test_binarised_coefficients_of_two_as_other_code_has_them(at: int, matrix: Ratings) -> None:
+    """statsmodels merges grades by scores 0 or 1 on the whole table; on two grades rho and tau-b are phi."""
+    x, y = matrix >= at
+    table, _ = to_table(matrix.T, 4) if matrix.size else (np.zeros((4, 4)), None)
+    merged = [float(grade >= at) for grade in GRADES]
+    expected: dict[str, Callable[[], float]] = {
+        "spearman_rho": lambda: matthews_corrcoef(x, y),
+        "kendall_tau_b": lambda: matthews_corrcoef(x, y),
+        "percent": lambda: 100 * accuracy_score(x, y),
+    }
+    for name in WT:
+        expected[name] = lambda: cohens_kappa(table, weights=merged, wt="linear", return_results=False)
+    for name, theirs in expected.items():
+        agree(name, binarise(matrix, at=at), theirs, (0, 1))
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+@settings(deadline=None, max_examples=60)
+@given(matrix=SOME | SKEWED)
+def test_binarised_alphas_and_gwets_of_many_as_other_code_has_them(at: int, matrix: Ratings) -> None:
+    """With two grades all metrics are one: krippendorff's nominal alpha of what was `at` or higher, and AC1 is AC2."""
+    higher = np.where(np.isnan(matrix), np.nan, matrix >= at)
+    for name in ("alpha_nominal", "alpha_ordinal", "alpha_interval"):
+        agree(name, binarise(matrix, at=at), lambda: krippendorff.alpha(higher, level_of_measurement="nominal"), (0, 1))
+    agree("ac2", binarise(matrix, at=at), lambda: value("ac1", higher, (0, 1)), (0, 1))
+
+
+@pytest.mark.parametrize("name", ["kappa", "kappa_linear", "kappa_quadratic"])
+def test_percentile_interval_is_near_the_asymptotic_one_of_statsmodels(name: str) -> None:
+    """With one pair a query the queries are independent pairs, as the large-sample formula takes them to be."""
+    matrix = skewed(2, 800, mix=MIXES[1], seed=11)
+    counts = Counts.stack([Counts.stack([count(matrix[:, [at]], GRADES)]) for at in range(800)])
+    plan = Bootstrap(resamples=2000, level=0.95, seed=1)
+    ours = of_pooled(resample(counts, plan=plan, key="g"), GRADES, name=name, plan=plan).percentile
+    theirs = cohens_kappa(to_table(matrix.T, 4)[0], wt=WT[name])
+    assert isinstance(ours, Interval)
+    assert theirs.kappa == pytest.approx(value(name, matrix))
+    # 2,000 resamples place an end within about a tenth of a standard error.
+    assert ours.low == pytest.approx(theirs.kappa_low, abs=0.3 * theirs.std_kappa)
+    assert ours.high == pytest.approx(theirs.kappa_upp, abs=0.3 * theirs.std_kappa)
+
+
+def task(matrix: Ratings, distance: Callable[[float, float], float]) -> AnnotationTask:
+    triples = [(who, pair, matrix[who, pair]) for who, pair in zip(*np.nonzero(~np.isnan(matrix)), strict=True)]
+    return AnnotationTask(triples, distance=distance)
+
+
+def fleiss(matrix: Ratings, method: str) -> float:
+    counts, _ = aggregate_raters(matrix.T.astype(int), 4)
+    return float(fleiss_kappa(counts, method=method))
+
+
+def agreement_and_squares(matrix: Ratings) -> tuple[float, float]:
+    """p_a and the sum of the squared shares of the grades, solved from two kappas of statsmodels."""
+    p_a = fleiss(matrix, "randolph") * (1 - 1 / 4) + 1 / 4
+    kappa = fleiss(matrix, "fleiss")
+    return p_a, (p_a - kappa) / (1 - kappa)
+
+
+def varied(matrix: Ratings) -> bool:
+    """Two kappas can be solved for p_a and the squares: unless all assessors agree on every pair."""
+    return bool((matrix != matrix[0]).any())
