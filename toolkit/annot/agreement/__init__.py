@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annot.agreement.bootstrap import Bootstrap
-from annot.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.agreement.coefficients import COEFFICIENTS, PERCENTAGES, TITLES
 from annot.agreement.missing import POLICIES
 from annot.agreement.results import (
     AgreementTable,
@@ -20,6 +20,7 @@ from annot.undefined import Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",
+    "PERCENTAGES",
     "POLICIES",
     "TITLES",
     "TOGETHER",
