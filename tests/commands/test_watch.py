@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from annot.errors import StudioError
 from annot.steps.collection import Collected
 from annot.steps.pull import Pulled
 from annot.steps.watch import Look, watch
+from annot.steps.watch_told import describe
 from annot.workspace import Workspace
 from small_study import NOW, build
 
@@ -72,6 +74,9 @@ def test_a_study_half_way(ws: Workspace) -> None:
     percent = next(one for one in seen.agreement.figures if one.coefficient.startswith("Agreement"))
     assert percent.pooled == pytest.approx(100 * 21 / 25)
     assert percent.intervals is not None
+    shown = re.findall(r"(?m)^Agreement, % +(\S+) +\[(\S+), (\S+)\]", describe(seen, all_queries=False))
+    assert [[len(figure.split(".")[1]) for figure in line] for line in shown] == [[2, 2, 2]]
+    assert shown[0][0] == "84.00"
 
 
 def test_hours_date_and_cost_to_come(ws: Workspace) -> None:
