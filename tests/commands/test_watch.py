@@ -122,23 +122,23 @@ def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     build(ws, judged=25)
     result = annot("watch", "--once", "--no-pull", "--hourly-rate", 30)
     assert result.exit_code == 0
-    assert "50 of 80 judgements (62%)" in result.out
-    assert "2 queries complete, 1 under way, 1 not begun" in result.out
-    assert "25 complete pairs of 3 queries" in result.out
-    assert "cost left, EUR" in result.out
-    assert "\x1b" not in result.out
-    assert "p4-method" not in result.out
-    assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").out
+    assert "50 of 80 judgements (62%)" in result.stdout
+    assert "2 queries complete, 1 under way, 1 not begun" in result.stdout
+    assert "25 complete pairs of 3 queries" in result.stdout
+    assert "cost left, EUR" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert "p4-method" not in result.stdout
+    assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").stdout
     data = annot("watch", "--once", "--no-pull", "--json").data
     assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is given"}
 
 
 def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:
     result = annot("watch", "--once", "--no-pull")
-    assert (result.exit_code, "nothing is planned" in result.err) == (2, True)
+    assert (result.exit_code, "nothing is planned" in result.stderr) == (2, True)
     build(ws, judged=25)
     result = annot("watch", "--once")
-    assert (result.exit_code, result.out) == (3, "")
+    assert (result.exit_code, result.stdout) == (3, "")
 
 
 def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,4 +149,4 @@ def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypat
 
     monkeypatch.setattr(pulling, "pull", interrupted)
     result = annot("watch")
-    assert (result.exit_code, result.err) == (130, "stopped watching; what was pulled is kept\n")
+    assert (result.exit_code, result.stderr) == (130, "stopped watching; what was pulled is kept\n")
