@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+OUTSIDE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+"""With the checkout on its path, pip takes annot for installed already."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +33,7 @@ def annot(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = tmp_path_factory.mktemp("clean") / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     command = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", str(wheel)]
-    installed = subprocess.run(command, capture_output=True, text=True)
+    installed = subprocess.run(command, env=OUTSIDE, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stdout + installed.stderr
     return environment / "bin" / "annot"
 
@@ -62,3 +65,26 @@ def test_an_installed_wheel_finds_templates_and_guidelines(annot: Path, tmp_path
     preview = run(annot, "guidelines", "method", "--screen", "-C", "study", folder=tmp_path)
     assert preview.returncode == 0, preview.stderr
     assert "<HyperText" in preview.stdout
+
+
+def test_the_set_up_is_quiet_and_finds_templates_and_guidelines(tmp_path: Path) -> None:
+    """The Makefile's own commands, less what the project depends on: that would be fetched for nothing."""
+    stamp = tmp_path / "venv" / ".ready"
+    variables = [f"PYTHON={sys.executable}", f"VENV={stamp.parent}"]
+    planned = ["make", "--no-print-directory", "--dry-run", *variables, str(stamp)]
+    recipe = subprocess.run(planned, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
+    without, changed = re.subn(r"--editable '\.\[dev\]'", "--no-deps --editable .", recipe)
+    assert changed == 1
+    done = subprocess.run(["sh", "-ec", without], cwd=CHECKOUT, env=OUTSIDE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Editable installation" not in done.stdout + done.stderr
+    look = (
+        "from importlib.resources import files\n"
+        "for package in ('annot.templates', 'annot.guidelines'):\n"
+        "    print(*sorted(path.name for path in files(package).iterdir()))\n"
+    )
+    python = [str(stamp.parent / "bin" / "python"), "-c", look]
+    found = subprocess.run(python, cwd=tmp_path, env=OUTSIDE, capture_output=True, text=True, check=True).stdout
+    templates, guidelines = found.splitlines()
+    assert "annot.toml.j2" in templates.split()
+    assert "method.md" in guidelines.split()

@@ -11,7 +11,6 @@ from annot.significance import (
     INTERVALS,
     compare_runs,
     difference_interval,
-    holm,
     kendall_tau_b,
     max_statistic_p_values,
     randomisation_test,
@@ -166,42 +165,6 @@ def test_drawn_p_of_the_max_statistic_is_never_zero() -> None:
     values = np.stack([np.ones(30), np.zeros(30), np.zeros(30)])
     found = max_statistic_p_values(values, [(0, 1), (0, 2), (1, 2)], permutations=99, seed=1)
     assert found == (1 / 100, 1 / 100, 1.0)
-
-
-def test_holm_on_published_p_values() -> None:
-    """The 15 p-values of Benjamini and Hochberg 1995, Controlling the False Discovery Rate, in their example: with the
-    family-wise error at 0.05 the first three are rejected, and no more."""
-    p = [
-        0.0001,
-        0.0004,
-        0.0019,
-        0.0095,
-        0.0201,
-        0.0278,
-        0.0298,
-        0.0344,
-        0.0459,
-        0.3240,
-        0.4262,
-        0.5719,
-        0.6528,
-        0.7590,
-        1,
-    ]
-    found = holm(p)
-    assert [value <= 0.05 for value in found] == [True] * 3 + [False] * 12
-    assert found[:4] == pytest.approx((15 * 0.0001, 14 * 0.0004, 13 * 0.0019, 12 * 0.0095))
-
-
-@given(st.lists(st.floats(0, 1), max_size=8), st.randoms(use_true_random=False))
-def test_holm_keeps_the_order_lies_between_p_and_bonferroni_and_goes_with_its_p(p: list[float], random) -> None:
-    found = holm(p)
-    for at, value in enumerate(found):
-        assert p[at] <= value <= max(p[at], min(1, len(p) * p[at]))
-        assert all(found[other] <= value for other in range(len(p)) if p[other] <= p[at])
-    order = list(range(len(p)))
-    random.shuffle(order)
-    assert holm([p[at] for at in order]) == tuple(found[at] for at in order)
 
 
 def test_compare_runs_corrects_over_all_pairs_and_names_the_better_first_by_sign() -> None:

@@ -53,6 +53,11 @@ def study(imported: tuple[Path, Result], tmp_path: Path) -> Path:
     return Path(shutil.copytree(imported[0], tmp_path / "study"))
 
 
+def as_printed(figures: tuple[float, ...]) -> list[str]:
+    """Coefficients to four decimals, the percentage that stands last to two, as the paper has it."""
+    return [*(f"{figure:.4f}" for figure in figures[:-1]), f"{figures[-1]:.2f}"]
+
+
 def groups(result: Result) -> dict[str, Any]:
     return {one["name"]: one for one in result.data["groups"]}
 
@@ -85,7 +90,14 @@ def test_agreement_in_text_names_the_policy_and_shows_the_figures(study: Path) -
     assert shown.startswith("missing judgements: zero")
     for (facet, when), figures in AGREEMENT.items():
         (line,) = [line for line in shown.splitlines() if line.split()[:2] == [facet, when]]
-        assert re.findall(r"\d+\.\d{4}", line) == [f"{figure:.4f}" for figure in figures]
+        assert re.findall(r"(\d+\.\d+) \[", line) == as_printed(figures)
+
+
+@pytest.mark.parametrize("option", ["--all", "--per-query"])
+def test_agreement_in_text_gives_percentages_with_two_decimals_everywhere(study: Path, option: str) -> None:
+    shown = annot_done("agreement", option, folder=study).stdout
+    assert "57.07" in shown
+    assert not re.search(r"\d{2}\.\d{4}", shown)
 
 
 def test_agreement_without_the_missing_judgements_gives_other_figures_and_says_so(study: Path) -> None:

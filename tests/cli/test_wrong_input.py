@@ -83,6 +83,18 @@ WRONG: dict[str, Wrong] = {
         ("broken.jsonl", "not UTF-8"),
         spoil=write("broken.jsonl", b'{"paper_id": "\xff"}'),
     ),
+    "corpus add: an empty file": Wrong(
+        "corpus add",
+        "papers.jsonl empty.jsonl",
+        ("empty.jsonl: found no line, or blank ones alone", "expected one paper a line", "nothing was kept"),
+        spoil=write("empty.jsonl", b""),
+    ),
+    "corpus add: blank lines alone": Wrong(
+        "corpus add",
+        "blank.jsonl",
+        ("blank.jsonl: found no line, or blank ones alone", "expected one paper a line", "nothing was kept"),
+        spoil=write("blank.jsonl", b"\n  \n\t\n"),
+    ),
     "corpus add: a damaged corpus": Wrong(
         "corpus add",
         "papers.jsonl",

@@ -62,7 +62,7 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     }
     refused = annot("qrels")
     assert refused.exit_code == 2
-    assert "p1-method d5: in dispute" in refused.err
+    assert "p1-method d5: in dispute" in refused.stderr
     assert annot("qrels", "--partial").exit_code == 0
     qrels = read_qrels((ws.exports / "qrels.txt").read_text().splitlines(), name="qrels")
     assert {(one.query_id, one.doc_id): one.relevance for one in qrels} == {
@@ -72,7 +72,7 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     page = (ws.exports / "report.html").read_text(encoding="utf-8")
     assert "made with another tool" in page
     assert ">Pools<" not in page
-    assert "annot adjudicate" in annot("status").out
+    assert "annot adjudicate" in annot("status").stdout
     assert [one["query_id"] for one in annot("query", "list", "--json").data] == ["p1-method", "p2-background"]
 
 
@@ -82,7 +82,7 @@ def test_names_stay_in_the_database(ws: Workspace, annot: Run, tmp_path: Path) -
     for command in (("agreement",), ("report",), ("assessor", "list"), ("status",), ("qrels", "--partial")):
         told = annot(*command)
         assert told.exit_code == 0
-        said = type(said)(0, said.out + told.out, said.err + told.err)
+        said = type(said)(0, said.stdout + told.stdout, said.stderr + told.stderr)
     assert table(ws, "SELECT assessor, account FROM assessor ORDER BY assessor") == [
         ("a1", "Ada Byron"),
         ("a2", "Ben Ode"),
@@ -91,7 +91,7 @@ def test_names_stay_in_the_database(ws: Workspace, annot: Run, tmp_path: Path) -
     written = [one.read_bytes() for one in ws.root.rglob("*") if one.is_file() and not one.name.startswith("annot.db")]
     assert len(written) > 3
     for name in ("Byron", "Quill", "Ode"):
-        assert name not in said.out + said.err
+        assert name not in said.stdout + said.stderr
         assert not any(name.encode() in content for content in written)
 
 
@@ -187,7 +187,7 @@ def test_a_fault_changes_nothing(
         rows[0][column] = value
     result = annot("import", "judgements", write(tmp_path, rows), *options)
     assert result.exit_code == 2
-    assert fault in result.err
+    assert fault in result.stderr
     assert table(ws, "SELECT COUNT(*) FROM query") == [(0,)]
     assert table(ws, "SELECT COUNT(*) FROM assessor") == [(0,)]
     assert not list(ws.exports.iterdir())
@@ -196,7 +196,7 @@ def test_a_fault_changes_nothing(
 def test_queries_without_a_facet_get_the_one_that_is_named(ws: Workspace, annot: Run, tmp_path: Path) -> None:
     rows = [["q7", f"d{at}", name, 1, "", ""] for at in range(3) for name in ("a1", "a2")]
     result = annot("import", "judgements", write(tmp_path, rows), "--facet", "method")
-    assert "query q7 is called q7-method here" in result.err
+    assert "query q7 is called q7-method here" in result.stderr
     assert table(ws, "SELECT query_id, paper_id, facet FROM query") == [("q7-method", "q7", "method")]
 
 
@@ -219,4 +219,4 @@ def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run,
         replace_plan(session, [Assignment("p1-method", "d0", "a1", 1)], plan=Plan("0", 13, "2031-01-01"))
     result = annot("import", "judgements", write(tmp_path, rows_of_study()))
     assert result.exit_code == 2
-    assert "holds a study with a plan or judgements of its own" in result.err
+    assert "holds a study with a plan or judgements of its own" in result.stderr

@@ -100,20 +100,20 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
     before = (ws.root / "annot.db").read_bytes()
     told = annot("plan", "--simulate")
     assert told.exit_code == 0
-    assert "from a pilot of 40 pairs judged twice on 4 queries" in told.out
-    assert "cost, EUR" in told.out
-    assert "unknown: no hourly rate is given" in told.out
+    assert "from a pilot of 40 pairs judged twice on 4 queries" in told.stdout
+    assert "cost, EUR" in told.stdout
+    assert "unknown: no hourly rate is given" in told.stdout
     assert not (ws.pools / "plan.jsonl").exists()
     assert (ws.root / "annot.db").read_bytes() == before
 
 
 def test_without_a_pilot_or_out_of_place_it_is_refused(ws: Workspace, annot: Run) -> None:
     result = annot("plan", "--simulate")
-    assert (result.exit_code, "no pilot" in result.err) == (2, True)
+    assert (result.exit_code, "no pilot" in result.stderr) == (2, True)
     build(ws, judged=40)
     result = annot("plan", "--per-method", 3)
-    assert (result.exit_code, "--simulate" in result.err) == (2, True)
+    assert (result.exit_code, "--simulate" in result.stderr) == (2, True)
     result = annot("plan", "--simulate", "--coefficient", "alpha-ordinal")
-    assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.err) == (2, True)
+    assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.stderr) == (2, True)
     result = annot("plan", "--simulate", "--assessors", 1)
-    assert (result.exit_code, "expected at least the 2 of one pair" in result.err) == (2, True)
+    assert (result.exit_code, "expected at least the 2 of one pair" in result.stderr) == (2, True)

@@ -75,7 +75,7 @@ def test_every_revision_is_told_and_only_the_last_counts(ws: Workspace, annot: R
 def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     write_runs(ws)
-    text = annot("trace", QUERY, "d08").out
+    text = annot("trace", QUERY, "d08").stdout
     landmarks = [
         f"query {QUERY}: facet method, sentences 2",
         "  2  method      method      How p1.",
@@ -104,15 +104,15 @@ def test_a_pair_still_to_be_judged(ws: Workspace, annot: Run) -> None:
     build(ws, judged=3)
     found = annot("trace", QUERY, DOCUMENTS[5], "--json").data
     assert (found["standing"], found["said"], found["runs"]) == ("incomplete", [], [])
-    assert "judged by nobody" in annot("trace", QUERY, DOCUMENTS[5]).out
+    assert "judged by nobody" in annot("trace", QUERY, DOCUMENTS[5]).stdout
 
 
 def test_unknown_names_are_refused_with_the_near_one(ws: Workspace, annot: Run) -> None:
     build(ws, judged=0)
     result = annot("trace", "p1-metod", "d00")
     assert result.exit_code == 2
-    assert "did you mean 'p1-method'?" in result.err
+    assert "did you mean 'p1-method'?" in result.stderr
     result = annot("trace", QUERY, "d0O")
     assert result.exit_code == 2
-    assert "document 'd0O': not in the corpus" in result.err
-    assert "did you mean 'd0" in result.err
+    assert "document 'd0O': not in the corpus" in result.stderr
+    assert "did you mean 'd0" in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from annot.errors import StudioError
 from annot.steps.collection import Collected
 from annot.steps.pull import Pulled
 from annot.steps.watch import Look, watch
+from annot.steps.watch_told import describe
 from annot.workspace import Workspace
 from small_study import NOW, build
 
@@ -72,6 +74,9 @@ def test_a_study_half_way(ws: Workspace) -> None:
     percent = next(one for one in seen.agreement.figures if one.coefficient.startswith("Agreement"))
     assert percent.pooled == pytest.approx(100 * 21 / 25)
     assert percent.intervals is not None
+    shown = re.findall(r"(?m)^Agreement, % +(\S+) +\[(\S+), (\S+)\]", describe(seen, all_queries=False))
+    assert [[len(figure.split(".")[1]) for figure in line] for line in shown] == [[2, 2, 2]]
+    assert shown[0][0] == "84.00"
 
 
 def test_hours_date_and_cost_to_come(ws: Workspace) -> None:
@@ -117,23 +122,23 @@ def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     build(ws, judged=25)
     result = annot("watch", "--once", "--no-pull", "--hourly-rate", 30)
     assert result.exit_code == 0
-    assert "50 of 80 judgements (62%)" in result.out
-    assert "2 queries complete, 1 under way, 1 not begun" in result.out
-    assert "25 complete pairs of 3 queries" in result.out
-    assert "cost left, EUR" in result.out
-    assert "\x1b" not in result.out
-    assert "p4-method" not in result.out
-    assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").out
+    assert "50 of 80 judgements (62%)" in result.stdout
+    assert "2 queries complete, 1 under way, 1 not begun" in result.stdout
+    assert "25 complete pairs of 3 queries" in result.stdout
+    assert "cost left, EUR" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert "p4-method" not in result.stdout
+    assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").stdout
     data = annot("watch", "--once", "--no-pull", "--json").data
     assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is given"}
 
 
 def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:
     result = annot("watch", "--once", "--no-pull")
-    assert (result.exit_code, "nothing is planned" in result.err) == (2, True)
+    assert (result.exit_code, "nothing is planned" in result.stderr) == (2, True)
     build(ws, judged=25)
     result = annot("watch", "--once")
-    assert (result.exit_code, result.out) == (3, "")
+    assert (result.exit_code, result.stdout) == (3, "")
 
 
 def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,4 +149,4 @@ def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypat
 
     monkeypatch.setattr(pulling, "pull", interrupted)
     result = annot("watch")
-    assert (result.exit_code, result.err) == (130, "stopped watching; what was pulled is kept\n")
+    assert (result.exit_code, result.stderr) == (130, "stopped watching; what was pulled is kept\n")

@@ -17,7 +17,7 @@ from annot.diagnosis import (
     severities,
     to_json,
 )
-from annot.diagnosis.results import holm, mean_by_queries, share
+from annot.diagnosis.results import mean_by_queries, share
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
 from scipy import stats
@@ -148,12 +148,6 @@ def test_wilson_interval_is_scipys() -> None:
         ours = share(count, of, level=LEVEL)
         assert (ours.interval.low, ours.interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
     assert isinstance(share(0, 0, level=LEVEL).value, Undefined)
-
-
-def test_holm_gives_what_r_gives() -> None:
-    # R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm")
-    assert holm([0.01, 0.02, 0.03, 0.04, 0.05]) == pytest.approx([0.05, 0.08, 0.09, 0.09, 0.09])
-    assert holm([0.5, 0.9, 0.001]) == pytest.approx([1.0, 1.0, 0.003])
 
 
 def test_later_revision_and_flags_decide_what_counts() -> None:

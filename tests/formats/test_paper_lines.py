@@ -150,6 +150,15 @@ def test_bytes_that_are_not_utf8_are_a_fault() -> None:
     assert "not UTF-8" in caught.value.faults[0]
 
 
+@pytest.mark.parametrize("lines", [[], ["\ufeff"], ["\n", " \t\n"]])
+def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        list(read_papers(lines, name="corpus.jsonl", clean_text=True))
+    assert caught.value.faults == (
+        "corpus.jsonl: found no line, or blank ones alone, expected one paper a line (JSON Lines)",
+    )
+
+
 def test_a_byte_order_mark_and_empty_lines_are_passed_over() -> None:
     assert len(read("\ufeff" + json.dumps(PLAIN), "", " \n")) == 1
 

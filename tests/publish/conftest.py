@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+import command_line
 import pytest
-from annot.cli.main import run
 from annot.workspace import Workspace
+from command_line import Result
 from judged_study import judged_study
 
 QUERY_PAPERS = 3
 """Enough for every facet; agreement on all nine takes three times as long."""
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one command gave."""
-
-    exit_code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        """What `--json` carries."""
-        return json.loads(self.out)["data"]
-
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture(scope="session")
@@ -49,19 +30,6 @@ def ws(finished: Workspace, tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def annot(ws: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs `annot ARGUMENTS` on the study."""
-    monkeypatch.setenv("ANNOT_WORKSPACE", str(ws.root))
-
-    def command(*arguments: object) -> Ran:
-        capsys.readouterr()
-        monkeypatch.setattr(sys, "argv", ["annot", *map(str, arguments)])
-        code = 0
-        try:
-            run()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return command
+def annot(ws: Workspace) -> Callable[..., Result]:
+    """Runs `annot ARGUMENTS` in the study."""
+    return partial(command_line.annot, folder=ws.root)

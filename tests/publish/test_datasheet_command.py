@@ -98,8 +98,8 @@ def test_a_judgement_that_does_not_count_is_told_without_the_servers_ids(ws: Wor
 
 def test_the_page_says_the_same_and_stands_alone(ws: Workspace, annot: Callable) -> None:
     ran = annot("datasheet")
-    assert ran.out.split() == [str(ws.exports / "datasheet.md"), str(ws.exports / "datasheet.html")]
-    assert ran.err == ""
+    assert ran.stdout.split() == ["exports/datasheet.md", "exports/datasheet.html"]
+    assert ran.stderr == ""
     page = (ws.exports / "datasheet.html").read_text(encoding="utf-8")
     assert "What is true of uses.unsuitable." in page
     assert 'src="' not in page
@@ -112,9 +112,9 @@ def test_each_open_question_is_listed_and_asked_in_the_file(ws: Workspace, annot
     ran = annot("datasheet", "--json")
     assert ran.exit_code == 0
     assert [one["question"] for one in ran.data["unanswered"]] == PROSE
-    listed = [line.strip().partition(": ")[0] for line in ran.err.splitlines()]
+    listed = [line.strip().partition(": ")[0] for line in ran.stderr.splitlines()]
     assert listed[:-1] == PROSE
-    assert f"{len(PROSE)} question(s) not answered yet" in ran.err.splitlines()[-1]
+    assert f"{len(PROSE)} question(s) not answered yet" in ran.stderr.splitlines()[-1]
     asked = sheet.read_text(encoding="utf-8")
     assert read_answers(asked, name="x") == {}
     assert asked.count('\n# purpose = ""') == 1
@@ -153,8 +153,8 @@ def test_a_wrong_id_is_told_with_the_near_one_and_nothing_is_written(
 ) -> None:
     (ws.root / "datasheet.toml").write_text(sheet, encoding="utf-8")
     ran = annot("datasheet")
-    assert (ran.exit_code, ran.out) == (2, "")
-    assert says in ran.err
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert says in ran.stderr
     assert (ws.root / "datasheet.toml").read_text(encoding="utf-8") == sheet
     assert not (ws.exports / "datasheet.md").exists()
 
@@ -168,7 +168,7 @@ def test_before_anything_is_judged_there_is_no_datasheet(ws: Workspace, annot: C
     (ws.root / "datasheet.toml").unlink()
     ran = annot("datasheet")
     assert ran.exit_code == 2
-    assert "annot pull" in ran.err
+    assert "annot pull" in ran.stderr
     assert not (ws.root / "datasheet.toml").exists()
 
 

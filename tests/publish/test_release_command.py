@@ -60,8 +60,8 @@ def test_the_command_writes_the_release_lists_it_and_writes_it_again_over_itself
 ) -> None:
     folder = tmp_path / "somewhere" / "release"
     first = annot("release", folder)
-    assert (first.exit_code, first.err) == (0, "")
-    assert {line.split()[0] for line in first.out.splitlines()[2:]} == set(files_of(folder))
+    assert (first.exit_code, first.stderr) == (0, "")
+    assert {line.split()[0] for line in first.stdout.splitlines()[2:]} == set(files_of(folder))
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "irds_annot_demo.pyc").write_bytes(b"\0")
     again = annot("release", folder, "--json")
@@ -186,10 +186,10 @@ def test_texts_stay_out_while_no_licence_of_theirs_is_named(ws: Workspace, annot
     ws.settings_file.write_text(settings.replace('published = "2031-02-03"\n', ""), encoding="utf-8")
     refused = annot("release", tmp_path / "release", "--with-text")
     assert refused.exit_code == 2
-    assert "collection.text_licence: empty" in refused.err
+    assert "collection.text_licence: empty" in refused.stderr
     done = annot("release", tmp_path / "release", "--licence", "ODbL-1.0", "--json")
     assert done.data["with_text"] is False
-    assert "no date is given" in done.err
+    assert "no date is given" in done.stderr
     card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
     assert 'license: "odbl"' in card
     assert "datePublished" not in (tmp_path / "release" / "croissant.json").read_text(encoding="utf-8")
@@ -216,11 +216,11 @@ def test_an_open_question_stops_the_release_and_is_listed(ws: Workspace, annot: 
     text = sheet.read_text(encoding="utf-8").replace("What is true of uses.tasks.", "TODO")
     sheet.write_text(text, encoding="utf-8")
     ran = annot("release", tmp_path / "release")
-    assert (ran.exit_code, ran.out) == (1, "")
-    assert "1 question(s) of the datasheet" in ran.err
-    assert "uses.tasks: What (else) could it be used for?" in ran.err
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert "1 question(s) of the datasheet" in ran.stderr
+    assert "uses.tasks: What (else) could it be used for?" in ran.stderr
     sheet.unlink()
-    assert "maintenance.contact" in annot("release", tmp_path / "release").err
+    assert "maintenance.contact" in annot("release", tmp_path / "release").stderr
     assert list(tmp_path.glob("*release*")) == []
 
 
@@ -232,9 +232,9 @@ def test_everything_that_the_settings_lack_is_told_at_once(ws: Workspace, annot:
         settings = settings.replace(f"{key} = {value}", f"{key} = {json.dumps(type(COLLECTION[key])())}")
     ws.settings_file.write_text(settings.replace('"CC-BY-4.0"', '"CC BY 4.0"'), encoding="utf-8")
     ran = annot("release", tmp_path / "release")
-    assert (ran.exit_code, ran.out) == (2, "")
+    assert (ran.exit_code, ran.stdout) == (2, "")
     for says in ("4 entries", "licence 'CC BY 4.0': expected an SPDX identifier", "creators", "description", "url"):
-        assert says in ran.err
+        assert says in ran.stderr
     assert not (tmp_path / "release").exists()
 
 
@@ -246,7 +246,7 @@ def test_an_open_dispute_stops_the_release(ws: Workspace, annot: Callable, tmp_p
         connection.commit()
     ran = annot("release", tmp_path / "release")
     assert ran.exit_code == 2
-    assert "in dispute, not adjudicated" in ran.err
+    assert "in dispute, not adjudicated" in ran.stderr
     assert not (tmp_path / "release").exists()
 
 
@@ -255,9 +255,9 @@ def test_a_run_that_is_not_the_one_on_record_stops_the_release(ws: Workspace, an
     path.write_text(path.read_text(encoding="utf-8").replace(" Q0 ", " Q1 ", 1), encoding="utf-8")
     ran = annot("release", tmp_path / "release")
     assert ran.exit_code == 2
-    assert "fabs_bm25.run: SHA-256" in ran.err
+    assert "fabs_bm25.run: SHA-256" in ran.stderr
     path.unlink()
-    assert "fabs_bm25.run: not there" in annot("release", tmp_path / "release").err
+    assert "fabs_bm25.run: not there" in annot("release", tmp_path / "release").stderr
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -279,13 +279,13 @@ def test_what_would_be_lost_is_never_written_over(kind: str, annot: Callable, re
     spoil(folder)
     before = files_of(folder)
     ran = annot("release", folder)
-    assert (ran.exit_code, ran.out) == (2, "")
-    assert says in ran.err
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert says in ran.stderr
     assert files_of(folder) == before
 
 
 def test_a_folder_of_other_things_and_a_file_are_refused(ws: Workspace, annot: Callable) -> None:
-    assert "not empty, and not a release made here" in annot("release", ws.root).err
-    assert "a file, expected a folder" in annot("release", ws.settings_file).err
+    assert "not empty, and not a release made here" in annot("release", ws.root).stderr
+    assert "a file, expected a folder" in annot("release", ws.settings_file).stderr
     with pytest.raises(InputError):
         make(ws, ws.root)

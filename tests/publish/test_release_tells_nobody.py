@@ -106,12 +106,12 @@ def test_whatever_is_planted_is_found_where_it_is_and_nothing_is_written(
     local_server(ws)
     places = [plant(ws, text) for plant, text, _ in PLANTED]
     ran = annot("release", tmp_path / "release")
-    assert (ran.exit_code, ran.out) == (1, "")
-    assert "nothing written" in ran.err
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert "nothing written" in ran.stderr
     for place, (_, _, what) in zip(places, PLANTED, strict=True):
-        assert any(place in line and what in line for line in ran.err.splitlines()), (place, what, ran.err)
+        assert any(place in line and what in line for line in ran.stderr.splitlines()), (place, what, ran.stderr)
     for secret in (*ACCOUNTS.values(), TOKEN, PASSWORD, SERVER, "Ada Planter", "Planter, Ada"):
-        assert secret.lower() not in ran.err.lower()
+        assert secret.lower() not in ran.stderr.lower()
     assert list(tmp_path.glob("*release*")) == []
 
 
@@ -123,7 +123,7 @@ def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable
     refused = annot("release", tmp_path / "release", "--dry-run")
     assert refused.exit_code == 1
     # Addresses that the paper and the answer print are public; the adjudicator's account is not, until someone says so.
-    findings = [line.strip() for line in refused.err.splitlines() if line.startswith("  ")]
+    findings = [line.strip() for line in refused.stderr.splitlines() if line.startswith("  ")]
     assert {line.partition(":")[0] for line in findings} == {"DATASHEET.md", "datasheet.html"}
     assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a planted e-mail", "a planted name"}
     names = ("--allow", "jo.settler@judges.example", "--allow", "Jo Settler")
@@ -199,7 +199,7 @@ def test_a_pseudonym_out_of_the_account_is_told(ws: Workspace, annot: Callable, 
         people.put_assessors(session, [Assessor("planter", "e5.planter@judges.example", False)])
     ran = annot("release", tmp_path / "release", "--dry-run")
     assert ran.exit_code == 1
-    assert "the pseudonym 'planter' is part of its account's name" in ran.err
+    assert "the pseudonym 'planter' is part of its account's name" in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["admin.json", "data/label_studio.sqlite3"])

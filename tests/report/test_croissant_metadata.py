@@ -16,7 +16,7 @@ from annot.formats.csfcube_release import Material
 from annot.report.collection import CollectionFacts
 from annot.report.croissant import CONTEXT, Column, TableOf, beir_tables, croissant, semantic_version
 from collection_facts import demo_facts
-from demo_collection import demo_material, demo_qrels
+from demo_collection import demo_qrels
 
 pytestmark = pytest.mark.filterwarnings(
     # mlcroissant 1.1 reads JSON-LD with a class that its own rdflib no longer likes.
@@ -31,16 +31,6 @@ ANSWERS = {
     "maintenance.updates": "Never.",
     "maintenance.older_versions": "Kept.",
 }
-
-
-@pytest.fixture(scope="module")
-def material() -> Material:
-    return demo_material()
-
-
-@pytest.fixture(scope="module")
-def facts(material: Material) -> CollectionFacts:
-    return demo_facts(material)
 
 
 def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, bytes], tuple[TableOf, ...]]:

@@ -14,19 +14,8 @@ from annot.report.card import dataset_card, hub_header, size_category, yaml_text
 from annot.report.collection import CollectionFacts
 from annot.report.licences import licence
 from collection_facts import demo_facts
-from demo_collection import demo_material
 from hypothesis import given
 from hypothesis import strategies as st
-
-
-@pytest.fixture(scope="module")
-def material() -> Material:
-    return demo_material()
-
-
-@pytest.fixture(scope="module")
-def facts(material: Material) -> CollectionFacts:
-    return demo_facts(material)
 
 
 def card(facts: CollectionFacts) -> str:

@@ -6,23 +6,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
 from annot.formats.csfcube_release import Material
 from annot.report.collection import CollectionFacts
 from annot.report.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
 from annot.report.questions import questions, unanswered
 from collection_facts import demo_facts
-from demo_collection import demo_material
-
-
-@pytest.fixture(scope="module")
-def material() -> Material:
-    return demo_material()
-
-
-@pytest.fixture(scope="module")
-def facts(material: Material) -> CollectionFacts:
-    return demo_facts(material)
 
 
 def part(markdown: str, question_id: str) -> str:

@@ -72,11 +72,6 @@ def whole(material: Material) -> dict[str, bytes]:
     return bundle(files)
 
 
-@pytest.fixture(scope="module")
-def material() -> Material:
-    return demo_material()
-
-
 def test_it_is_rebuilt_byte_for_byte_from_records_in_any_order(material: Material) -> None:
     turned = replace(
         material,

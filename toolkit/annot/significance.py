@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
+from annot.multiplicity import holm
 from annot.seeding import generator
 
 Array = npt.NDArray[np.float64]
@@ -150,20 +151,6 @@ def max_statistic_p_values(
         hits += (largest[:, None] >= observed - tie).sum(axis=0)
         total += len(sums)
     return tuple(float(hit) / total if exact else (float(hit) + 1) / (total + 1) for hit in hits)
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values corrected for their number, in the order given; Holm 1979, A Simple Sequentially Rejective Procedure.
-
-    >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03, 0.005])]
-    [0.03, 0.06, 0.06, 0.02]
-    """
-    corrected = [1.0] * len(p_values)
-    highest = 0.0
-    for place, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
-        corrected[at] = highest
-    return tuple(corrected)
 
 
 def compare_runs(

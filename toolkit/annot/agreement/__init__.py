@@ -94,7 +94,7 @@ shifted and stretched grades, duplicated pairs, perfect and independent ratings.
 from __future__ import annotations
 
 from annot.agreement.bootstrap import Bootstrap
-from annot.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.agreement.coefficients import COEFFICIENTS, PERCENTAGES, TITLES
 from annot.agreement.missing import POLICIES
 from annot.agreement.results import (
     AgreementTable,
@@ -111,6 +111,7 @@ from annot.undefined import Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",
+    "PERCENTAGES",
     "POLICIES",
     "TITLES",
     "TOGETHER",

@@ -139,6 +139,9 @@ TITLES: dict[str, str] = {
     "percent_within_one": "Agreement within one grade, %",
 }
 
+PERCENTAGES = ("percent", "percent_within_one")
+"""Those that lie in 0..100 instead of at most 1."""
+
 
 def binarise(ratings: Ratings, *, at: int) -> Ratings:
     """1 where the grade is `at` or higher, 0 where it is lower, nan where there is none."""

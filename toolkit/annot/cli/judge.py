@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
 from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Judge"
@@ -24,20 +25,6 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(watch)
     app.command(rich_help_panel=PANEL)(pull)
 
-
-UrlOption = Annotated[
-    str | None,
-    typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),
-]
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--api-key",
-        envvar="LABEL_STUDIO_API_KEY",
-        help="Personal or legacy token; better in the environment than here.",
-        show_default="the local one",
-    ),
-]
 
 assessor = typer.Typer(
     help="The people who judge: pseudonyms here, accounts only in the database.", no_args_is_help=True
@@ -226,8 +213,7 @@ def push(
 
     with progress("sending tasks") as advance:
         pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
-    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
-    emit("push", pushed, table(["assessor", "planned", "there", "sent", "judge at"], rows), as_json=as_json)
+    emit_sent("push", pushed, ["assessor", "planned", "there", "sent", "judge at"], as_json=as_json)
 
 
 def status(
@@ -293,8 +279,4 @@ def pull(
 
     with progress("reading judgements") as advance:
         pulled = step.pull(Workspace.open(workspace), url=url, api_key=api_key, advance=advance)
-    for note in pulled.notes:
-        say(note)
-    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
-    text = table(["assessor", "assigned", "judged", "new", "changed", "flagged"], rows)
-    emit("pull", pulled, text, as_json=as_json)
+    emit_collected("pull", pulled, ["assessor", "assigned", "judged", "new", "changed", "flagged"], as_json=as_json)

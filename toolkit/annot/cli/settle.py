@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from annot.cli.judge import KeyOption, UrlOption
+from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
 from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Settle"
@@ -80,9 +80,7 @@ def adjudicate_push(
         pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     for note in pushed.notes:
         say(note)
-    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
-    text = table(["adjudicator", "disputes", "there", "sent", "settle at"], rows)
-    emit("adjudicate push", pushed, text, as_json=as_json)
+    emit_sent("adjudicate push", pushed, ["adjudicator", "disputes", "there", "sent", "settle at"], as_json=as_json)
 
 
 @adjudicate.command("pull")
@@ -98,11 +96,8 @@ def adjudicate_pull(
 
     with progress("reading decisions") as advance:
         pulled = step.pull(Workspace.open(workspace), url=url, api_key=api_key, advance=advance)
-    for note in pulled.notes:
-        say(note)
-    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
-    text = table(["adjudicator", "disputes", "settled", "new", "changed", "flagged"], rows)
-    emit("adjudicate pull", pulled, text, as_json=as_json)
+    headings = ["adjudicator", "disputes", "settled", "new", "changed", "flagged"]
+    emit_collected("adjudicate pull", pulled, headings, as_json=as_json)
 
 
 @adjudicate.command("status")

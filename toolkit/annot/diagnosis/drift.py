@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from annot.diagnosis.assessors import severity_fit
 from annot.diagnosis.panel import NO_GRADE, Panel
-from annot.diagnosis.results import holm
 from annot.diagnosis.sequences import JudgedSequence
+from annot.multiplicity import holm
 from annot.seeding import generator
 from annot.undefined import Undefined, Value
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.diagnosis.results import Interval, Share, holm, share
+from annot.diagnosis.results import Interval, Share, share
 from annot.diagnosis.sequences import JudgedSequence
+from annot.multiplicity import holm
 from annot.seeding import generator
 from annot.undefined import Undefined, Value
 

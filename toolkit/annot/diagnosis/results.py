@@ -1,4 +1,4 @@
-"""What the diagnosis is made of: values or the reason why there is none, shares, intervals, corrected p-values."""
+"""What the diagnosis is made of: values or the reason why there is none, shares, intervals."""
 
 from __future__ import annotations
 
@@ -91,18 +91,3 @@ def mean_by_queries(values: Array, queries: Sequence[Any], *, level: float) -> E
     mean = float(values.mean())
     interval = clustered_interval(mean, (values - mean) / len(values), queries, level=level)
     return Estimate(mean, len(values), interval)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected so that the chance of any false finding stays below the level (Holm 1979, Scandinavian Journal
-    of Statistics 6, 65-70).
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    corrected = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
-        highest = max(highest, min(1.0, p_values[at] * (len(p_values) - rank)))
-        corrected[at] = highest
-    return corrected

@@ -33,10 +33,11 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     `clean_text` cleans titles and sentences (`text.clean`), drops sentences of which nothing stays, and drops a
     leading `Abstract.`, with their labels.
 
-    Raises InputError after the last line with every fault, `name:17: ...`. A faulty line yields no paper, so what was
-    yielded counts only once the iterator has ended.
+    Raises InputError after the last line with every fault, `name:17: ...`; that every line is blank is one, too. A
+    faulty line yields no paper, so what was yielded counts only once the iterator has ended.
     """
     faults = Faults(name)
+    number = 0
     for number, line in numbered(lines, faults):
         try:
             record = json.loads(line)
@@ -52,6 +53,9 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
         except InputError as error:
             for fault in error.faults:
                 faults.add(fault, line=number)
+    if number == 0 and not faults.found:
+        faults.add("found no line, or blank ones alone, expected one paper a line (JSON Lines)")
+        faults.raise_if_any(hint="nothing was kept; is this the file that was meant?")
     faults.raise_if_any(hint="nothing was kept; mend or remove these lines")
 
 

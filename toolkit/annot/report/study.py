@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.agreement import AgreementTable, GroupAgreement, Interval, Summary, Undefined
+from annot.agreement import PERCENTAGES, AgreementTable, GroupAgreement, Interval, Summary, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
 from annot.report.diagnosed import Diagnosed
@@ -60,9 +60,14 @@ def interval(summary: Summary, statistic: str) -> str:
     return ""
 
 
-def value(figure: float | Undefined) -> str:
-    """A figure to four decimals, or the word for having none."""
-    return "undefined" if isinstance(figure, Undefined) else f"{figure:.4f}"
+def value(name: str, figure: float | Undefined) -> str:
+    """A figure of the coefficient `name`: a percentage to two decimals, any other to four, or the word for having none.
+
+    CSFCube's Table 2 prints percentages so; of the coefficients it prints two decimals, cut or rounded.
+    """
+    if isinstance(figure, Undefined):
+        return "undefined"
+    return f"{figure:.2f}" if name in PERCENTAGES else f"{figure:.4f}"
 
 
 def plain(figure: float | Undefined) -> float | None:

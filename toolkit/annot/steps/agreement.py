@@ -19,7 +19,7 @@ from annot.agreement import (
 from annot.agreement.missing import POLICIES
 from annot.errors import MissingInput
 from annot.records import Judgement
-from annot.report.study import interval
+from annot.report.study import interval, value
 from annot.report.text import text_table
 from annot.steps.names import check_name
 from annot.steps.outcome import Outcome, outcome_of
@@ -94,7 +94,7 @@ def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     for group in table.groups:
         for when in ("before", "after"):
             summaries = getattr(group, when)
-            figures = [f"{number(summaries[name].median)} {interval(summaries[name], 'median')}" for name in SHOWN]
+            figures = [f"{value(name, summaries[name].median)} {interval(summaries[name], 'median')}" for name in SHOWN]
             rows.append([group.name, when, *figures, group.n_queries, group.n_pairs])
     parts.append(text_table(["facet", "adjudication", *names, "queries", "pairs"], rows))
     if every:
@@ -113,7 +113,7 @@ def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     parts += _explanations(table)
     if per_query:
         lines = [
-            [one.query_id, when, *(number(getattr(one, when)[name]) for name in SHOWN), one.n_pairs]
+            [one.query_id, when, *(value(name, getattr(one, when)[name]) for name in SHOWN), one.n_pairs]
             for one in table.queries
             for when in ("before", "after")
         ]
@@ -135,11 +135,6 @@ def _explanations(table: AgreementTable) -> list[str]:
     return [f"undefined, and left out: {reason}\n  {', '.join(names)}" for reason, names in reasons.items()]
 
 
-def number(value: float | Undefined) -> str:
-    """A coefficient or a percentage, to four decimals."""
-    return "undefined" if isinstance(value, Undefined) else f"{value:.4f}"
-
-
 def _interval_kind(table: AgreementTable) -> str:
     for group in table.groups:
         for summary in group.before.values():
@@ -154,13 +149,13 @@ def _every_coefficient(table: AgreementTable) -> str:
             group.name,
             when,
             table.titles[name],
-            number(summary.median),
+            value(name, summary.median),
             interval(summary, "median"),
-            number(summary.mean),
+            value(name, summary.mean),
             interval(summary, "mean"),
-            number(summary.q1),
-            number(summary.q3),
-            number(summary.pooled),
+            value(name, summary.q1),
+            value(name, summary.q3),
+            value(name, summary.pooled),
             interval(summary, "pooled"),
             summary.n_queries,
             summary.n_pairs,
@@ -173,5 +168,5 @@ def _every_coefficient(table: AgreementTable) -> str:
     return text_table([*headings, "queries", "pairs"], rows)
 
 
-def _share(value: float | Undefined) -> str:
-    return "-" if isinstance(value, Undefined) else f"{100 * value:.2f}%"
+def _share(fraction: float | Undefined) -> str:
+    return "-" if isinstance(fraction, Undefined) else f"{100 * fraction:.2f}%"

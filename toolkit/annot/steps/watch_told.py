@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annot.agreement import Interval, Undefined, Value
+from annot.agreement import PERCENTAGES, TITLES, Interval, Undefined, Value
 from annot.agreement.results import Intervals
 from annot.forecast import Unknown
 from annot.report.text import text_table
@@ -72,7 +72,11 @@ def _agreement(seen: Look) -> str:
     running = seen.agreement
     if running is None:
         return "agreement: no pair is complete yet"
-    rows = [[one.coefficient, _value(one.pooled), _interval(one.pooled, one.intervals)] for one in running.figures]
+    percentages = {TITLES[name] for name in PERCENTAGES}
+    rows = []
+    for one in running.figures:
+        digits = 2 if one.coefficient in percentages else 3
+        rows.append([one.coefficient, _value(one.pooled, digits), _interval(one.pooled, one.intervals, digits)])
     head = (
         f"agreement so far: {running.n_pairs} complete pairs of {running.n_queries} queries together, "
         f"missing judgements: {running.missing}"
@@ -99,11 +103,11 @@ def _forecast(seen: Look) -> str:
     return "\n".join([f"forecast, {level}", *(f"{name.ljust(width)}  {value}" for name, value in rows)])
 
 
-def _value(value: Value) -> str:
-    return "undefined" if isinstance(value, Undefined) else f"{value:.3f}"
+def _value(value: Value, digits: int) -> str:
+    return "undefined" if isinstance(value, Undefined) else f"{value:.{digits}f}"
 
 
-def _interval(value: Value, intervals: Intervals | None) -> str:
+def _interval(value: Value, intervals: Intervals | None, digits: int) -> str:
     """BCa where it can be had, else percentile, else why there is none."""
     if isinstance(value, Undefined):
         return value.reason
@@ -111,7 +115,7 @@ def _interval(value: Value, intervals: Intervals | None) -> str:
         return ""
     for found in (intervals.bca, intervals.percentile):
         if isinstance(found, Interval):
-            return f"[{found.low:.3f}, {found.high:.3f}] {found.method}"
+            return f"[{found.low:.{digits}f}, {found.high:.{digits}f}] {found.method}"
     return f"no interval: {intervals.percentile.reason}" if isinstance(intervals.percentile, Undefined) else ""
 
 

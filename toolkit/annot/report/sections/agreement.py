@@ -51,7 +51,10 @@ def _headline(study: Study) -> Table:
         [
             group.name,
             when,
-            *(f"{value(summaries[name].median)} {interval(summaries[name], 'median')}".strip() for name in HEADLINE),
+            *(
+                f"{value(name, summaries[name].median)} {interval(summaries[name], 'median')}".strip()
+                for name in HEADLINE
+            ),
             group.n_queries,
             group.n_pairs,
         ]
@@ -74,12 +77,12 @@ def _details(study: Study) -> Table:
             group.name,
             when,
             table.titles[name],
-            value(summary.median),
+            value(name, summary.median),
             interval(summary, "median"),
-            value(summary.mean),
+            value(name, summary.mean),
             interval(summary, "mean"),
-            value(summary.q1),
-            value(summary.q3),
+            value(name, summary.q1),
+            value(name, summary.q3),
             summary.n_queries,
             summary.n_pairs,
         ]

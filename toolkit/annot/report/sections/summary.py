@@ -17,7 +17,11 @@ def facts(study: Study) -> Iterable[Fact]:
         yield Fact("Papers in the corpus", f"{study.papers:,}")
     yield Fact("Queries", str(len(study.queries)), f"{len({one.paper_id for one in study.queries})} query papers")
     yield Fact("Pairs judged", f"{study.pairs:,}", f"{counted:,} grades")
-    yield Fact("Spearman's rho", value(rho.median), f"before adjudication; median of {rho.n_queries} queries")
-    yield Fact("Krippendorff's alpha", value(alpha.median), f"ordinal; median of {alpha.n_queries} queries")
+    yield Fact(
+        "Spearman's rho", value("spearman_rho", rho.median), f"before adjudication; median of {rho.n_queries} queries"
+    )
+    yield Fact(
+        "Krippendorff's alpha", value("alpha_ordinal", alpha.median), f"ordinal; median of {alpha.n_queries} queries"
+    )
     disputed = together.disputed.pooled
     yield Fact("Needed adjudication", share(disputed.count, disputed.of), f"{disputed.count} of {disputed.of} pairs")

@@ -1,0 +1,19 @@
+"""The demonstration's collection, and the facts that are told of it."""
+
+from __future__ import annotations
+
+import pytest
+from annot.formats.csfcube_release import Material
+from annot.report.collection import CollectionFacts
+from collection_facts import demo_facts
+from demo_collection import demo_material
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return demo_material()
+
+
+@pytest.fixture(scope="module")
+def facts(material: Material) -> CollectionFacts:
+    return demo_facts(material)
