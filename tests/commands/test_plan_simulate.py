@@ -63,7 +63,7 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     found = annot("plan", "--simulate", *arguments, "--json").data
     forecast = found["forecast"]
     # Seven methods draw, cited aside; nothing was cited here.
-    assert forecast["design"] == {"queries": 30, "pool_size": 28, "per_pair": 2, "assessors": 3}
+    assert forecast["design"] == {"queries": 30, "pool_size": 28, "per_pair": 2, "assessors": 3, "repeats": 0.0}
     assert (forecast["pairs"], forecast["judgements"]) == (840, 1680)
     # Half of the judgements at about 30 seconds, half at about 60.
     hours = forecast["hours_judging"]["value"]

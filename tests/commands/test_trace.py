@@ -43,7 +43,7 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     drawn = found["pool"]["drawn"]
     assert (drawn["method"], drawn["rank"], drawn["turn"]) == ("title_tfidf", 5, 9)
     assert [(one["method"], one["rank"]) for one in found["pool"]["also"]] == [("abs_tfidf", 10)]
-    assert found["given_to"] == [["a1", 9], ["a2", 9]]
+    assert found["given_to"] == [["a1", 9, 1], ["a2", 9, 1]]
     assert [(one["person"], one["role"], one["grade"], one["counts"]) for one in found["said"]] == [
         ("a1", "assessor", 0, True),
         ("a2", "assessor", 1, True),

@@ -95,7 +95,7 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
     judgements = [json.loads(line) for line in found["judgements.jsonl"].decode().splitlines()]
     with closing(sqlite3.connect(finished.root / "annot.db")) as connection:
         rows = connection.execute(
-            "SELECT query_id, doc_id, assessor, grade, cannot_judge, comment FROM judgement"
+            "SELECT query_id, doc_id, assessor, occasion, grade, cannot_judge, comment FROM judgement"
             " ORDER BY query_id, doc_id, assessor"
         ).fetchall()
     assert [tuple(one.values()) for one in judgements] == rows
