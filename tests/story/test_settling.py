@@ -203,3 +203,15 @@ def judgement_lines(study: Study, name: str) -> dict[Pair, str]:
     lines = (study.folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
     found = [(json.loads(line), line) for line in lines]
     return {(one["query_id"], one["doc_id"]): line for one, line in found if one["assessor"] == name}
+
+
+def test_when_no_dispute_is_left_every_unanswered_task_is_withdrawn(judged: Study, disputed: Study) -> None:
+    answered, *_ = pairs = in_dispute(disputed)
+    disputed.judge("j1", {answered: 3}, "adjudicate")
+    for name in ("a1", "a2"):
+        judged.judge(name, dict.fromkeys(pairs, 1))
+    fetch_judgements(disputed)
+    again = send(disputed)
+    assert "nothing is in dispute" in again.notes
+    assert [(one.sent, one.withdrawn) for one in again.projects] == [(0, len(pairs) - 1)]
+    assert tasks_of(disputed).keys() == {answered}

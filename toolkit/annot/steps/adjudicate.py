@@ -67,8 +67,10 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         if outcome.incomplete:
             notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
         parcels = parcels_of(ws, store)
+        if not outcome.settlement.disputed:
+            notes.append("nothing is in dispute")
         if not parcels:
-            return Pushed((), (*notes, "nothing is in dispute"))
+            return Pushed((), tuple(notes))
         delivery.check(ws, store, parcels, screen="adjudicate")
         if dry_run:
             sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
@@ -150,13 +152,22 @@ def _standing(session: Session, outcome: Outcome) -> dict[Pair, str]:
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
-    """What every adjudicator is to find in their project; empty when nothing is in dispute."""
+    """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
+
+    Whoever was sent something before is among them, with no task where all of theirs have ended: then the unanswered
+    ones are withdrawn.
+    """
     with store.read() as session:
         outcome = outcome_of(session)
         adjudicators = [one.assessor for one in people.read_assessors(session) if one.adjudicator]
         standing = _standing(session, outcome)
+        sent_before = {
+            project.assessor
+            for project in studio.read_projects(session, round="adjudicate")
+            if studio.read_tasks(session, project.project)
+        }
     disputes = outcome.settlement.disputed
-    if not disputes:
+    if not disputes and not sent_before:
         return []
     given = assign_adjudicators(
         disputes,
@@ -172,7 +183,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
     instructions = instructions_of(ws, material, adjudication=True)
     parcels = []
-    for person in sorted({given[one.query_id, one.doc_id] for one in disputes}):
+    for person in sorted({given[one.query_id, one.doc_id] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
         sequence = [Asked(one.query_id, one.doc_id) for one in mine]
         tasks = []
