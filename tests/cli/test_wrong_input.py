@@ -404,6 +404,17 @@ WRONG: dict[str, Wrong] = {
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
     "plan: half a design": Wrong("plan", "--assessors 3", ("--assessors", "--simulate"), "planned"),
+    "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
+    "plan withdraw: sent": Wrong(
+        "plan withdraw",
+        "",
+        ("were sent to a1",),
+        "planned",
+        sql(
+            "INSERT INTO project (round, assessor, server, url) VALUES ('judge', 'a1', 's', 'u')",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment LIMIT 1",
+        ),
+    ),
     "plan simulate: unknown coefficient": Wrong(
         "plan simulate", "--coefficient alpha_ordinl", ("did you mean 'alpha_ordinal'?",), "settled"
     ),

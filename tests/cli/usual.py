@@ -73,6 +73,7 @@ USUAL: dict[str, Usual] = {
     "assessor list": Usual("planned"),
     "guidelines": Usual("made", "method --screen"),
     "plan": Usual("planned"),
+    "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),
     "status": Usual("judged"),

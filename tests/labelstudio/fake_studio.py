@@ -67,12 +67,16 @@ class FakeStudio:
         if request.method == "GET" and re.fullmatch(r"/api/tasks/\d+/annotations", path):
             return httpx.Response(200, json=self.annotations.get(int(path.split("/")[3]), []))
         if path == "/api/projects" and request.method == "POST":
-            made = {**json.loads(request.content), "id": self._take_id()}
+            counts = ("task_number", "num_tasks_with_annotations", "total_annotations_number")
+            made = {**json.loads(request.content), "id": self._take_id(), "skipped_annotations_number": 0}
+            made |= dict.fromkeys(counts, 0)
             self.projects[made["id"]] = made
             return httpx.Response(201, json=made)
         if path == "/api/projects":
             found = list(self.projects.values())
             return httpx.Response(200, json={"count": len(found), "next": None, "previous": None, "results": found})
+        if re.fullmatch(r"/api/projects/\d+", path) and request.method == "GET":
+            return httpx.Response(200, json=self.projects[int(path.rsplit("/", 1)[1])])
         if re.fullmatch(r"/api/projects/\d+", path) and request.method == "PATCH":
             self.projects[int(path.rsplit("/", 1)[1])] |= json.loads(request.content)
             return httpx.Response(200, json=self.projects[int(path.rsplit("/", 1)[1])])

@@ -273,11 +273,15 @@ def test_a_project_is_made_once_though_the_answer_was_lost(fake: FakeStudio, gat
     assert gateway.find_project("c/judge/a") is None
 
 
-def test_two_projects_with_one_marker_are_not_chosen_between(fake: FakeStudio, gateway: Gateway) -> None:
+def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: FakeStudio, gateway: Gateway) -> None:
     spec = ProjectSpec(marker="m", title="Judging", description="d", label_config="<View/>", instructions="")
-    gateway.create_project(spec)
-    gateway.create_project(spec)
-    with pytest.raises(StudioError, match="same marker"):
+    first, second = gateway.create_project(spec).project_id, gateway.create_project(spec).project_id
+    assert gateway.ensure_project(spec).project_id == first
+    fake.projects[second]["task_number"] = 3
+    assert gateway.ensure_project(spec).project_id == second
+    assert len(fake.projects) == 2
+    fake.projects[first]["task_number"] = 1
+    with pytest.raises(StudioError, match=f"projects {first}, {second} carry the same marker"):
         gateway.ensure_project(spec)
 
 

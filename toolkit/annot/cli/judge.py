@@ -169,6 +169,18 @@ def plan_make(
     emit("plan", made, text, as_json=as_json)
 
 
+@plan.command("withdraw")
+def plan_withdraw(
+    workspace: WorkspaceOption = Path(), dry_run: DryRunOption = False, as_json: JsonOption = False
+) -> None:
+    """Take back a plan of which nothing was sent yet, so that another can be drawn."""
+    from annot.steps import plan as step
+    from annot.workspace import Workspace
+
+    count = step.withdraw(Workspace.open(workspace), dry_run=dry_run)
+    emit("plan withdraw", {"assignments": count}, f"{count} assignments withdrawn", as_json=as_json)
+
+
 @plan.command("simulate")
 def plan_simulate(
     design_queries: QueriesOption = None,

@@ -121,7 +121,11 @@ class Gateway:
     # -- projects ------------------------------------------------------------------------------------------------------
 
     def find_project(self, marker: str) -> StudioProject | None:
-        """The project that carries `marker`, or None. Raises StudioError where several do."""
+        """The project that carries `marker`, or None.
+
+        A creation that was killed may still be finished by a slow server, beside the one that was made instead: of
+        several, the one that holds tasks is meant, or else the oldest. Raises StudioError where several hold tasks.
+        """
         sign = _sign(marker)
         found = [
             StudioProject(_integer(project["id"]), str(project["title"]), False)
@@ -129,10 +133,13 @@ class Gateway:
             if sign in str(project.get("description") or "")
         ]
         if len(found) > 1:
+            found.sort(key=lambda project: project.project_id)
+            found = [project for project in found if self.counts(project.project_id).tasks] or found[:1]
+        if len(found) > 1:
             ids = ", ".join(str(project.project_id) for project in found)
             raise StudioError(
-                f"{self.url}: projects {ids} carry the same marker {marker}, expected one",
-                hint="delete the ones that hold no annotations, in Label Studio, and run the command again",
+                f"{self.url}: projects {ids} carry the same marker {marker} and hold tasks, expected one",
+                hint="look at them in Label Studio, delete all but one, and run the command again",
             )
         return found[0] if found else None
 

@@ -7,17 +7,18 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.errors import MissingInput
+from annot.errors import InputError, MissingInput
 from annot.planning import draw_plan, plan_lines
 from annot.records import Assignment, Query
 from annot.steps.names import known_query
-from annot.store import people
+from annot.store import people, studio
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.workspace import Workspace, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
+MANIFEST_FILE = "plan.manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,30 @@ def make(ws: Workspace, *, queries: tuple[str, ...], repeats: float | None, seed
     )
 
 
+def withdraw(ws: Workspace, *, dry_run: bool) -> int:
+    """Take the plan back, so that another can be drawn; returns how many assignments it had.
+
+    Raises MissingInput when nothing is planned, InputError once something of it was sent or judged: people would go on
+    with tasks that nobody knows of.
+    """
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        if not people.read_assignments(session):
+            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+        sent = [one.assessor for one in studio.read_projects(session) if studio.read_tasks(session, one.project)]
+        if sent:
+            raise InputError(
+                f"tasks of this plan were sent to {', '.join(sorted(set(sent)))}",
+                hint="a plan that was sent only grows; for another one start a new workspace",
+            )
+        count = people.withdraw_plan(session)
+        if dry_run:
+            session.rollback()
+            return count
+    for name in (PLAN_FILE, MANIFEST_FILE):
+        (ws.pools / name).unlink(missing_ok=True)
+    return count
+
+
 def _wanted(
     known: dict[str, Query],
     documents: dict[str, tuple[str, ...]],
@@ -112,7 +137,7 @@ def _write(ws: Workspace, text: str, seed: int, repeats: float) -> None:
     inputs = {"pools/manifest.json": hashlib.sha256(pools.read_bytes()).hexdigest()} if pools.is_file() else {}
     judging = ws.settings.judging
     facts = {"seed": seed, "per_pair": judging.per_pair, "assignment": judging.assignment, "repeats": repeats}
-    write_manifest(ws.pools / "plan.manifest.json", files=[path], inputs=inputs, facts=facts)
+    write_manifest(ws.pools / MANIFEST_FILE, files=[path], inputs=inputs, facts=facts)
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:
