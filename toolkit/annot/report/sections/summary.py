@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from annot.agreement import TOGETHER, Summary
 from annot.report.document import Fact, share
-from annot.report.study import Study, group_named, value
+from annot.report.study import Study, group_named, interval, value
 
 
 def facts(study: Study) -> Iterable[Fact]:
@@ -17,10 +17,15 @@ def facts(study: Study) -> Iterable[Fact]:
         yield Fact("Papers in the corpus", f"{study.papers:,}")
     yield Fact("Queries", str(len(study.queries)), f"{len({one.paper_id for one in study.queries})} query papers")
     yield Fact("Pairs judged", f"{study.pairs:,}", f"{counted:,} grades")
-    yield Fact("Spearman's rho", value(rho.median), f"before adjudication; median of {_queries(rho)}")
-    yield Fact("Krippendorff's alpha", value(alpha.median), f"ordinal; median of {_queries(alpha)}")
+    yield Fact("Spearman's rho", value(rho.median), f"{_within(rho)}before adjudication; median of {_queries(rho)}")
+    yield Fact("Krippendorff's alpha", value(alpha.median), f"{_within(alpha)}ordinal; median of {_queries(alpha)}")
     disputed = together.disputed.pooled
     yield Fact("Needed adjudication", share(disputed.count, disputed.of), f"{disputed.count} of {disputed.of} pairs")
+
+
+def _within(summary: Summary) -> str:
+    found = interval(summary, "median")
+    return f"{found}; " if found else ""
 
 
 def _queries(summary: Summary) -> str:
