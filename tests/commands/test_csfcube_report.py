@@ -40,6 +40,16 @@ def rows(page: str, *names: str) -> list[list[str]]:
     return found
 
 
+def test_the_figures_at_the_top_carry_interval_and_number_of_queries(page: str) -> None:
+    """Medians over all queries of the figures behind Table 2."""
+    head = page[: page.index("## ")]
+    for name in ("Spearman's rho", "Krippendorff's alpha"):
+        found = re.search(rf"- {name}: \*\*(0\.\d+)\*\* \(\[(0\.\d+), (0\.\d+)\]; .*median of 33 queries\)", head)
+        assert found is not None
+        value, low, high = map(float, found.groups())
+        assert low < value < high
+
+
 def test_table_1_counts_relevant_documents_per_query(page: str) -> None:
     assert "33 queries of 28 papers, 122.76 pairs each" in page
     assert rows(page, "together", "1 or higher") == [["12", "87", "39.27", "33", "4051"]]

@@ -27,6 +27,7 @@ def written(material: Material, *, with_text: bool = True, folder: str = "", **c
         "queries": material.queries,
         "qrels": demo_qrels(material),
         "pools": material.pools,
+        "judged": {},
     }
     return write_beir(**(parts | changed), folder=folder, with_text=with_text)
 
@@ -82,6 +83,18 @@ def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(
     pools = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
     found = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
     assert found == {query.query_id: pools[query.paper_id] for query in material.queries}
+
+
+def test_a_query_that_no_pool_led_to_has_what_was_judged_to_be_ranked(material: Material) -> None:
+    query = material.queries[0]
+    left = [pool for pool in material.pools if pool.paper_id != query.paper_id]
+    judged = {one.query_id: ["fic0102", "fic0101"] for one in material.queries if one.paper_id == query.paper_id}
+    files = written(material, pools=left, judged=judged)
+    ranked = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
+    assert ranked[query.query_id] == ["fic0101", "fic0102"]
+    with pytest.raises(InputError) as caught:
+        written(material, pools=left, judged=judged | {query.query_id: ["gone"]})
+    assert caught.value.faults == (f"BEIR files: gone, judged for {query.query_id}, is not in the corpus",)
 
 
 def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:

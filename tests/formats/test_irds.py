@@ -33,6 +33,7 @@ def lay_out(folder: Path, material: Material, *, name: str, with_text: bool) -> 
         queries=material.queries,
         qrels=demo_qrels(material),
         pools=material.pools,
+        judged={},
         folder="beir/",
         with_text=with_text,
     )

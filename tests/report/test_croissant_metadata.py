@@ -39,6 +39,7 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
         queries=material.queries,
         qrels=demo_qrels(material),
         pools=material.pools,
+        judged={},
         folder="beir/",
         with_text=with_text,
     )
@@ -150,7 +151,7 @@ def test_the_rai_fields_say_what_happened(material: Material, facts: CollectionF
     assert "The adjudicator saw the ratings" in protocol
     analysis = " ".join(metadata.data_annotation_analysis)
     settled = sum(one.origin == "adjudicated" for one in material.decisions)
-    assert f"{settled} of {len(material.decisions)} pairs were adjudicated" in analysis
+    assert f"{settled} of {len(material.decisions)} pairs were settled by an adjudicator" in analysis
     assert "0.26 [0.20, 0.31] (5 queries, 100 pairs" in analysis
     assert "undefined: one grade only" in analysis
     assert "Four programs." in metadata.annotator_demographics
@@ -173,6 +174,23 @@ def test_a_table_without_file_and_a_reference_to_nothing_are_refused(
         "table corpus: no file beir/corpus.jsonl in the release",
         "table judgements: column doc_id refers to papers/_id, which no table has",
     )
+
+
+def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, facts: CollectionFacts) -> None:
+    files, tables = parts(material)
+
+    def licences(**changed: object) -> object:
+        told = croissant(replace(facts, **changed), files=files, tables=tables, answers={})
+        return json.loads(told)["license"]
+
+    judgements, texts = licences()  # type: ignore[misc]
+    assert (judgements, texts) == (
+        "https://creativecommons.org/licenses/by/4.0/",
+        "https://creativecommons.org/publicdomain/zero/1.0/",
+    )
+    assert licences(with_text=False) == judgements
+    assert licences(text_licence="CC-BY-4.0") == judgements
+    assert licences(text_licence="with the publishers") == judgements
 
 
 def test_a_version_has_three_parts() -> None:

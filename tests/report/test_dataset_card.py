@@ -41,7 +41,7 @@ def test_the_header_has_the_keys_and_values_of_the_hub(facts: CollectionFacts) -
     assert header(card(people)) == {
         "pretty_name": facts.title,
         "language": ["en"],
-        "license": "cc-by-4.0",
+        "license": ["cc-by-4.0", "cc0-1.0"],
         "size_categories": ["n<1K"],
         "task_categories": ["text-retrieval"],
         "task_ids": ["document-retrieval"],

@@ -39,6 +39,7 @@ def whole(material: Material) -> dict[str, bytes]:
         queries=material.queries,
         qrels=qrels,
         pools=material.pools,
+        judged={},
         folder="beir/",
         with_text=True,
     )

@@ -48,13 +48,15 @@ def write_beir(
     queries: Iterable[Query],
     qrels: Iterable[Qrel],
     pools: Iterable[Pool],
+    judged: Mapping[str, Iterable[str]],
     folder: str,
     with_text: bool,
 ) -> dict[str, bytes]:
     """The files by path, everything ordered by id.
 
     A query's text is the sentences that make it. `top_ranked` is its paper's pool, by id: a pool has no order that may
-    be learned from. A pair that has no qrel is unjudged; BEIR's own measures count it as 0.
+    be learned from. Of a query in `judged`, to whose judgements no pool led, it is the documents named there. A pair
+    that has no qrel is unjudged; BEIR's own measures count it as 0.
 
     with_text: False where the licence of the texts does not allow to pass them on. Then there is no `corpus.jsonl` and
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
@@ -65,18 +67,21 @@ def write_beir(
     """
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
-    judged = sorted(qrels)
+    grades = sorted(qrels)
     pooled = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in pools}
-    _check(by_id, ordered, judged, pooled)
+    ranked = {query.query_id: pooled[query.paper_id] for query in ordered if query.paper_id in pooled}
+    given = {query_id: sorted(set(doc_ids)) for query_id, doc_ids in judged.items()}
+    _check(by_id, ordered, grades, pooled, given)
+    ranked |= given
     corpus = [_paper(by_id[paper_id], with_text) for paper_id in sorted(by_id)]
     paths = beir_paths(folder, with_text=with_text)
     texts = {
         paths.corpus: _lines(corpus),
         paths.queries: _lines(_query(query, by_id[query.paper_id], with_text) for query in ordered),
-        paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *judged]),
-        paths.hub_qrels: _lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in judged),
+        paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
+        paths.hub_qrels: _lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: _lines(
-            {"query-id": query.query_id, "corpus-ids": pooled[query.paper_id]} for query in ordered
+            {"query-id": query.query_id, "corpus-ids": ranked[query.query_id]} for query in ordered
         ),
     }
     return {path: text.encode("utf-8") for path, text in texts.items()}
@@ -102,7 +107,11 @@ def _lines(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _check(
-    papers: Mapping[str, Paper], queries: list[Query], qrels: list[Qrel], pooled: Mapping[str, list[str]]
+    papers: Mapping[str, Paper],
+    queries: list[Query],
+    qrels: list[Qrel],
+    pooled: Mapping[str, list[str]],
+    judged: Mapping[str, list[str]],
 ) -> None:
     faults = Faults("BEIR files")
     known = {query.query_id for query in queries}
@@ -115,7 +124,7 @@ def _check(
             faults.add(f"query {query.query_id}: its paper {query.paper_id} is not in the corpus")
         elif outside := [at for at in query.sentences if not 0 <= at < len(papers[query.paper_id].sentences)]:
             faults.add(f"query {query.query_id}: the abstract has no sentence at position {outside[0]}")
-        if query.paper_id not in pooled:
+        if query.paper_id not in pooled and query.query_id not in judged:
             faults.add(f"query {query.query_id}: its paper {query.paper_id} has no pool")
     for at, qrel in enumerate(qrels):
         if qrel.query_id not in known:
@@ -128,4 +137,8 @@ def _check(
         for doc_id in doc_ids:
             if doc_id not in papers:
                 faults.add(f"pool of {paper_id}: {doc_id} is not in the corpus")
+    for query_id, doc_ids in sorted(judged.items()):
+        for doc_id in doc_ids:
+            if doc_id not in papers:
+                faults.add(f"{doc_id}, judged for {query_id}, is not in the corpus")
     faults.raise_if_any()

@@ -85,7 +85,8 @@ With this folder on Python's path:
     import ir_datasets, @MODULE@
     dataset = ir_datasets.load("@ID@")
 
-Documents of the pools come as scored documents with score 0: a pool has no order. A pair without a qrel is unjudged.
+What is to be ranked for a query comes as scored documents with score 0: a pool has no order. A pair without a qrel is
+unjudged.
 """
 
 import csv

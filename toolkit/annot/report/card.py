@@ -10,8 +10,8 @@ from typing import Any
 from annot.formats.beir import SPLIT, BeirFiles
 from annot.formats.irds import dataset_id, module_name
 from annot.report.collection import CollectionFacts
-from annot.report.licences import licence
-from annot.report.records_told import agreement_table, grades_table, markdown_table, simulation_notice
+from annot.report.licences import known_licence, licence
+from annot.report.records_told import agreement_table, grades_table, markdown_table, per_item, simulation_notice
 from annot.templating import render
 
 TEMPLATE = "card.md.j2"
@@ -43,10 +43,12 @@ def hub_header(facts: CollectionFacts, beir: BeirFiles) -> dict[str, Any]:
     `datasets` reads the files of a repository as one format.
     """
     found = licence(facts.licence)
+    texts = known_licence(facts.text_licence) if facts.with_text else None
+    both = texts is not None and texts.hub not in (found.hub, "other") and found.hub != "other"
     header: dict[str, Any] = {
         "pretty_name": facts.title,
         "language": [facts.language.split("-")[0].lower()],
-        "license": found.hub,
+        "license": [found.hub, texts.hub] if texts is not None and both else found.hub,
     }
     if found.hub == "other":
         header |= {"license_name": dataset_id(found.name), "license_link": found.url}
@@ -57,7 +59,7 @@ def hub_header(facts: CollectionFacts, beir: BeirFiles) -> dict[str, Any]:
         "size_categories": [size_category(max(facts.papers, facts.pairs))],
         "task_categories": ["text-retrieval"],
         "task_ids": ["document-retrieval"],
-        "annotations_creators": ["machine-generated" if facts.judging.simulated else "expert-generated"],
+        "annotations_creators": [_creators(facts)],
         "multilinguality": ["monolingual"],
         "tags": ["information-retrieval", "test-collection", "query-by-example", *facts.keywords],
         "configs": [*configs, _config("top_ranked", SPLIT, beir.top_ranked)],
@@ -87,6 +89,7 @@ def dataset_card(
         "irds_module": module_name(facts.name),
         "irds_id": dataset_id(facts.name),
         "licence": found,
+        "made": _made(facts),
         "beir": beir,
         "csfcube": csfcube,
     }
@@ -114,6 +117,20 @@ def _scalar(text: str) -> str:
     # YAML takes U+2028 for a line break and refuses C1 controls; escaped they are the same in both languages.
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in quoted)
+
+
+def _creators(facts: CollectionFacts) -> str:
+    if facts.judging.simulated:
+        return "machine-generated"
+    return "found" if facts.judging.imported else "expert-generated"
+
+
+def _made(facts: CollectionFacts) -> str:
+    """What stands behind a final grade."""
+    independent = "" if facts.judging.imported else "independent "
+    judgements = "judgement" if per_item(facts) == "1" else "judgements"
+    adjudicated = " and adjudication" if facts.adjudicated or not facts.judging.imported else ""
+    return f"{per_item(facts)} {independent}{judgements} each{adjudicated}"
 
 
 def _config(name: str, split: str, path: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class FacetFacts:
 
     facet: str
     labels: tuple[str, ...]
-    """The sentence labels that make it."""
+    """The sentence labels that make it; none where no sentence of its queries is on record."""
     queries: int
     pairs: int
     judgements: int
@@ -45,6 +45,8 @@ class AgreementFigure:
     n_queries: int
     n_pairs: int
     undefined: str | None = None
+    without_interval: str | None = None
+    """Why a value has no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class PoolFacts:
     smallest: int
     mean: float
     largest: int
+    judged: bool = True
+    """Whether the judged pairs were found by these pools; not where judgements were imported without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,14 @@ class JudgingFacts:
     """The findings of the audit, in words; empty when it found nothing."""
     simulated: bool
     """Whether programs stood in for the assessors, as in the demonstration."""
+    imported: Literal["release", "file"] | None = None
+    """Where the judgements came from if they were not made here; no plan and no audit of ours stands behind them."""
+    pairs_by_judgements: tuple[tuple[int, int], ...] = ()
+    """(judgements a pair, pairs that have so many)."""
+    unsettled: int = 0
+    """Judged pairs without a final grade."""
+    single: int = 0
+    """Pairs whose final grade is the only judgement that they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,5 +207,6 @@ def figure_text(figure: AgreementFigure) -> str:
     if figure.value is None:
         return f"undefined: {figure.undefined or 'no reason given'}"
     if figure.low is None or figure.high is None:
-        return f"{figure.value:.2f}"
+        reason = f" (no interval: {figure.without_interval})" if figure.without_interval else ""
+        return f"{figure.value:.2f}{reason}"
     return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"

@@ -13,9 +13,18 @@ from annot.errors import InputError
 from annot.formats.beir import BeirFiles
 from annot.formats.irds import dataset_id
 from annot.report.collection import TOGETHER, AgreementFigure, CollectionFacts, counted, figure_text, thousands
-from annot.report.licences import licence
+from annot.report.licences import known_licence, licence
 from annot.report.questions import Answers, answered
-from annot.report.records_told import ISOLATION, MISSING, RATINGS
+from annot.report.records_told import (
+    ISOLATION,
+    MISSING,
+    RATINGS,
+    missing_told,
+    people_told,
+    per_item,
+    settled_told,
+    unjudged_told,
+)
 
 CROISSANT = "http://mlcommons.org/croissant/1.1"
 RAI = "http://mlcommons.org/croissant/RAI/1.0"
@@ -144,7 +153,8 @@ def beir_tables(paths: BeirFiles, *, with_text: bool) -> tuple[TableOf, ...]:
         TableOf(
             "top_ranked",
             paths.top_ranked,
-            "The pool of each query, in the order of the ids.",
+            "What is to be ranked for each query: its pool, or what was judged where no pool led to the judgements; in "
+            "the order of the ids.",
             ("query-id",),
             (query, Column("corpus-ids", TEXT, "Pooled papers.", refers_to="corpus/_id", several=True)),
         ),
@@ -160,7 +170,6 @@ def croissant(
     with every table whose file is not there and every reference to a column that no table has.
     """
     _check(files, tables)
-    found = licence(facts.licence)
     document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -168,7 +177,7 @@ def croissant(
         "name": dataset_id(facts.name),
         "alternateName": facts.title,
         "description": facts.description,
-        "license": found.url,
+        "license": _licences(facts),
         "url": facts.url,
         "creator": [{"@type": "sc:Organization", "name": name} for name in facts.creators],
         **({"datePublished": facts.published} if facts.published else {}),
@@ -200,34 +209,21 @@ def semantic_version(version: str) -> str:
 def responsible_ai(facts: CollectionFacts, answers: Answers) -> dict[str, Any]:
     """The fields of the RAI extension: from the records, and from what people answered in the datasheet."""
     judging, pool = facts.judging, facts.pool
-    over_ruled = sum(one.over_ruled for one in facts.facets)
     simulated = "Simulated: programs stood in for assessors and adjudicator. " if judging.simulated else ""
-    tools = [f"pooling: {method}" for method in pool.methods]
+    tools = [f"pooling: {method}" for method in pool.methods if pool.judged]
     tools += [f"sentence labels of {thousands(count)} papers: {origin}" for origin, count in facts.sentence_labels]
     fields: dict[str, Any] = {
-        "rai:dataAnnotationProtocol": (
-            f"{simulated}Each pair of a query and a pooled paper was graded on the scale {facts.scale} by "
-            f"{judging.per_pair} assessors independently, assigned {judging.assignment}, in an order of their own, "
-            f"without method, rank or score. {_rule(ISOLATION, judging.isolation)} Where grades differed or someone "
-            f"could not judge, an adjudicator settled the pair. {_rule(RATINGS, judging.ratings)}"
-        ),
+        "rai:dataAnnotationProtocol": f"{simulated}{_protocol(facts)}",
         "rai:dataAnnotationPlatform": [judging.platform],
-        "rai:annotationsPerItem": str(judging.per_pair),
+        "rai:annotationsPerItem": per_item(facts),
         "rai:dataAnnotationAnalysis": [
-            f"{thousands(facts.adjudicated)} of {thousands(facts.pairs)} pairs were adjudicated; in "
-            f"{thousands(over_ruled)} the final grade is nobody's. {_rule(MISSING, judging.missing)}.",
+            f"{settled_told(facts, cited='')} {_rule(MISSING, judging.missing)}.",
             *(_agreement_sentence(one, level=facts.interval_level) for one in facts.agreement),
             *(f"Audit: {finding}" for finding in judging.audit),
         ],
-        "rai:annotatorDemographics": [
-            f"{simulated}{counted(judging.assessors, 'assessor')} and {counted(judging.adjudicators, 'adjudicator')}."
-        ],
+        "rai:annotatorDemographics": [f"{simulated}{people_told(facts)}"],
         "rai:machineAnnotationTools": [*tools, f"annot {facts.annot_version}"],
-        "rai:dataCollectionMissingData": (
-            f"{thousands(judging.missing_judgements)} planned judgements are missing; "
-            f"{thousands(judging.cannot_judge)} times an assessor could not judge. Papers outside of the pools are "
-            "unjudged."
-        ),
+        "rai:dataCollectionMissingData": f"{missing_told(facts)}. {unjudged_told(facts)}",
         "rai:dataPreprocessingProtocol": [
             f"{reason}: {thousands(count)} papers left out" for reason, count in facts.rejected
         ],
@@ -242,6 +238,30 @@ def responsible_ai(facts: CollectionFacts, answers: Answers) -> dict[str, Any]:
     if "rai:dataReleaseMaintenancePlan" in fields:
         fields["rai:dataReleaseMaintenancePlan"] = " ".join(fields["rai:dataReleaseMaintenancePlan"])
     return {name: value for name, value in fields.items() if value}
+
+
+def _licences(facts: CollectionFacts) -> str | list[str]:
+    """The licence of the judgements; with the texts' own beside it, where they are here under another one."""
+    found = licence(facts.licence)
+    texts = known_licence(facts.text_licence) if facts.with_text else None
+    return found.url if texts is None or texts == found else [found.url, texts.url]
+
+
+def _protocol(facts: CollectionFacts) -> str:
+    judging = facts.judging
+    paper = "pooled paper" if facts.pool.judged else "paper"
+    graded = f"Each pair of a query and a {paper} was graded on the scale {facts.scale} by"
+    if judging.imported:
+        by = f"{per_item(facts)} assessors"
+    else:
+        by = f"{judging.per_pair} assessors independently, assigned {judging.assignment}, in an order of their own, "
+        by += "without method, rank or score"
+    settled = ""
+    if facts.adjudicated or not judging.imported:
+        settled = " Where grades differed or someone could not judge, an adjudicator settled the pair."
+    if judging.unsettled:
+        settled += f" {counted(judging.unsettled, 'pair')} without a common grade stayed unsettled."
+    return f"{graded} {by}. {_rule(ISOLATION, judging.isolation)}{settled} {_rule(RATINGS, judging.ratings)}"
 
 
 def _agreement_sentence(figure: AgreementFigure, *, level: float) -> str:

@@ -56,3 +56,15 @@ def licence(name: str) -> Licence:
     else:
         url = f"https://spdx.org/licenses/{spdx}.html"
     return Licence(spdx, url, HUB_NAMES.get(spdx, "other"))
+
+
+def known_licence(words: str) -> Licence | None:
+    """The licence that `words` name by a known identifier or a URL; None where they are words about one.
+
+    >>> known_licence("with the publishers") is None
+    True
+    """
+    known = any(words.lower() == name.lower() for name in HUB_NAMES)
+    if known or _CREATIVE_COMMONS.fullmatch(words) or re.fullmatch(r"https?://\S+", words):
+        return licence(words)
+    return None

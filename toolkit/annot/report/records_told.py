@@ -21,6 +21,7 @@ MISSING = {
 RATINGS = {
     "shown": "The adjudicator saw the ratings, unnamed and in shuffled order.",
     "hidden": "The adjudicator did not see the ratings.",
+    "unknown": "What the adjudicator saw of the ratings is not on record here.",
 }
 
 
@@ -86,12 +87,76 @@ def simulation_notice(facts: CollectionFacts) -> str:
     return "**The judgements are simulated by programs.** They say nothing about how people would judge."
 
 
+def missing_told(facts: CollectionFacts) -> str:
+    """Which judgements are missing."""
+    judging = facts.judging
+    missing = thousands(judging.missing_judgements)
+    if judging.imported == "file":
+        told = f"{counted(judging.cannot_judge, 'judgement')} stand{'s' if judging.cannot_judge == 1 else ''} in what "
+        told += "was imported without a grade; whether more were asked for is not on record here"
+    elif judging.imported:
+        told = f"{missing} judgements are missing in what was imported"
+    else:
+        told = f"{missing} planned judgements are missing, in {thousands(judging.cannot_judge)} cases an assessor "
+        told += "could not judge"
+    return told
+
+
+def unjudged_told(facts: CollectionFacts) -> str:
+    """What has no final grade."""
+    told = "Papers outside of the pools are unjudged." if facts.pool.judged else "A pair without a grade is unjudged."
+    if unsettled := facts.judging.unsettled:
+        verb = "has no final grade and is" if unsettled == 1 else "have no final grade and are"
+        told = f"{counted(unsettled, 'judged pair')} {verb} unjudged in the qrels. {told}"
+    return told
+
+
+def people_told(facts: CollectionFacts) -> str:
+    """How many people judged and settled, and how many judgements the pairs have."""
+    judging = facts.judging
+    who = counted(judging.assessors, "assessor")
+    if judging.adjudicators or not facts.adjudicated:
+        who += f" and {counted(judging.adjudicators, 'adjudicator')}"
+    else:
+        who += "; who adjudicated is not on record here"
+    if not judging.imported:
+        return f"{who}; {judging.per_pair} judgements a pair, assigned {judging.assignment}."
+    numbers = ", ".join(
+        f"{counted(many, 'judgement')} on {counted(pairs, 'pair')}" for many, pairs in judging.pairs_by_judgements
+    )
+    return f"{who}; {numbers}."
+
+
+def settled_told(facts: CollectionFacts, *, cited: str) -> str:
+    """Where the final grades come from. `cited`: the command behind it, if named."""
+    over_ruled = sum(one.over_ruled for one in facts.facets)
+    single = ""
+    if facts.judging.single:
+        single = f" On {counted(facts.judging.single, 'pair')} the only judgement is the final grade."
+    return (
+        f"{thousands(facts.adjudicated)} of {counted(facts.pairs, 'pair')} were settled by an adjudicator, in "
+        f"{thousands(over_ruled)} of them with a grade that nobody had given{cited}.{single}"
+    )
+
+
+def per_item(facts: CollectionFacts) -> str:
+    """How many judgements a pair has: `2`, or `1 to 3`."""
+    found = [many for many, _ in facts.judging.pairs_by_judgements]
+    if not facts.judging.imported or not found:
+        return str(facts.judging.per_pair)
+    return str(found[0]) if len(found) == 1 else f"{min(found)} to {max(found)}"
+
+
 def _instances(facts: CollectionFacts) -> list[str]:
+    what = "Papers (title and abstract), queries" if facts.papers else "Papers (by their ids), queries"
+    made = "; ".join(f"{one.facet} = {', '.join(one.labels)}" for one in facts.facets if one.labels)
+    facets = f"The facets are made of sentence labels: {made}."
+    if not made:
+        facets = f"The facets are {', '.join(one.facet for one in facts.facets)}; which sentences make them is not on "
+        facets += "record here."
     return [
-        "Papers (title and abstract), queries (a paper and one facet of it), and judgements of pairs of a query and a "
-        f"paper on the scale {facts.scale}. The facets are made of sentence labels: "
-        + "; ".join(f"{one.facet} = {', '.join(one.labels)}" for one in facts.facets)
-        + ".",
+        f"{what} (a paper and one facet of it), and judgements of pairs of a query and a paper on the scale "
+        f"{facts.scale}. {facets}"
     ]
 
 
@@ -100,9 +165,10 @@ def _count(facts: CollectionFacts) -> list[str]:
     sizes = f"{pool.smallest} to {pool.largest} papers, {pool.mean:.1f} on average"
     if pool.smallest == pool.largest:
         sizes = f"{pool.smallest} papers each"
+    papers = f"{thousands(facts.papers)} papers{facts.command('corpus')}; " if facts.papers else ""
+    pools = f"{counted(pool.pools, 'pool')} of {sizes}{facts.command('pool')}; " if pool.pools else ""
     return [
-        f"{thousands(facts.papers)} papers{facts.command('corpus')}; {thousands(facts.queries)} queries"
-        f"{facts.command('queries')}; {counted(pool.pools, 'pool')} of {sizes}{facts.command('pool')}; "
+        f"{papers}{thousands(facts.queries)} queries{facts.command('queries')}; {pools}"
         f"{thousands(facts.pairs)} pairs with a final grade and "
         f"{thousands(facts.judgements)} judgements{facts.command('qrels')}.",
         grades_table(facts),
@@ -110,6 +176,8 @@ def _count(facts: CollectionFacts) -> list[str]:
 
 
 def _content(facts: CollectionFacts) -> list[str]:
+    if not facts.papers:
+        return ["Ids only: titles and abstracts are not on record here."]
     texts = (
         "Titles and abstracts as raw text, cut into sentences."
         if facts.with_text
@@ -128,35 +196,39 @@ def _label(facts: CollectionFacts) -> list[str]:
 
 
 def _missing(facts: CollectionFacts) -> list[str]:
-    judging = facts.judging
-    return [
-        f"{thousands(judging.missing_judgements)} planned judgements are missing, in {thousands(judging.cannot_judge)} "
-        f"cases an assessor could not judge{facts.command('judgements')}; "
-        f"{MISSING.get(judging.missing, judging.missing)}. "
-        f"{thousands(facts.without_year)} papers have no year. Papers outside of the pools are unjudged."
-    ]
+    policy = MISSING.get(facts.judging.missing, facts.judging.missing)
+    years = f" {thousands(facts.without_year)} papers have no year." if facts.papers else ""
+    return [f"{missing_told(facts)}{facts.command('judgements')}; {policy}.{years} {unjudged_told(facts)}"]
 
 
 def _relationships(facts: CollectionFacts) -> list[str]:
-    return ["Queries name their paper; qrels, judgements and pools name query and paper by id."]
+    what = "qrels, judgements and pools" if facts.pool.pools else "qrels and judgements"
+    return [f"Queries name their paper; {what} name query and paper by id."]
 
 
 def _splits(facts: CollectionFacts) -> list[str]:
     if not facts.splits:
-        return ["None: the whole collection is meant for testing."]
+        return ["None on record." if facts.judging.imported else "None: the whole collection is meant for testing."]
     rows = [[facet, fold, queries] for facet, fold, queries in facts.splits]
     return ["Folds of queries:", markdown_table(["facet", "fold", "queries"], rows)]
 
 
 def _errors(facts: CollectionFacts) -> list[str]:
     table = agreement_table(facts)
-    head = f"Agreement between the assessors, before and after adjudication{facts.command('agreement')}:"
+    head = (
+        f"Agreement between the assessors, before and after adjudication{facts.command('agreement')}; intervals from "
+        "resampling whole queries (BCa; percentile where BCa has no value):"
+    )
     findings = "\n".join(f"- {finding}" for finding in facts.judging.audit)
     audit = f"The audit of the judgements{facts.command('audit')} found " + ("nothing." if not findings else "this:")
+    if facts.judging.imported:
+        audit = "Who answered what was not audited here: the judgements were imported."
     return [*([head, table] if table else []), audit, findings]
 
 
 def _external(facts: CollectionFacts) -> list[str]:
+    if not facts.papers:
+        return ["Titles and abstracts are not on record here; the ids are those of the imported judgements."]
     held = "are part of the release" if facts.with_text else "must be fetched from their source, by id"
     return [f"Titles and abstracts {held}."]
 
@@ -167,14 +239,14 @@ def _mechanisms(facts: CollectionFacts) -> list[str]:
     seed = "" if pool.seed is None else f", seed {pool.seed}"
     depth = "" if pool.ranking_depth is None else f", rankings of {thousands(pool.ranking_depth)}"
     quota = "" if pool.per_method is None else f", {pool.per_method} new papers a method"
-    drawn = (
-        f"Pools were drawn by {', '.join(pool.methods)}{without} ({pool.mode}{quota}{depth}{seed})"
-        f"{facts.command('pool')}"
-    )
-    if not pool.pools:
-        drawn = "How the pairs to judge were found is not on record here"
+    drawn = f"drawn by {', '.join(pool.methods)}{without} ({pool.mode}{quota}{depth}{seed}){facts.command('pool')}"
+    found = f"Pools were {drawn}"
+    if not pool.judged:
+        later = f"; they do not come from the pools here, {drawn}" if pool.pools else ""
+        found = f"How the pairs to judge were found is not on record here{later}"
+    version = ", read by annot" if judging.imported else " under annot"
     return [
-        f"{drawn}. Judged with {judging.platform} under annot {facts.annot_version}. "
+        f"{found}. Judged with {judging.platform}{version} {facts.annot_version}. "
         f"{ISOLATION.get(judging.isolation, judging.isolation)}"
     ]
 
@@ -182,6 +254,8 @@ def _mechanisms(facts: CollectionFacts) -> list[str]:
 def _sampling(facts: CollectionFacts) -> list[str]:
     rejected = "; ".join(f"{reason}: {thousands(count)}" for reason, count in facts.rejected)
     filters = f"Papers left out of the corpus: {rejected}{facts.command('corpus')}. " if rejected else ""
+    if not facts.pool.judged:
+        return [f"{filters}How the judged papers were chosen is not on record here."]
     return [f"{filters}Of the corpus, only pooled papers are judged; a pool is no random sample."]
 
 
@@ -195,24 +269,18 @@ def _involved(facts: CollectionFacts) -> list[str]:
             f" {again} came a second time to the same assessor, unannounced; {thousands(judging.repeats_same)} of them "
             f"got the same grade again{facts.command('repeats')}."
         )
-    return [
-        f"{who}{counted(judging.assessors, 'assessor')} and {counted(judging.adjudicators, 'adjudicator')}; "
-        f"{judging.per_pair} judgements a pair, assigned {judging.assignment}.{repeats}"
-    ]
+    return [f"{who}{people_told(facts)}{repeats}"]
 
 
 def _done(facts: CollectionFacts) -> list[str]:
-    judging = facts.judging
-    over_ruled = sum(one.over_ruled for one in facts.facets)
-    return [
-        f"Equal grades stand; {thousands(facts.adjudicated)} of {thousands(facts.pairs)} pairs were settled by an "
-        f"adjudicator, in {thousands(over_ruled)} of them with a grade that nobody had given{facts.command('qrels')}. "
-        f"{RATINGS.get(judging.ratings, judging.ratings)}"
-    ]
+    ratings = facts.judging.ratings
+    settled = settled_told(facts, cited=facts.command("qrels"))
+    return [f"Equal grades stand; {settled} {RATINGS.get(ratings, ratings)}"]
 
 
 def _raw(facts: CollectionFacts) -> list[str]:
-    return ["Yes: each assessor's judgements under pseudonyms, and the adjudications with their reasons."]
+    settled = ", and the adjudications with the reasons that were given" if facts.adjudicated else ""
+    return [f"Yes: each assessor's judgements under pseudonyms{settled}."]
 
 
 def _software(facts: CollectionFacts) -> list[str]:

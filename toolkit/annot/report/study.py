@@ -23,10 +23,15 @@ class Study:
     """Papers by the origin of their sentence labels."""
     queries: tuple[Query, ...]
     pools: dict[str, Pool]
+    pooled: bool
+    """Whether the judged pairs come from these pools; not where judgements were imported without them."""
     pairs: int
     """Pairs that were given to assessors."""
     judgements: tuple[Judgement, ...]
     agreed: int
+    """Pairs settled without a person: their assessors gave the same grade, or there is only one."""
+    single: int
+    """Those that only one assessor had."""
     adjudicated: int
     open: int
     """Pairs in dispute without a decision."""
@@ -58,6 +63,14 @@ def interval(summary: Summary, statistic: str) -> str:
         if isinstance(one, Interval):
             return f"[{one.low:.2f}, {one.high:.2f}]"
     return ""
+
+
+def no_interval(summary: Summary, statistic: str) -> str | None:
+    """Why a value has no interval; None where it has one, or has no value itself."""
+    if summary.intervals is None:
+        return "too few queries"
+    found = summary.intervals[statistic].percentile
+    return found.reason if isinstance(found, Undefined) else None
 
 
 def value(name: str, figure: float | Undefined) -> str:

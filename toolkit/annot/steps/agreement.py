@@ -62,7 +62,7 @@ def table_of(
 ) -> AgreementTable:
     """The agreement of one state of the study. Raises MissingInput when nothing is judged."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
     return agreement_table(
         with_what_was_asked(outcome),
         outcome.decisions,

@@ -76,7 +76,7 @@ def look(ws: Workspace) -> Looked:
 def of_outcome(ws: Workspace, outcome: Outcome, facets: dict[str, str]) -> Diagnosed:
     """What does not depend on the clock, of one state of the study."""
     if not any(one.grade is not None and not one.flags for one in outcome.judgements):
-        raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
     return diagnosed(
         panel_of(outcome.judgements, outcome.decisions, facets, scale=ws.settings.scale.grades),
         repeats_of(outcome),

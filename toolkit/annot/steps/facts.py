@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from annot import __version__
-from annot.agreement import AgreementTable, Summary, Undefined
+from annot.agreement import AgreementTable, Interval, Summary, Undefined
+from annot.corpus import Reason
 from annot.pooling import CITED
 from annot.records import Judgement
 from annot.report.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
@@ -17,6 +18,8 @@ from annot.steps.agreement import SHOWN, table_of
 from annot.steps.collection import SOURCE as LABEL_STUDIO
 from annot.steps.corpus import SOURCE as CORPUS
 from annot.steps.diagnosis import repeats_of
+from annot.steps.import_judgements import SOURCE as FILE
+from annot.steps.imports import ADJUDICATOR
 from annot.steps.imports import SOURCE as CSFCUBE
 from annot.steps.report import SIMULATION
 from annot.steps.study import Study
@@ -82,11 +85,11 @@ def facts_of(
 
 
 def _rejected(study: Study) -> tuple[tuple[str, int], ...]:
-    """Papers that the filters left out, over everything that was added."""
+    """Papers that the filters left out, over everything that was added; a paper that came twice is in the corpus."""
     total = Counter[str]()
     for one in study.imports:
         if one.what == CORPUS:
-            total.update(one.facts["rejected"])
+            total.update({name: count for name, count in one.facts["rejected"].items() if name != Reason.DUPLICATE_ID})
     return tuple(sorted(total.items()))
 
 
@@ -105,13 +108,14 @@ def _facets(study: Study) -> Iterable[FacetFacts]:
         given.setdefault((one.query_id, one.doc_id), set()).add(one.grade)
         judgements[facet_of[one.query_id]] += 1
     there = set(facet_of.values())
+    sentences = {query.facet for query in study.queries if query.sentences}
     for facet, labels in study.ws.settings.facets.items():
         if facet in there:
             decisions = [one for one in study.outcome.decisions if facet_of[one.query_id] == facet]
             grades = Counter(one.grade for one in decisions)
             yield FacetFacts(
                 facet=facet,
-                labels=labels,
+                labels=labels if facet in sentences else (),
                 queries=sum(found == facet for found in facet_of.values()),
                 pairs=len(decisions),
                 judgements=judgements[facet],
@@ -139,6 +143,7 @@ def _pool(study: Study) -> PoolFacts:
         smallest=min(sizes, default=0),
         mean=sum(sizes) / len(sizes) if sizes else 0.0,
         largest=max(sizes, default=0),
+        judged=bool(pools) and FILE not in study.sources,
     )
 
 
@@ -160,10 +165,14 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
     asked = {(*pair, assessor) for pair, team in outcome.planned.items() for assessor in team}
     repeats = repeats_of(outcome)
     ratings = sorted({one.ratings for one in outcome.adjudications.values()})
+    by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
+    # CSFCube's release does not say who adjudicated; the name in the store is ours.
+    nameless = {ADJUDICATOR} if CSFCUBE in study.sources else set()
+    agreed = {(one.query_id, one.doc_id) for one in outcome.decisions if one.origin == "agreed"}
     return JudgingFacts(
         platform=", ".join(_platform(source) for source in study.sources),
         assessors=len({one.assessor for one in counting}),
-        adjudicators=len({one.adjudicator for one in outcome.adjudications.values()}),
+        adjudicators=len({one.adjudicator for one in outcome.adjudications.values()} - nameless),
         per_pair=_most_common([len(team) for team in outcome.planned.values()]),
         assignment="per-query" if all(len(found) == 1 for found in teams.values()) else "per-pair",
         isolation=_isolation(study),
@@ -175,18 +184,29 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
         repeats_same=sum(one.first == one.second for one in repeats),
         audit=_audit(study.flagged),
         simulated=any(one.what == SIMULATION for one in study.imports),
+        imported="release" if CSFCUBE in study.sources else "file" if FILE in study.sources else None,
+        pairs_by_judgements=tuple(sorted(Counter(by_pair.values()).items())),
+        unsettled=len(by_pair.keys() - {(one.query_id, one.doc_id) for one in outcome.decisions}),
+        single=sum(by_pair[pair] == 1 for pair in agreed),
     )
 
 
 def _platform(source: str) -> str:
-    words = {LABEL_STUDIO: "Label Studio (free edition)", CSFCUBE: "another tool (CSFCube's release was imported)"}
-    return words.get(source, f"another tool (a {source} was imported)")
+    words = {
+        LABEL_STUDIO: "Label Studio (free edition)",
+        CSFCUBE: "another tool (CSFCube's release was imported)",
+        FILE: "another tool (a file of judgements was imported)",
+    }
+    return words[source]
 
 
 def _isolation(study: Study) -> str:
     """`server` where every assessor had one of their own, as the projects on record say."""
     if LABEL_STUDIO not in study.sources:
-        return "How the assessors were kept apart is not on record here: the judgements were imported."
+        return (
+            "In which order they judged, what they were shown and how they were kept apart is not on record here: "
+            "the judgements were imported."
+        )
     judging = [project for project in study.projects if project.round == "judge"]
     servers = {project.server for project in judging}
     return "server" if len(judging) > 1 and len(servers) == len(judging) else "project"
@@ -211,7 +231,11 @@ def _figures(table: AgreementTable) -> Iterable[AgreementFigure]:
 
 def _figure(summary: Summary, *, facet: str, stage: Literal["before", "after"], title: str) -> AgreementFigure:
     value = summary.median
-    interval = summary.intervals["median"].percentile if summary.intervals else Undefined("not asked for")
+    interval: Interval | Undefined = Undefined("too few queries")
+    if summary.intervals:
+        # As `annot agreement` and the report print it.
+        both = summary.intervals["median"]
+        interval = both.percentile if isinstance(both.bca, Undefined) else both.bca
     return AgreementFigure(
         facet=facet,
         stage=stage,
@@ -223,16 +247,21 @@ def _figure(summary: Summary, *, facet: str, stage: Literal["before", "after"], 
         n_queries=summary.n_queries,
         n_pairs=summary.n_pairs,
         undefined=value.reason if isinstance(value, Undefined) else None,
+        without_interval=interval.reason if isinstance(interval, Undefined) else None,
     )
 
 
 def _hashes(study: Study) -> Iterable[tuple[str, str]]:
     if study.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
+    words = {CSFCUBE: "the imported release, all its files", FILE: "an imported file of judgements"}
+    for one in study.imports:
+        if one.what in words:
+            yield words[one.what], one.source_sha256
     rankings = "".join(f"{paper_id} {sha256}\n" for paper_id, sha256 in study.rankings_sha256.items())
-    if rankings:
+    if rankings and CSFCUBE not in study.sources:
         yield "rankings behind the pools, all", hashlib.sha256(rankings.encode()).hexdigest()
-    if study.plan is not None:
+    if study.plan is not None and LABEL_STUDIO in study.sources:
         yield "pools/plan.jsonl", study.plan.sha256
     for run in study.runs:
         yield f"runs/{run.tag}.run", run.sha256
@@ -251,6 +280,8 @@ def _commands(study: Study, *, missing: str) -> Mapping[str, str]:
         ours = dict.fromkeys(ours, "annot import csfcube")
     elif LABEL_STUDIO not in study.sources:
         ours |= dict.fromkeys(("judgements", "audit"), "annot import judgements")
+    there = {"corpus": study.papers, "facets": study.label_origins, "pool": study.pools}
+    ours = {group: command for group, command in ours.items() if there.get(group, True)}
     return ours | {"agreement": f"annot agreement --missing {missing}", "qrels": "annot qrels"}
 
 

@@ -23,6 +23,8 @@ from annot.workspace import Workspace, write_file
 
 SOURCE = "csfcube"
 ADJUDICATOR = "adjudicator"
+UNKNOWN = "unknown"
+"""What the adjudicator saw of the grades: the release does not say."""
 CORPUS_FILE = "csfcube.parquet"
 
 
@@ -119,7 +121,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         session,
         (
             adjudications.SourcedAdjudication(
-                adjudications.Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, "shown", ()),
+                adjudications.Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()),
                 SOURCE,
                 "",
                 None,

@@ -89,7 +89,7 @@ def read(ws: Workspace) -> tuple[Qrel, ...]:
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
     if not outcome.decisions:
         raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
     if partial or not (outcome.open or outcome.incomplete):
@@ -99,5 +99,6 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     raise InputError(
         f"{len(faults)} pair(s) have no final grade",
         faults=faults,
-        hint="finish with `annot pull` and `annot adjudicate`, or write what is settled with --partial",
+        hint="finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
+        "with --adjudicator), or take what is settled with --partial",
     )

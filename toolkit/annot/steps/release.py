@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from annot.errors import FindingError, InputError
+from annot.errors import FindingError, InputError, MissingInput
 from annot.formats.irds import dataset_id
 from annot.report.leaks import addresses, leaks
 from annot.report.licences import licence as licence_named
@@ -72,10 +72,12 @@ def release(
     """
     if not dry_run:
         restore_folder(folder)
+    _refuse_without_corpus(ws)
     terms = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = datasheet.read_answers(ws)
     study = read_study(ws)
+    _refuse_without_papers(study, with_text=terms.with_text)
     qrels.refuse_unfinished(study.outcome, partial=partial)
     _refuse_unanswered(datasheet.missing(answers))
     agreement = measured(study)
@@ -128,6 +130,39 @@ def terms_of(
         )
     day = published or collection.published
     return Terms(with_text, name, collection.text_licence, day.isoformat() if day else "")
+
+
+def _refuse_without_corpus(ws: Workspace) -> None:
+    if not any(ws.corpus.glob("*.parquet")):
+        raise MissingInput(
+            "no corpus: a release names its papers, and this workspace has none",
+            hint="for judgements of another tool make a new workspace, put the papers in (`annot corpus add`, "
+            "`annot facets`), and import the judgements there; agreement, qrels, report and datasheet need no corpus",
+        )
+
+
+def _refuse_without_papers(study: Study, *, with_text: bool) -> None:
+    """Every paper that the release would name must be in the corpus, and a query with texts must have one."""
+    there = set(papers.paper_ids(study.ws.corpus))
+    named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
+    named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
+    if absent := sorted(named - there):
+        more = [f"... and {len(absent) - SHOWN_FINDINGS} more"] if len(absent) > SHOWN_FINDINGS else []
+        raise InputError(
+            f"{len(absent)} paper(s) of queries, pools and judgements are not in the corpus",
+            faults=[*(f"paper {one}: not in the corpus" for one in absent[:SHOWN_FINDINGS]), *more],
+            hint="put them in with `annot corpus add`; its filters leave out short and long abstracts, see [corpus] in "
+            "annot.toml",
+        )
+    silent = [query.query_id for query in study.queries if not query.sentences]
+    if with_text and silent:
+        more = [f"... and {len(silent) - SHOWN_FINDINGS} more"] if len(silent) > SHOWN_FINDINGS else []
+        raise InputError(
+            f"{len(silent)} queries have no sentence: with texts, theirs would be empty",
+            faults=[*(f"query {one}: no sentence of its facet" for one in silent[:SHOWN_FINDINGS]), *more],
+            hint="release with --ids-only; or import the judgements into a new workspace after `annot corpus add` and "
+            "`annot facets`: sentences are looked up when a query is made",
+        )
 
 
 def _refuse_unanswered(missing: tuple[datasheet.Open, ...]) -> None:

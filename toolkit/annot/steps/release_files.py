@@ -59,12 +59,14 @@ def release_files(
         queries=study.queries,
         qrels=qrels,
         pools=study.pools.values(),
+        judged={} if facts.pool.judged else _judged(study),
         folder=BEIR,
         with_text=with_text,
     )
     files |= {f"pools/{quote(pool.paper_id, safe='')}.jsonl": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= _runs(study)
     csfcube, notes = _csfcube(study, corpus, with_text=with_text)
+    notes = (*notes, *_runs_left_out(study))
     files |= csfcube
     module = f"{module_name(facts.name)}.py"
     comments = {pair: one.comment for pair, one in study.outcome.adjudications.items() if one.comment}
@@ -90,7 +92,7 @@ def release_files(
         CARD_FILE: dataset_card(
             facts,
             beir=beir,
-            files=_holdings(study, beir, module, csfcube=bool(csfcube), with_text=with_text),
+            files=_holdings(study, beir, module, csfcube=bool(csfcube), pooled=facts.pool.judged, with_text=with_text),
             csfcube=CSFCUBE if csfcube else None,
             overrides=overrides,
         ),
@@ -120,6 +122,24 @@ def _runs(study: Study) -> dict[str, bytes]:
     return files
 
 
+def _judged(study: Study) -> dict[str, list[str]]:
+    """The documents that somebody judged, by query."""
+    found: dict[str, list[str]] = {}
+    for query_id, doc_id in study.outcome.planned:
+        found.setdefault(query_id, []).append(doc_id)
+    return found
+
+
+def _runs_left_out(study: Study) -> tuple[str, ...]:
+    """Run files that lie with the others and were not made here: nothing is known of how."""
+    known = {run_file(study.ws, run.tag) for run in study.runs}
+    return tuple(
+        f"{path}: not made with `annot run`; nothing is on record of how it was made, and it is not in the release"
+        for path in sorted(study.ws.runs.glob("*.run"))
+        if path not in known
+    )
+
+
 def _csfcube(study: Study, corpus: tuple[Paper, ...], *, with_text: bool) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     wanted = {query.paper_id for query in study.queries}
@@ -143,7 +163,9 @@ def _csfcube(study: Study, corpus: tuple[Paper, ...], *, with_text: bool) -> tup
     return write_csfcube(material, folder=CSFCUBE, with_text=with_text), ()
 
 
-def _holdings(study: Study, beir: BeirFiles, module: str, *, csfcube: bool, with_text: bool) -> dict[str, str]:
+def _holdings(
+    study: Study, beir: BeirFiles, module: str, *, csfcube: bool, pooled: bool, with_text: bool
+) -> dict[str, str]:
     """What each file or folder holds, for the card."""
     texts = "title and abstract" if with_text else "ids only"
     held = {
@@ -152,12 +174,12 @@ def _holdings(study: Study, beir: BeirFiles, module: str, *, csfcube: bool, with
         QRELS_FILE: "the final grades, for trec_eval",
         beir.qrels: "the same, for BEIR",
         beir.hub_qrels: "the same, for MTEB",
-        beir.top_ranked: "the pool of each query",
-        "pools/": "for each query paper how its pool was drawn, and for each paper by which methods, at which rank",
+        beir.top_ranked: "the pool of each query" if pooled else "the papers judged for each query",
+        "pools/": _pools_told(study),
         JUDGEMENTS_FILE: "every assessor's judgement that counts",
-        DECISIONS_FILE: "every final grade, agreed or adjudicated, with the reason",
+        DECISIONS_FILE: "every final grade, agreed or adjudicated, with the reason if one was given",
         AGREEMENT_FILE: "all agreement figures, per query, per facet and together, with intervals",
-        "runs/": "rankings of the pools, and how each was made" if study.runs else "",
+        "runs/": "rankings of the pools, and what is known of how each was made" if study.runs else "",
         CSFCUBE: "the collection in the layout of CSFCube's release" if csfcube else "",
         module: "the collection for ir_datasets",
         DATASHEET_FILE: "the datasheet and data statement; `datasheet.html` is the same as a page",
@@ -165,6 +187,14 @@ def _holdings(study: Study, beir: BeirFiles, module: str, *, csfcube: bool, with
         SUMS_FILE: "the checksums",
     }
     return {path: what for path, what in held.items() if what}
+
+
+def _pools_told(study: Study) -> str:
+    if not study.pools:
+        return ""
+    ranked = any(entry.drawn.rank is not None for pool in study.pools.values() for entry in pool.entries)
+    rank = ", at which rank" if ranked else ""
+    return f"for each query paper how its pool was drawn, and for each paper by which methods{rank}"
 
 
 def _tables() -> tuple[TableOf, ...]:
@@ -181,7 +211,7 @@ def _tables() -> tuple[TableOf, ...]:
                 document,
                 Column("assessor", TEXT, "Pseudonym."),
                 Column("occasion", INTEGER, "1, or 2 where the same assessor got the pair again, unannounced."),
-                Column("grade", INTEGER, "Grade; null where the assessor could not judge."),
+                Column("grade", INTEGER, "Grade; null where the assessor gave none."),
                 Column("cannot_judge", TEXT, "Why the assessor could not judge."),
                 Column("comment", TEXT, "What the assessor added."),
             ),

@@ -19,7 +19,7 @@ from annot.steps import evaluate as evaluate_step
 from annot.steps import import_judgements
 from annot.steps import imports as csfcube
 from annot.steps import reusability as reusability_step
-from annot.steps.outcome import outcome_of
+from annot.steps.outcome import Outcome, outcome_of
 from annot.store import facet_labels, papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -102,15 +102,18 @@ def _read(ws: Workspace) -> Study:
         outcome = outcome_of(session)
         queries = read_queries(session)
         imports = read_imports(session)
+        drawn = pools.read_pools(session)
         return Study(
             settings=ws.settings,
             papers=papers.count_papers(ws.corpus) if any(ws.corpus.glob("*.parquet")) else 0,
             origins=facet_labels.count_by_origin(session),
             queries=queries,
-            pools=pools.read_pools(session),
+            pools=drawn,
+            pooled=bool(drawn) and not any(one.what == import_judgements.SOURCE for one in imports),
             pairs=len(outcome.planned),
             judgements=outcome.judgements,
-            agreed=len(outcome.settlement.agreed),
+            agreed=sum(one.origin == "agreed" for one in outcome.decisions),
+            single=_single(outcome),
             adjudicated=len(outcome.adjudications),
             open=len(outcome.open),
             decisions=outcome.decisions,
@@ -134,6 +137,12 @@ def _mattering(ws: Workspace) -> DoesItMatter:
         measure_name=reusability_step.MEASURE,
         mixtures=reusability_step.MIXTURES,
     )
+
+
+def _single(outcome: Outcome) -> int:
+    """Pairs that were settled by the only judgement that they have."""
+    agreed = {(one.query_id, one.doc_id) for one in outcome.decisions if one.origin == "agreed"}
+    return sum(pair in agreed and len(team) == 1 for pair, team in outcome.planned.items())
 
 
 def _told(value: object) -> str:

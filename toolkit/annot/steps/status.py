@@ -99,6 +99,10 @@ def _next(labelled: int, queries: int, documents: int, people_there: bool, outco
         return "annot push, and annot pull once people have judged"
     if outcome.incomplete:
         return "annot pull"
+    if outcome.open and not labelled:
+        return "annot import judgements with the adjudicator's grades (--adjudicator)"
     if outcome.open:
         return "annot adjudicate push, and annot adjudicate pull once they are settled"
+    if not documents:
+        return "annot agreement, annot qrels, annot report"
     return "annot agreement, annot qrels, annot run, annot evaluate, annot report"

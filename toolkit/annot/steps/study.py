@@ -55,7 +55,7 @@ def read_study(ws: Workspace) -> Study:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
         if not outcome.judgements:
-            raise MissingInput("no judgements", hint="bring them in with `annot pull`")
+            raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
         judged = judgements.read_sourced(session)
         settled = adjudications.read_sourced(session)
         projects = studio.read_projects(session)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
-from annot.agreement import TOGETHER, Undefined
+from annot.agreement import TOGETHER, AgreementTable, Undefined
 from annot.report import figures
 from annot.report.document import Figure, Section, Table, rows_of, share
-from annot.report.study import Study, interval, plain, value
+from annot.report.study import Study, interval, no_interval, plain, value
 
 HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 """The coefficients of CSFCube's Table 2, in its order."""
@@ -38,11 +39,17 @@ def agreement(study: Study) -> Section:
             Figure(
                 "Spearman's rho on each query, before and after adjudication.",
                 figures.paired_dots(dots, names=("before adjudication", "after adjudication"), unit="Spearman's rho"),
-                f"Dots for {len(dots)} queries; the tables have the medians.",
+                f"Dots for {_with_a_dot(dots)} queries; the tables have the medians.",
             ),
             _details(study),
         ),
     )
+
+
+def _with_a_dot(dots: Mapping[str, tuple[float | None, float | None]]) -> str:
+    """How many queries have a value to draw."""
+    drawn = sum(pair != (None, None) for pair in dots.values())
+    return str(drawn) if drawn == len(dots) else f"{drawn} of {len(dots)}"
 
 
 def _headline(study: Study) -> Table:
@@ -78,9 +85,9 @@ def _details(study: Study) -> Table:
             when,
             table.titles[name],
             value(name, summary.median),
-            interval(summary, "median"),
+            interval(summary, "median") or "–",
             value(name, summary.mean),
-            interval(summary, "mean"),
+            interval(summary, "mean") or "–",
             value(name, summary.q1),
             value(name, summary.q3),
             summary.n_queries,
@@ -90,25 +97,46 @@ def _details(study: Study) -> Table:
         for when, summaries in (("before", group.before), ("after", group.after))
         for name, summary in summaries.items()
     ]
-    undefined = sorted(
-        {
-            f"{table.titles[name]} {when} adjudication has no value on {query_id}: {reason}."
-            for group in table.groups
-            if group.name == TOGETHER
-            for when, summaries in (("before", group.before), ("after", group.after))
-            for name, summary in summaries.items()
-            for query_id, reason in summary.undefined.items()
-        }
-    )
     headings = ("Facet", "Adjudication", "Coefficient", "Median", "Interval", "Mean", "Interval", "Q1", "Q3")
     return Table(
         "Every coefficient.",
         (*headings, "Queries", "Pairs"),
         rows_of(rows),
         f"annot agreement --all --missing {table.missing}",
-        tuple(undefined),
+        (*_undefined(table), *_without_interval(table)),
         numeric_from=3,
     )
+
+
+def _undefined(table: AgreementTable) -> list[str]:
+    """What has no value on which queries and why, coefficients and queries of one reason in one sentence."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for group in table.groups:
+        if group.name == TOGETHER:
+            for when, summaries in (("before", group.before), ("after", group.after)):
+                for name, summary in summaries.items():
+                    for query_id, reason in summary.undefined.items():
+                        names.setdefault((when, reason, query_id), []).append(table.titles[name])
+    queries: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (when, reason, query_id), titles in sorted(names.items()):
+        queries.setdefault((when, reason, tuple(titles)), []).append(query_id)
+    return sorted(
+        f"{'; '.join(titles)} {when} adjudication {'has' if len(titles) == 1 else 'have'} no value on "
+        f"{', '.join(query_ids)}: {reason}."
+        for (when, reason, titles), query_ids in queries.items()
+    )
+
+
+def _without_interval(table: AgreementTable) -> list[str]:
+    """Why values stand without an interval, one sentence a reason and facet."""
+    groups: dict[str, list[str]] = {}
+    for group in table.groups:
+        for summaries in (group.before, group.after):
+            for summary in summaries.values():
+                reason = no_interval(summary, "median")
+                if reason is not None and not isinstance(summary.median, Undefined):
+                    groups.setdefault(reason, []).append(group.name)
+    return [f"No interval for {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in sorted(groups.items())]
 
 
 def adjudication(study: Study) -> Section:
@@ -149,7 +177,8 @@ def adjudication(study: Study) -> Section:
         "Adjudication",
         (
             f"{study.agreed} pairs were agreed and settled without a person, "
-            f"{study.adjudicated} by an adjudicator; {study.open} are open.",
+            f"{study.adjudicated} by an adjudicator; {study.open} are open."
+            + (f" Of the agreed, {study.single} had one assessor only: that grade is final." if study.single else ""),
         ),
         tuple(blocks),
     )

@@ -15,8 +15,12 @@ def corpus(study: Study) -> Section:
     origin = ", ".join(f"{count:,} {name}" for name, count in study.origins.items())
     settings = study.settings
     per_facet = Counter(query.facet for query in study.queries)
+    # Queries of imported judgements have no sentences where their papers are not here.
+    labelled = any(query.sentences for query in study.queries)
     rows = [
-        [facet, ", ".join(labels), per_facet[facet]] for facet, labels in settings.facets.items() if per_facet[facet]
+        [facet, *([", ".join(labels)] if labelled else []), per_facet[facet]]
+        for facet, labels in settings.facets.items()
+        if per_facet[facet]
     ]
     corpus = f"{study.papers:,} papers. Sentence labels by origin: {origin or 'none'}. " if study.papers else ""
     emphasis = "; the facet's sentences are emphasised to the assessors" if study.made_elsewhere is None else ""
@@ -26,11 +30,11 @@ def corpus(study: Study) -> Section:
         (f"{corpus}A query is a paper and one facet of it{emphasis}.",),
         (
             Table(
-                "Queries by facet, and the sentence labels that make each facet.",
-                ("Facet", "Sentence labels", "Queries"),
+                "Queries by facet, and the sentence labels that make each facet." if labelled else "Queries by facet.",
+                ("Facet", *(["Sentence labels"] if labelled else []), "Queries"),
                 rows_of(rows),
                 "annot query list",
-                numeric_from=2,
+                numeric_from=2 if labelled else 1,
             ),
         ),
     )
@@ -74,7 +78,8 @@ def pools(study: Study) -> Section:
         "Pools",
         (
             f"{len(sizes)} pools of {sizes[0]} to {sizes[-1]} documents, {mean:.2f} on average, drawn {modes}. "
-            "A document already in the pool is passed over and the method draws further down.",
+            "A document already in the pool is passed over and the method draws further down."
+            + ("" if study.pooled else " The judged pairs do not come from these pools."),
         ),
         (figure, table),
     )

@@ -25,14 +25,22 @@ def evaluation(study: Study, evaluated: Evaluated) -> Section:
                 numeric_from=2,
             )
         )
-    blocks.append(Table("Settings of the runs.", ("Run", "Settings"), study.run_settings, "annot run", numeric_from=2))
+    if study.run_settings:
+        blocks.append(
+            Table("Settings of the runs.", ("Run", "Settings"), study.run_settings, "annot run", numeric_from=2)
+        )
+    made_here = {tag for tag, _ in study.run_settings}
+    elsewhere = sorted(evaluated.evaluations.keys() - made_here)
+    origin = (f"How these runs were made is not on record here: {', '.join(elsewhere)}.",) if elsewhere else ()
+    candidates = "the pool" if study.pooled else "the judged documents"
     return Section(
         "evaluation",
         "Evaluation",
         (
             f"Relevant from grade {evaluated.relevant_from} in the binary measures. The dialect csfcube computes as "
             "that release's script does, trec as trec_eval does. The line chance is the expected value of a random "
-            "order of the pool.",
+            f"order of {candidates}.",
+            *origin,
             *evaluated.notes,
         ),
         tuple(blocks),

@@ -66,9 +66,10 @@ def _across_facets(study: Study) -> list[Table]:
             for grade, name in enumerate(scale.names)
         ]
         papers = len({paper_id for paper_id, _ in shared})
+        of = f"{len(shared)} candidate{'' if len(shared) == 1 else 's'} of {papers} paper{'' if papers == 1 else 's'}"
         tables.append(
             Table(
-                f"Candidates judged under two facets of one paper: {len(shared)} candidates of {papers} papers.",
+                f"Candidates judged under two facets of one paper: {of}.",
                 ("", *(f"{second} {grade}" for grade in scale.grades)),
                 rows_of(rows),
                 COMMAND,

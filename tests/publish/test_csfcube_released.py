@@ -1,0 +1,115 @@
+"""CSFCube's release, imported and released again, whole and in part: the same data, and no claim of ours."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from annot.formats.csfcube import read_release
+from annot.records import Qrel
+from annot.steps import datasheet, imports
+from annot.steps.init import init
+from annot.steps.outcome import outcome_of
+from annot.steps.release import release
+from annot.store.database import open_store
+from annot.workspace import Workspace
+from judged_elsewhere import made_public
+from judged_study import files_of
+
+WITHOUT = ("abstracts-csfcube-preds.jsonl", "*background*")
+"""What the partial folder lacks: the abstracts by themselves, and one facet."""
+
+
+@pytest.fixture(scope="module", params=["whole", "part"])
+def ws(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    root = tmp_path_factory.mktemp(request.param)
+    source = shared / "csfcube"
+    if request.param == "part":
+        source = Path(shutil.copytree(source, root / "source", ignore=shutil.ignore_patterns(*WITHOUT)))
+    init(root / "study", name="csfcube", dry_run=False)
+    made_public(root / "study", name="csfcube-again")
+    imports.csfcube(Workspace.open(root / "study"), source, dry_run=False)
+    # The import has changed the policy for missing judgements.
+    return Workspace.open(root / "study")
+
+
+@pytest.fixture(scope="module")
+def released(ws: Workspace) -> Path:
+    return make(ws, ws.root.parent / "release")
+
+
+def make(ws: Workspace, folder: Path, *, with_text: bool = True) -> Path:
+    release(
+        ws,
+        folder,
+        with_text=with_text,
+        licence="CC-BY-NC-4.0",
+        published=None,
+        allowed=(),
+        partial=False,
+        dry_run=False,
+    )
+    return folder
+
+
+def decided(ws: Workspace) -> list[Qrel]:
+    with open_store(ws.database_url) as store, store.read() as session:
+        return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session).decisions]
+
+
+def test_it_is_rebuilt_byte_for_byte(ws: Workspace, released: Path, tmp_path: Path) -> None:
+    assert files_of(make(ws, tmp_path / "again")) == files_of(released)
+
+
+def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -> None:
+    labels = ws.settings.facets
+    found = read_release(files_of(released / "csfcube"), name="again", facet_labels=labels, clean_text=False)
+    assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
+
+
+def test_nothing_is_told_of_plan_audit_adjudicator_or_rankings_that_the_release_does_not_name(
+    ws: Workspace, released: Path
+) -> None:
+    datasheet.write(ws)
+    text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
+    metadata = json.loads((released / "croissant.json").read_text(encoding="utf-8"))
+    everything = text + json.dumps({name: value for name, value in metadata.items() if name.startswith("rai:")})
+    for never in ("Label Studio", "planned", "plan.jsonl", "found nothing", "adjudicator saw the", "rankings behind"):
+        assert never not in everything
+    assert "1 adjudicator" not in everything
+    assert "who adjudicated is not on record here" in everything
+    assert "under annot" not in everything
+    assert "independently" not in metadata["rai:dataAnnotationProtocol"]
+    assert "the imported release, all its files" in text
+    card = (released / "README.md").read_text(encoding="utf-8")
+    assert "at which rank" not in card
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
+def test_mlcroissant_and_ir_datasets_read_it_without_texts(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlcroissant
+
+    folder = make(ws, tmp_path / "release", with_text=False)
+    assert not (folder / "beir" / "corpus.jsonl").exists()
+    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+    issues = dataset.metadata.ctx.issues
+    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    monkeypatch.syspath_prepend(str(folder))
+    import ir_datasets
+
+    before = dict(ir_datasets.registry._registered)
+    try:
+        importlib.import_module("irds_csfcube_again")
+        qrels = list(ir_datasets.load("csfcube-again").qrels_iter())
+        assert [Qrel(*qrel[:3]) for qrel in qrels] == decided(ws)
+    finally:
+        ir_datasets.registry._registered = before
+        sys.modules.pop("irds_csfcube_again", None)

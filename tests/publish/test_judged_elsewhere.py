@@ -1,0 +1,183 @@
+"""Report, datasheet and release of a study that was judged with another tool: nothing is told that is not on record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judged_elsewhere import DOCUMENTS, JUDGE, QUERIES, judgements_csv, made_public, papers_jsonl
+from judged_study import files_of
+
+Run = Callable[..., Any]
+NEVER = ("Label Studio", "planned", "plan.jsonl", "annot pull", "audit", "unknown", "0 pools", "0 papers", "| None")
+"""What such a study has not: the datasheet may not speak of it."""
+
+
+@pytest.fixture
+def study(annot: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty workspace that is ready to be published; `annot` runs in it."""
+    root = tmp_path / "elsewhere"
+    assert annot("init", root).exit_code == 0
+    made_public(root)
+    (tmp_path / "judged.csv").write_text(judgements_csv(), encoding="utf-8")
+    (tmp_path / "papers.jsonl").write_text(papers_jsonl(), encoding="utf-8")
+    monkeypatch.setenv("ANNOT_WORKSPACE", str(root))
+    return root
+
+
+def judged(annot: Run, study: Path) -> None:
+    done = annot("import", "judgements", study.parent / "judged.csv", "--adjudicator", JUDGE)
+    assert done.exit_code == 0, done.stderr
+
+
+def papers(annot: Run, study: Path) -> None:
+    assert annot("corpus", "add", study.parent / "papers.jsonl").exit_code == 0
+    assert annot("facets").exit_code == 0
+
+
+def sheet(study: Path) -> str:
+    return (study / "exports" / "datasheet.md").read_text(encoding="utf-8")
+
+
+def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, study: Path) -> None:
+    judged(annot, study)
+    assert annot("datasheet").exit_code == 0
+    text = sheet(study)
+    # The questions may use these words; the answers may not.
+    answers = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    assert [word for word in NEVER if word in answers.replace("was not audited", "")] == []
+    for command in ("annot corpus", "annot facets", "annot pool"):
+        assert command not in answers
+    assert "3 assessors and 1 adjudicator; 1 judgement on 1 pair, 2 judgements on 23 pairs, 3 judgements on 8" in text
+    assert "1 judgement stands in what was imported without a grade" in text
+    assert "1 judged pair has no final grade and is unjudged in the qrels" in text
+    assert "On 1 pair the only judgement is the final grade" in text
+    assert "8 of 31 pairs were settled by an adjudicator" in text
+    assert "What the adjudicator saw of the ratings is not on record here" in text
+    assert "How the pairs to judge were found is not on record here." in text
+    assert "which sentences make them is not on record" in text
+
+
+def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_not_there(
+    annot: Run, study: Path
+) -> None:
+    judged(annot, study)
+    assert annot("qrels", "--partial").exit_code == 0
+    (study / "exports" / "runs").mkdir()
+    run = "".join(f"p1-method Q0 d{at} {at + 1} {9 - at} own\n" for at in range(DOCUMENTS))
+    (study / "exports" / "runs" / "own.run").write_text(run, encoding="utf-8")
+    assert annot("report").exit_code == 0
+    page = (study / "exports" / "report.md").read_text(encoding="utf-8")
+    assert "22 pairs were agreed and settled without a person, 9 by an adjudicator; 1 are open" not in page
+    assert "23 pairs were agreed and settled without a person, 8 by an adjudicator; 1 are open." in page
+    assert "Of the agreed, 1 had one assessor only" in page
+    assert "Sentence labels" not in page
+    assert "random order of the judged documents" in page
+    assert "How these runs were made is not on record here: own." in page
+    assert "Settings of the runs" not in page
+
+
+def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, study: Path) -> None:
+    rows = ["query,document,assessor,grade"]
+    rows += [f"q1-method,d{at},{who},{(at + at * shift) % 4}" for at in range(6) for shift, who in enumerate("xy")]
+    rows += ["q2-background,d1,x,0"]
+    (study.parent / "judged.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert annot("import", "judgements", study.parent / "judged.csv").exit_code == 0
+    assert annot("report").exit_code == 0
+    page = (study / "exports" / "report.md").read_text(encoding="utf-8")
+    assert "No interval for method: 1 query: nothing to resample." in page
+    assert "Dots for 1 of 2 queries" in page
+    assert "|  |" not in page.partition("## Final grades")[0]
+    # One sentence for all coefficients that lack a value for one reason.
+    assert page.count("before adjudication have no value on q2-background") == 1
+    assert annot("datasheet").exit_code == 0
+    assert "(no interval: 1 query: nothing to resample)" in sheet(study)
+
+
+def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: Run, study: Path) -> None:
+    judged(annot, study)
+    (study / "datasheet.toml").unlink()
+    ran = annot("release", study.parent / "release")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "no corpus: a release names its papers" in ran.stderr
+    assert "`annot corpus add`" in ran.stderr
+    assert not list(study.parent.glob("*release*"))
+
+
+def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(annot: Run, study: Path) -> None:
+    papers(annot, study)
+    judged(annot, study)
+    assert annot("release", study.parent / "release").exit_code == 2
+    (study / "exports" / "runs").mkdir()
+    (study / "exports" / "runs" / "own.run").write_text("p1-method Q0 d1 1 1 own\n", encoding="utf-8")
+    done = annot("release", study.parent / "release", "--partial")
+    assert done.exit_code == 0, done.stderr
+    assert "own.run: not made with `annot run`" in done.stderr
+    released = files_of(study.parent / "release")
+    ranked = [json.loads(line) for line in released["beir/top_ranked/test.jsonl"].decode().splitlines()]
+    assert ranked == [
+        {"query-id": query, "corpus-ids": [f"d{at}" for at in range(DOCUMENTS)]} for query in sorted(QUERIES)
+    ]
+    card = released["README.md"].decode()
+    assert "31 pairs with a final grade from 1 to 3 judgements each and adjudication" in card
+    assert "Rank what was judged" in card
+    assert "the papers judged for each query" in card
+    assert 'annotations_creators:\n- "found"' in card
+    metadata = json.loads(released["croissant.json"])
+    assert metadata["rai:annotationsPerItem"] == "1 to 3"
+    assert "independently" not in metadata["rai:dataAnnotationProtocol"]
+    assert "1 pair without a common grade stayed unsettled" in metadata["rai:dataAnnotationProtocol"]
+    everything = b"\n".join(released.values()).decode()
+    assert not any(name in everything for name in ("Quill", "Byron", "Ivo Judge"))
+    assert annot("release", study.parent / "again", "--partial").exit_code == 0
+    assert files_of(study.parent / "again") == released
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+def test_mlcroissant_accepts_it(annot: Run, study: Path) -> None:
+    import mlcroissant
+
+    papers(annot, study)
+    judged(annot, study)
+    assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0
+    dataset = mlcroissant.Dataset(jsonld=str(study.parent / "release" / "croissant.json"))
+    issues = dataset.metadata.ctx.issues
+    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
+    assert sum(1 for _ in dataset.records("qrels")) == 31
+
+
+def test_papers_that_are_missing_are_listed(annot: Run, study: Path) -> None:
+    (study.parent / "papers.jsonl").write_text(papers_jsonl(["p1", "p2", "d0", "d1", "d2"]), encoding="utf-8")
+    papers(annot, study)
+    judged(annot, study)
+    ran = annot("release", study.parent / "release", "--partial", "--ids-only")
+    assert ran.exit_code == 2
+    assert "6 paper(s) of queries, pools and judgements are not in the corpus" in ran.stderr
+    assert "paper p3: not in the corpus" in ran.stderr
+    assert not (study.parent / "release").exists()
+
+
+def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Run, study: Path) -> None:
+    judged(annot, study)
+    papers(annot, study)
+    ran = annot("release", study.parent / "release", "--partial")
+    assert ran.exit_code == 2
+    assert "4 queries have no sentence" in ran.stderr
+    assert "--ids-only" in ran.stderr
+    assert not (study.parent / "release").exists()
+    assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0
+
+
+def test_pools_drawn_afterwards_are_not_told_as_where_the_pairs_came_from(annot: Run, study: Path) -> None:
+    papers(annot, study)
+    judged(annot, study)
+    assert annot("pool", "--without", "specter").exit_code == 0
+    assert annot("datasheet").exit_code == 0
+    assert "is not on record here; they do not come from the pools here, drawn by" in sheet(study)
+    assert annot("qrels", "--partial").exit_code == 0
+    assert annot("report").exit_code == 0
+    page = (study / "exports" / "report.md").read_text(encoding="utf-8")
+    assert "The judged pairs do not come from these pools." in page
