@@ -163,7 +163,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
         for name, user in users.items():
             kind: studio.Round = "adjudicate" if name == ADJUDICATOR.name else "judge"
             project = studio.open_project(
-                session, round=kind, assessor=name, server="1 of 2031", url=SERVER, account_id=user
+                session, round=kind, assessor=name, server="1 of 2031", url=SERVER, version="1.23.2", account_id=user
             )
             studio.set_remote_project(session, project.project, user)
             tasks = {one.asked: at for at, one in enumerate(planned, start=first_id) if one.assessor == name}

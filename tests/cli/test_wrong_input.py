@@ -411,7 +411,7 @@ WRONG: dict[str, Wrong] = {
         ("were sent to a1",),
         "planned",
         sql(
-            "INSERT INTO project (round, assessor, server, url) VALUES ('judge', 'a1', 's', 'u')",
+            "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
             "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment LIMIT 1",
         ),
     ),

@@ -21,7 +21,10 @@ JUDGEMENT = (
 POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '')"
 ENTRY = "INSERT INTO pool_entry VALUES ('p1', 'd1', 1)"
 DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0)"
-PROJECT = "INSERT INTO project (round, assessor, server, url, remote_id) VALUES ('judge', 'a1', 'one', 'http://one', 7)"
+PROJECT = (
+    "INSERT INTO project (round, assessor, server, url, version, remote_id) "
+    "VALUES ('judge', 'a1', 'one', 'http://one', '1', 7)"
+)
 
 
 def execute(store: Store, *statements: str) -> None:

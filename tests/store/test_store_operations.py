@@ -213,7 +213,9 @@ def test_a_document_twice_in_a_pool_is_refused(study: Store) -> None:
 def opened(
     session: Session, assessor: str = "a1", *, round: studio.Round = "judge", url: str = "http://one", account: int = 5
 ) -> studio.Project:
-    return studio.open_project(session, round=round, assessor=assessor, server="one", url=url, account_id=account)
+    return studio.open_project(
+        session, round=round, assessor=assessor, server="one", url=url, version="1.23.2", account_id=account
+    )
 
 
 def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
@@ -310,7 +312,7 @@ def test_a_server_at_another_address_is_the_same_server(study: Store) -> None:
         moved = opened(session, url="http://two", account=6)
         assert moved == project._replace(url="http://two", account_id=6, remote_id=40)
         another = studio.open_project(
-            session, round="judge", assessor="a1", server="two", url="http://two", account_id=6
+            session, round="judge", assessor="a1", server="two", url="http://two", version="1.24.0", account_id=6
         )
         assert another.project != project.project
         assert another.remote_id is None

@@ -73,7 +73,7 @@ def send(
     Raises InputError, before anything is sent, for people without an account on the server.
     """
     accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
-    server = gateway.identity()
+    server, version = gateway.identity(), gateway.version()
     total = sum(len(parcel.tasks) for parcel in parcels)
     done = 0
     sent = []
@@ -91,6 +91,7 @@ def send(
                 assessor=parcel.assessor,
                 server=server,
                 url=gateway.url,
+                version=version,
                 account_id=accounts[parcel.assessor],
             )
             own = own_tasks(session, round, parcel.assessor)

@@ -170,7 +170,7 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
     nameless = {ADJUDICATOR} if CSFCUBE in study.sources else set()
     agreed = {(one.query_id, one.doc_id) for one in outcome.decisions if one.origin == "agreed"}
     return JudgingFacts(
-        platform=", ".join(_platform(source) for source in study.sources),
+        platform=", ".join(_platform(source, study) for source in study.sources),
         assessors=len({one.assessor for one in counting}),
         adjudicators=len({one.adjudicator for one in outcome.adjudications.values()} - nameless),
         per_pair=_most_common([len(team) for team in outcome.planned.values()]),
@@ -191,9 +191,10 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
     )
 
 
-def _platform(source: str) -> str:
+def _platform(source: str, study: Study) -> str:
+    versions = " and ".join(sorted({one.version for one in study.projects}))
     words = {
-        LABEL_STUDIO: "Label Studio (free edition)",
+        LABEL_STUDIO: f"Label Studio {versions} (free edition)",
         CSFCUBE: "another tool (CSFCube's release was imported)",
         FILE: "another tool (a file of judgements was imported)",
     }

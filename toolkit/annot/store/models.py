@@ -157,8 +157,8 @@ class PlanRow(_Row, table=True):
 class ProjectRow(_Row, table=True):
     """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
 
-    `server` tells servers apart and outlives a change of the address, which is `url`. `account_id` is the server's id
-    of the assessor's account.
+    `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
+    program's, at the last push, and `account_id` its id of the assessor's account.
     """
 
     __tablename__ = "project"
@@ -173,6 +173,7 @@ class ProjectRow(_Row, table=True):
     assessor: str = Field(sa_type=Text)
     server: str = Field(sa_type=Text)
     url: str = Field(sa_type=Text)
+    version: str = Field(sa_type=Text)
     account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
 

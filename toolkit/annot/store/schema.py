@@ -110,6 +110,7 @@ TABLES = (
         assessor TEXT NOT NULL,
         server TEXT NOT NULL,
         url TEXT NOT NULL,
+        version TEXT NOT NULL,
         account_id BIGINT,
         remote_id BIGINT,
         PRIMARY KEY (id),

@@ -27,19 +27,21 @@ class Project(NamedTuple):
     """What tells the server from others, whatever its address."""
     url: str
     """The address at which it was met the last time."""
+    version: str
+    """The release of Label Studio that it was then."""
     account_id: int | None
     """The server's id of the person's account; None after the account was changed."""
     remote_id: int | None
 
 
 def open_project(
-    session: Session, *, round: Round, assessor: str, server: str, url: str, account_id: int | None
+    session: Session, *, round: Round, assessor: str, server: str, url: str, version: str, account_id: int | None
 ) -> Project:
-    """The project of this person, round and server; noted down when it is new, with this address and account."""
+    """The project of this person, round and server; noted down when it is new, with what was met there."""
     check_assessors_known(session, [assessor], what="project")
     rows = table(ProjectRow)
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
-    met = {"url": url, "account_id": account_id}
+    met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
         row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None}
         insert_rows(session, ProjectRow, [row])
