@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
@@ -42,7 +42,7 @@ class SourcedAdjudication(NamedTuple):
     adjudication: Adjudication
     source: str
     annotation: str
-    payload: Any
+    payload: Mapping[str, Any] | None
     recorded_at: str | None = None
     server: str = ""
 

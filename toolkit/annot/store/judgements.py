@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
@@ -36,8 +36,8 @@ class SourcedJudgement(NamedTuple):
     """`label-studio`, `import` or another name of where it was read."""
     annotation: str
     """The server's id of the annotation; empty where the source has none."""
-    payload: Any
-    """What was read, as JSON, unchanged."""
+    payload: Mapping[str, Any] | None
+    """The JSON object that was read, unchanged; None where nothing was."""
     recorded_at: str | None = None
     """ISO 8601, UTC; set by the store."""
     server: str = ""
