@@ -110,6 +110,14 @@ def test_flagged_judgements_do_not_count_and_of_revisions_the_latest_does() -> N
     assert forecast([*newer, *flagged, *older], {"a1": 5}, now=NOW, rules=RULES) == expected
 
 
+def test_the_answer_to_a_hidden_repeat_is_work_too() -> None:
+    """Ten pairs of a minute, each asked twice: twenty minutes so far."""
+    once = [judgement(at) for at in range(10)]
+    again = [replace(one, occasion=2) for one in once]
+    found = forecast([*once, *again], {"a1": 5}, now=NOW, rules=RULES)
+    assert (found.judged, found.hours_spent) == (20, pytest.approx(20 / 60))
+
+
 # Robust times
 
 

@@ -11,6 +11,7 @@ The clock is an argument. What has no value is `Unknown`, with the reason in wor
 
 from __future__ import annotations
 
+from annot.durations import winsorised
 from annot.forecast.design import pool_size, simulate_design
 from annot.forecast.results import (
     AssessorForecast,
@@ -25,7 +26,6 @@ from annot.forecast.results import (
     Unknown,
 )
 from annot.forecast.study import forecast
-from annot.forecast.times import winsorised
 
 __all__ = [
     "AssessorForecast",
