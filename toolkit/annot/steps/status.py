@@ -69,6 +69,11 @@ def status(ws: Workspace) -> Status:
     )
 
 
+def share_done(part: int, whole: int) -> str:
+    """Whole percent, rounded down: only what is finished is at 100%."""
+    return f"{100 * part // whole}%" if whole else "-"
+
+
 def describe(found: Status) -> str:
     """The counts in words."""
     lines = [
@@ -76,9 +81,7 @@ def describe(found: Status) -> str:
         f"{found.pairs} pairs planned: {found.agreed} agreed, {found.disputed} in dispute "
         f"({found.open} of them open), {found.incomplete} incomplete; {found.settled} settled by an adjudicator",
     ]
-    rows = [
-        [one.assessor, one.assigned, one.judged, f"{100 * one.judged / one.assigned:.0f}%"] for one in found.assessors
-    ]
+    rows = [[one.assessor, one.assigned, one.judged, share_done(one.judged, one.assigned)] for one in found.assessors]
     parts = ["\n".join(lines), text_table(["assessor", "assigned", "judged", "done"], rows)]
     return "\n\n".join(part for part in [*parts, f"next: {found.next_command}"] if part)
 
