@@ -49,7 +49,8 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
     assigned = Counter(one.assessor for one in plan)
-    judged = Counter(one.assessor for one in outcome.everything if not one.flags)
+    answers = (one for one in outcome.everything if one.grade is not None or one.cannot_judge is not None)
+    judged = Counter(one.assessor for one in answers if not one.flags)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
