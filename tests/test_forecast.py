@@ -16,17 +16,20 @@ from annot.agreement.results import Interval
 from annot.errors import InputError, UndefinedStatistic
 from annot.forecast import (
     Design,
+    DesignForecast,
     Estimate,
     Finish,
     PairTime,
     Range,
     Rules,
+    Together,
     Unknown,
     forecast,
     pool_size,
     simulate_design,
     winsorised,
 )
+from annot.forecast.redrawing import redrawn
 from annot.records import Judgement
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +111,14 @@ def test_flagged_judgements_do_not_count_and_of_revisions_the_latest_does() -> N
     newer = [replace(one, revision=2) for one in given]
     expected = forecast(given, {"a1": 5}, now=NOW, rules=RULES)
     assert forecast([*newer, *flagged, *older], {"a1": 5}, now=NOW, rules=RULES) == expected
+
+
+def test_the_answer_to_a_hidden_repeat_is_work_too() -> None:
+    """Ten pairs of a minute, each asked twice: twenty minutes so far."""
+    once = [judgement(at) for at in range(10)]
+    again = [replace(one, occasion=2) for one in once]
+    found = forecast([*once, *again], {"a1": 5}, now=NOW, rules=RULES)
+    assert (found.judged, found.hours_spent) == (20, pytest.approx(20 / 60))
 
 
 # Robust times
@@ -361,14 +372,29 @@ def pilot_judgements(seconds: Sequence[float] = (30.0, 60.0)) -> list[Judgement]
     ]
 
 
-def designed(design: Design, tables: np.ndarray, **changes: object):
+def together(tables: np.ndarray) -> Together:
+    """Of tables of two assessors, shape (Q, K, K)."""
+    shape = tables.shape[1:]
+    return Together(
+        query_ids=tuple(f"q{at}" for at in range(len(tables))),
+        tables=tables.reshape(len(tables), -1),
+        disputed=~np.eye(shape[0], dtype=bool).ravel(),
+        coefficient=lambda drawn: alpha(drawn.reshape(-1, *shape)),
+        interval=lambda drawn, seed: alpha_interval(drawn.reshape(-1, *shape), seed),
+    )
+
+
+def dispute_times(seconds: Sequence[float]) -> list[Judgement]:
+    return [judgement(at, "j1", query_id=f"q{at % 5}", seconds=one) for at, one in enumerate(seconds)]
+
+
+def designed(design: Design, tables: np.ndarray, **changes: object) -> DesignForecast:
     settings: dict[str, object] = {
         "pilot": pilot_judgements(),
-        "tables": tables,
-        "coefficient": alpha,
-        "interval": alpha_interval,
-        "adjudication_seconds": 40.0,
-        "simulations": 20,
+        "together": together(tables),
+        "settled": [],
+        "dispute_seconds": 40.0,
+        "simulations": 40,
         "rules": RULES,
     }
     return simulate_design(design, **{**settings, **changes})  # type: ignore[arg-type]
@@ -376,7 +402,7 @@ def designed(design: Design, tables: np.ndarray, **changes: object):
 
 def test_the_hours_of_a_design_are_pairs_times_assessors_times_seconds() -> None:
     """10 queries x 30 pairs x 2: 600 judgements of a minute, half by either; a quarter of 300 in dispute, 40 s each."""
-    tables = np.array([[[3, 1], [0, 0]], [[0, 0], [1, 3]]])
+    tables = np.array([[[3, 1], [0, 0]], [[0, 0], [1, 3]]] * 2)
     pilot = [
         replace(judgement(at, name, query_id=f"q{query}"), lead_time=seconds)
         for name, seconds in (("a1", 40.0), ("a2", 80.0))
@@ -388,8 +414,8 @@ def test_the_hours_of_a_design_are_pairs_times_assessors_times_seconds() -> None
     assert (found.pairs, found.judgements) == (300, 600)
     assert found.hours_judging.value == pytest.approx(10.0)
     assert found.hours_per_assessor == pytest.approx(2.5)
-    assert found.disputed == pytest.approx(0.25)
-    assert found.hours_adjudicating == pytest.approx(300 / 4 * 40 / 3600)
+    assert found.disputed.value == pytest.approx(0.25)
+    assert found.hours_adjudicating.value == pytest.approx(300 / 4 * 40 / 3600)
     assert found.hours.value == pytest.approx(10 + 300 / 4 * 40 / 3600)
     assert found.cost.value == pytest.approx(30 * (10 + 300 / 4 * 40 / 3600))
     again = designed(replace(design, repeats=0.05), tables, pilot=pilot)
@@ -447,23 +473,152 @@ def test_four_times_the_queries_halve_the_width() -> None:
 
 def test_what_a_design_cannot_tell_is_said() -> None:
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
-    once = designed(Design(5, 20, 1, 1, 0.0), tables)
-    assert once.width.value == Unknown("each pair is judged once: nobody agrees or disagrees")
-    assert (once.disputed, once.hours_adjudicating) == (0.0, 0.0)
-    thrice = designed(Design(5, 20, 3, 3, 0.0), tables)
-    assert thrice.width.value == Unknown("a pilot of two assessors per pair does not tell how 3 agree")
+    once = designed(Design(5, 20, 1, 1, 0.0), tables, together=replace(together(tables), disputed=np.zeros(16, bool)))
+    assert once.width.value == once.coefficient.value == Unknown("each pair is judged once: nobody agrees or disagrees")
+    assert (once.disputed.value, once.hours_adjudicating.value) == (0.0, 0.0)
+    none = Unknown("no pair of the pilot was judged by 3, the most are 2")
+    thrice = designed(Design(5, 20, 3, 3, 0.0), tables, together=none)
+    assert thrice.width.value == thrice.disputed.value == thrice.hours_adjudicating.value == none
     assert thrice.judgements == 300
-    assert isinstance(thrice.hours_judging.value, float)
+    assert (thrice.hours, thrice.priced) == (thrice.hours_judging, "judging only, disputes not priced")
     one_grade = np.zeros((4, 4, 4), dtype=np.int64)
     one_grade[:, 0, 0] = 9
-    unanimous = designed(Design(5, 20, 2, 2, 0.0), one_grade)
-    assert unanimous.width.value == Unknown("in none of 20 simulated studies had the coefficient a value")
-    assert (unanimous.undefined, unanimous.simulated) == (20, 20)
-    unknown = designed(Design(5, 20, 2, 2, 0.0), tables, pilot=[], adjudication_seconds=None)
-    assert unknown.hours.value == Unknown("how long a dispute takes is not known")
-    assert unknown.hours_judging.value == Unknown("no judgement has a time yet")
+    unanimous = designed(Design(5, 20, 2, 2, 0.0), one_grade, dispute_seconds=None)
+    assert unanimous.width.value == Unknown("in none of 40 simulated studies had the coefficient a value")
+    assert (unanimous.undefined, unanimous.simulated) == (40, 40)
+    assert (unanimous.hours_adjudicating.value, unanimous.priced) == (0.0, "judging and settling")
+    unknown = designed(Design(5, 20, 2, 2, 0.0), tables, pilot=[], dispute_seconds=None)
+    assert unknown.hours.value == unknown.hours_judging.value == Unknown("no judgement has a time yet")
     for found in (once, thrice, unanimous, unknown):
         json.dumps(to_json(found), allow_nan=False)
+
+
+def test_without_the_seconds_of_a_dispute_judging_alone_is_priced_and_that_is_said() -> None:
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    found = designed(Design(5, 20, 2, 2, 0.0), tables, dispute_seconds=None)
+    assert isinstance(found.hours_adjudicating.value, Unknown)
+    assert found.hours == found.hours_judging
+    assert found.cost.value == pytest.approx(30 * found.hours_judging.value)
+    assert found.priced == "judging only, disputes not priced"
+
+
+def test_the_hours_in_all_carry_how_many_disputes_there_will_be_and_how_long_they_take() -> None:
+    """Each tenth of the pairs more or less in dispute is 50 hours at an hour a dispute, and moves the sum so."""
+    design = Design(10, 50, 2, 2, 0.0)
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    given = designed(design, tables, dispute_seconds=3600.0)
+    share, hours = given.disputed.interval, given.hours.interval
+    assert isinstance(share, Range)
+    assert isinstance(hours, Range)
+    assert hours.high - hours.low == pytest.approx(500 * (share.high - share.low), rel=0.1)
+    assert given.hours_adjudicating.value == pytest.approx(500 * given.disputed.value)
+    # Learnt from times that differ it is less sure than the same time given.
+    rng = np.random.default_rng(2)
+    settled = dispute_times(rng.lognormal(np.log(3600), 0.8, 20))
+    learnt = designed(design, tables, dispute_seconds=None, settled=settled).hours_adjudicating
+    assert isinstance(learnt.value, float)
+    exact = designed(design, tables, dispute_seconds=3600 * learnt.value / given.hours_adjudicating.value)
+    assert exact.hours_adjudicating.value == pytest.approx(learnt.value)
+    widths = [one.interval.high - one.interval.low for one in (learnt, exact.hours_adjudicating)]
+    assert widths[0] > 1.1 * widths[1]
+    two = designed(design, tables, dispute_seconds=None, settled=dispute_times([60.0, 90.0]))
+    assert two.hours_adjudicating.interval == two.hours.interval
+    assert two.hours.interval == Unknown("2 dispute(s) settled with a time: too few")
+    assert two.hours_adjudicating.value == pytest.approx(500 * two.disputed.value * 75 / 3600)
+
+
+def test_a_pilot_of_two_queries_gets_figures_and_no_interval() -> None:
+    tables = drawn_tables(np.random.default_rng(13), queries=3, pairs=40)
+    design = Design(20, 40, 2, 2, 0.0)
+    pilot = [one for one in pilot_judgements() if one.query_id in ("q0", "q1")]
+    two = designed(design, tables[:2], pilot=pilot)
+    why = Unknown("a pilot of 2 queries does not tell how queries differ, 3 would")
+    timed = Unknown("a pilot of 2 queries with times does not tell how queries differ, 3 would")
+    assert two.coefficient.interval == two.width.interval == two.disputed.interval == why
+    assert two.hours_judging.interval == two.hours.interval == two.cost.interval == timed
+    assert isinstance(two.width.value, float)
+    assert isinstance(two.hours.value, float)
+    one = designed(design, tables[:1])
+    assert one.width.value == Unknown("a pilot of 1 query does not tell how queries differ, 3 would")
+    assert isinstance(one.coefficient.value, float)
+    three = designed(design, tables)
+    assert isinstance(three.coefficient.interval, Range)
+    assert isinstance(three.hours.interval, Range)
+    assert "a pilot of 3 queries for agreement and disputes and 5 queries for times" in three.covers
+    assert three.covers.startswith("95% prediction intervals")
+
+
+def test_more_certainty_than_the_simulated_studies_can_give_is_refused() -> None:
+    """Of S draws the outermost leave 2 / (S + 1) outside: 95% needs 39."""
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    few = designed(Design(5, 20, 2, 2, 0.0), tables, simulations=38).width
+    assert few.interval == Unknown("38 simulated studies are too few for a 95% interval, 39 needed")
+    assert isinstance(designed(Design(5, 20, 2, 2, 0.0), tables, simulations=39).width.interval, Range)
+
+
+def test_what_a_small_pilot_foretells_holds_what_then_comes() -> None:
+    """Pilots of 5 queries x 40 pairs, each with the study of 15 x 60 that follows: 95% intervals hold 33 of 40 or more.
+
+    Where each holds with probability 0.95, fewer than 33 come up 7 times in 10,000 (binomial distribution). A pilot
+    that is taken at its word gives intervals that hold 24 or 25.
+    """
+    rng = np.random.default_rng(21)
+    held = {"disputed": 0, "coefficient": 0, "hours": 0}
+    for seed in range(40):
+        difficulty = rng.normal(0, 0.3, 20)
+        times = rng.lognormal(np.log(40) + difficulty[:, None, None], 0.5, (20, 2, 60))
+        pilot = [
+            judgement(at, f"a{person}", query_id=f"q{query}", seconds=float(times[query, person, at]))
+            for query in range(5)
+            for person in range(2)
+            for at in range(40)
+        ]
+        study = drawn_tables(rng, queries=15, pairs=60)
+        found = designed(
+            Design(15, 60, 2, 2, 0.0),
+            drawn_tables(rng, queries=5, pairs=40),
+            pilot=pilot,
+            rules=replace(RULES, seed=seed, draws=200),
+        )
+        truth = {
+            "disputed": 1 - np.trace(study.sum(axis=0)) / study.sum(),
+            "coefficient": alpha(study),
+            "hours": times[5:].sum() / 3600,
+        }
+        estimates = {"disputed": found.disputed, "coefficient": found.coefficient, "hours": found.hours_judging}
+        for name, one in estimates.items():
+            assert isinstance(one.interval, Range)
+            held[name] += one.interval.low <= truth[name] <= one.interval.high
+    assert min(held.values()) >= 33, held
+
+
+def test_others_than_the_pilots_people_make_hours_less_sure() -> None:
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    widths = []
+    for assessors in (2, 6):
+        interval = designed(Design(5, 20, 2, assessors, 0.0), tables).hours_judging.interval
+        assert isinstance(interval, Range)
+        widths.append(interval.high - interval.low)
+    assert widths[1] > 1.2 * widths[0]
+
+
+@given(st.integers(3, 12), st.integers(0, 2**32))
+def test_a_redrawn_pilot_is_a_distribution(n: int, seed: int) -> None:
+    again = redrawn(n, np.random.default_rng(seed))
+    assert again.mean.sum() == pytest.approx(1)
+    assert again.mix.sum() == pytest.approx(1)
+    assert (again.mean >= 0).all()
+    assert (again.mix >= 0).all()
+    assert np.isfinite(again.scale)
+
+
+def test_the_mean_of_redrawn_pilots_varies_as_students_t_says() -> None:
+    """With 10 queries the mean of all has the variance of t with 9 degrees of freedom, 9 / 7 of s^2 / 10."""
+    values = np.random.default_rng(4).normal(0, 1, 10)
+    rng = np.random.default_rng(5)
+    means = [float(redrawn(10, rng).mean @ values) for _ in range(20_000)]
+    assert np.mean(means) == pytest.approx(values.mean(), abs=0.01)
+    assert np.var(means) == pytest.approx(stats.t(9).var() * values.var(ddof=1) / 10, rel=0.05)
 
 
 def test_a_design_that_cannot_be_is_refused_with_every_fault() -> None:
@@ -472,7 +627,8 @@ def test_a_design_that_cannot_be_is_refused_with_every_fault() -> None:
     assert caught.value.faults == (
         "0 queries, expected 1 or more",
         "1 assessor(s), expected at least the 2 of one pair",
-        "a query of the pilot has no pair that was judged twice",
+        "a query of the pilot has no pair that was judged",
     )
+    wrong = replace(together(np.ones((3, 4, 4), dtype=np.int64)), disputed=np.zeros(9, dtype=bool))
     with pytest.raises(InputError, match="cannot be simulated"):
-        designed(Design(5, 20, 2, 2, 0.0), np.ones((4, 4), dtype=np.int64))
+        designed(Design(5, 20, 2, 2, 0.0), np.ones((3, 4, 4), dtype=np.int64), together=wrong)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import krippendorff
 import numpy as np
 import pytest
 from annot.agreement import Bootstrap
-from annot.agreement.paired import coefficient, interval, tables_of
+from annot.agreement.joint import coefficient, interval, joint_grades, units_of
 from annot.agreement.ratings import QueryRatings
 from annot.errors import UndefinedStatistic
+from annot.records import Assessor
+from annot.store import judgements, people
+from annot.store.database import open_store
 from annot.workspace import Workspace
 from sklearn.metrics import cohen_kappa_score
 from small_study import build
@@ -27,34 +33,64 @@ def of_two(first: list[float], second: list[float], third: list[float] | None = 
     return QueryRatings("q", "method", names, docs, ratings, ~np.isnan(ratings), nothing)
 
 
-def test_tables_count_the_first_two_grades_of_each_pair() -> None:
+def test_patterns_count_the_pairs_that_enough_have_answered() -> None:
+    """The first document has three answers, of which two are drawn; on the third one gave no grade: a dispute."""
     nan = float("nan")
-    found = tables_of([of_two([0, 1, nan, 3], [0, 2, 2, nan], [3, 3, 1, nan]), of_two([nan], [1])], GRADES)
-    expected = np.zeros((1, 4, 4), dtype=int)
-    expected[0, 0, 0] = expected[0, 1, 2] = expected[0, 2, 1] = 1
-    assert (found == expected).all()
+    one = of_two([0, 1, nan, 3], [0, 2, 2, nan], [0, nan, nan, nan])
+    asked = np.array([[True] * 4, [True, True, True, False], [True, False, False, False]])
+    found = joint_grades([replace(one, asked=asked), of_two([nan], [1])], per_pair=2, seed=1)
+    assert found.query_ids == ("q",)
+    counted = {
+        tuple(row): int(n) for row, n in zip(np.nan_to_num(found.patterns, nan=-1), found.tables[0], strict=True)
+    }
+    assert counted == {(0, 0): 1, (1, 2): 1, (-1, 2): 1}
+    assert dict(zip(counted, found.disputed.tolist(), strict=True)) == {(0, 0): False, (1, 2): True, (-1, 2): True}
+    assert (found.chosen, found.most) == (1, 3)
+    assert not len(joint_grades([one], per_pair=4, seed=1).tables)
 
 
-def test_the_coefficient_of_tables_is_that_of_all_pairs_together() -> None:
+def test_of_more_answers_each_assessors_are_drawn() -> None:
+    """a3 differs from both others on every pair: of 300 pairs of three, two in three are in dispute when two judge."""
+    n = 300
+    found = joint_grades([of_two([1.0] * n, [1.0] * n, [2.0] * n)], per_pair=2, seed=1)
+    assert found.tables[:, found.disputed].sum() / n == pytest.approx(2 / 3, abs=0.1)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("missing", ["drop", "zero"])
+def test_the_coefficient_of_patterns_is_that_of_all_pairs_together(k: int, missing: str) -> None:
+    """As the krippendorff package has it on the ratings themselves, gaps and all; nominal, ordinal."""
     rng = np.random.default_rng(3)
-    tables = rng.integers(0, 5, (6, 4, 4)) + 8 * np.eye(4, dtype=int)
-    whole = tables.sum(axis=0)
-    first, second = np.repeat(np.array(list(np.ndindex(4, 4))), whole.ravel(), axis=0).T
-    kappa = cohen_kappa_score(first, second)
-    assert coefficient(tables, GRADES, name="kappa") == pytest.approx(kappa)
-    assert coefficient(tables, GRADES, name="percent") == pytest.approx(100 * np.trace(whole) / whole.sum())
+    latent = rng.integers(0, 4, (5, 1, 40))
+    ratings = np.where(rng.random((5, k, 40)) < 0.6, latent, rng.integers(0, 4, (5, k, 40))).astype(float)
+    ratings[rng.random(ratings.shape) < 0.05] = np.nan
+    asked = np.ones((k, 40), dtype=bool)
+    names, docs = tuple("abcd"[:k]), tuple(map(str, range(40)))
+    queries = [
+        QueryRatings(f"q{at}", "method", names, docs, one, asked, np.full(40, np.nan)) for at, one in enumerate(ratings)
+    ]
+    found = joint_grades(queries, per_pair=k, seed=1)
+    units = units_of(found.patterns, GRADES, missing=missing)
+    flat = np.concatenate(list(ratings), axis=1)
+    flat = np.nan_to_num(flat, nan=0.0) if missing == "zero" else flat
+    for name, metric in (("alpha_ordinal", "ordinal"), ("alpha_nominal", "nominal")):
+        expected = krippendorff.alpha(reliability_data=flat, value_domain=list(GRADES), level_of_measurement=metric)
+        assert coefficient(found.tables, units, GRADES, name=name) == pytest.approx(expected)
+    if k == 2 and missing == "zero":
+        assert coefficient(found.tables, units, GRADES, name="kappa") == pytest.approx(cohen_kappa_score(*flat))
     plan = Bootstrap(resamples=300, level=0.9, seed=5)
-    low, high = interval(tables, GRADES, name="kappa", plan=plan)
-    assert low < kappa < high
+    low, high = interval(found.tables, units, GRADES, name="alpha_ordinal", plan=plan)
+    assert low < coefficient(found.tables, units, GRADES, name="alpha_ordinal") < high
 
 
 def test_what_has_no_value_is_said_so() -> None:
-    unanimous = np.zeros((2, 4, 4), dtype=int)
-    unanimous[:, 1, 1] = 5
+    patterns = np.array([[1.0, 1.0]])
+    units = units_of(patterns, GRADES, missing="drop")
+    unanimous = np.array([[5], [5]])
     with pytest.raises(UndefinedStatistic):
-        coefficient(unanimous, GRADES, name="alpha_ordinal")
+        coefficient(unanimous, units, GRADES, name="alpha_ordinal")
     with pytest.raises(UndefinedStatistic):
-        interval(unanimous[:1], GRADES, name="percent", plan=Bootstrap(100, 0.95, 1))
+        interval(unanimous[:1], units, GRADES, name="percent", plan=Bootstrap(100, 0.95, 1))
 
 
 def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
@@ -70,12 +106,16 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     assert hours == pytest.approx(1680 * 45 / 3600, rel=0.1)
     assert forecast["hours_per_assessor"] == pytest.approx(hours / 3)
     # The planted assessors differ on two of ten; j1 took 90 seconds over each dispute.
-    assert forecast["disputed"] == pytest.approx(0.2)
-    assert forecast["hours_adjudicating"] == pytest.approx(0.2 * 840 * 90 / 3600)
-    assert forecast["cost"]["value"] == pytest.approx(20 * (hours + forecast["hours_adjudicating"]))
+    assert forecast["disputed"]["value"] == pytest.approx(0.2)
+    settling = forecast["hours_adjudicating"]["value"]
+    assert settling == pytest.approx(0.2 * 840 * 90 / 3600)
+    assert forecast["cost"]["value"] == pytest.approx(20 * (hours + settling))
+    assert forecast["priced"] == "judging and settling"
+    assert found["missing"] == "drop"
     assert found["pilot"] == {
         "queries": 4,
         "pairs": 40,
+        "chosen": 0,
         "judgements": 80,
         "with_time": 80,
         "assessors": 2,
@@ -100,7 +140,9 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
     before = (ws.root / "annot.db").read_bytes()
     told = annot("plan", "--simulate")
     assert told.exit_code == 0
-    assert "from a pilot of 40 pairs judged twice on 4 queries" in told.stdout
+    assert "from a pilot of 40 pairs judged by 2 on 4 queries" in told.stdout
+    assert "95% prediction intervals" in told.stdout
+    assert "missing judgements are left out" in told.stdout
     assert "cost, EUR" in told.stdout
     assert "unknown: no hourly rate is given" in told.stdout
     assert not (ws.pools / "plan.jsonl").exists()
@@ -117,3 +159,75 @@ def test_without_a_pilot_or_out_of_place_it_is_refused(ws: Workspace, annot: Run
     assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.stderr) == (2, True)
     result = annot("plan", "--simulate", "--assessors", 1)
     assert (result.exit_code, "expected at least the 2 of one pair" in result.stderr) == (2, True)
+
+
+def test_the_seconds_of_a_dispute_come_from_the_option_then_the_settings_then_the_pilot(
+    ws: Workspace, annot: Run
+) -> None:
+    """Nothing is settled while no query is complete: judging alone has its price, until the seconds are named."""
+    build(ws, judged=9)
+    arguments = ("plan", "simulate", "--hourly-rate", 20)
+    alone = annot(*arguments, "--json").data["forecast"]
+    assert alone["hours"] == alone["hours_judging"]
+    assert alone["cost"]["value"] == pytest.approx(20 * alone["hours_judging"]["value"])
+    assert alone["priced"] == "judging only, disputes not priced"
+    told = annot(*arguments).stdout
+    assert len(re.findall(r"(?m)^(hours in all|cost, EUR) .*\(judging only, disputes not priced\)$", told)) == 2
+    (ws.root / "annot.toml").write_text("[forecast]\ndispute_seconds = 60\n")
+    per_dispute = {}
+    for name, option in (("settings", ()), ("option", ("--dispute-seconds", 120))):
+        data = annot(*arguments, *option, "--json").data["forecast"]
+        disputes = data["pairs"] * data["disputed"]["value"]
+        per_dispute[name] = data["hours_adjudicating"]["value"] * 3600 / disputes
+        assert data["priced"] == "judging and settling"
+    assert per_dispute == {"settings": pytest.approx(60), "option": pytest.approx(120)}
+    result = annot("plan", "--dispute-seconds", 60)
+    assert (result.exit_code, "--simulate" in result.stderr) == (2, True)
+
+
+def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=40)
+    arguments = ("plan", "simulate", "--per-method", 4, "--hourly-rate", 20, "--dispute-seconds", 60)
+    plain, again = (annot(*arguments, "--repeats", share, "--json").data["forecast"] for share in (0, 0.25))
+    assert again["judgements"] == 1.25 * plain["judgements"]
+    assert again["hours_judging"]["value"] == pytest.approx(1.25 * plain["hours_judging"]["value"])
+    assert again["hours_adjudicating"] == plain["hours_adjudicating"]
+    hours = again["hours_judging"]["value"] + again["hours_adjudicating"]["value"]
+    assert again["cost"]["value"] == pytest.approx(20 * hours)
+    assert "25% of them again" in annot(*arguments, "--repeats", 0.25).stdout
+    # The plan asks nothing again in a query of fewer than ten documents.
+    small = ("plan", "simulate", "--per-method", 1, "--repeats", 0.25)
+    data = annot(*small, "--json").data
+    assert (data["repeats"], data["forecast"]["design"]["repeats"]) == (0.25, 0.0)
+    assert data["forecast"]["judgements"] == 2 * data["forecast"]["pairs"]
+    assert "no repeats: an assessor has fewer than 10 pairs of a query" in annot(*small).stdout
+
+
+def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace, annot: Run) -> None:
+    """a3 answers as a1 does: three are in dispute exactly where a1 and a2 are; two less often."""
+    build(ws, judged=40)
+    with open_store(ws.database_url) as store, store.begin() as session:
+        plan = people.read_assignments(session)
+        third = [replace(one, assessor="a3") for one in plan if one.assessor == "a1"]
+        people.put_assessors(session, [Assessor("a3", "cyd@example.org", False)])
+        people.replace_plan(session, [*plan, *third], plan=people.Plan("three", 13, "2031-03-14T18:00:00+00:00"))
+        given = [replace(one, assessor="a3") for one in judgements.read_judgements(session) if one.assessor == "a1"]
+        judgements.record_judgements(
+            session,
+            [judgements.SourcedJudgement(one, "label-studio", f"3{at}", {}) for at, one in enumerate(given)],
+            recorded_at="2031-03-14T18:00:00+00:00",
+        )
+    arguments = ("plan", "simulate", "--per-method", 4, "--hourly-rate", 20, "--assessors", 3)
+    three = annot(*arguments, "--per-pair", 3, "--json").data
+    assert (three["pilot"]["pairs"], three["pilot"]["chosen"]) == (40, 0)
+    assert three["forecast"]["disputed"]["value"] == pytest.approx(0.2)
+    assert three["forecast"]["judgements"] == 3 * three["forecast"]["pairs"]
+    assert isinstance(three["forecast"]["coefficient"]["value"], float)
+    assert set(three["forecast"]["width"]["interval"]) == {"low", "high", "level"}
+    two = annot(*arguments, "--per-pair", 2, "--json").data
+    assert two["pilot"]["chosen"] == 40
+    assert two["forecast"]["disputed"]["value"] < 0.2
+    assert "40 of these pairs were judged by more: 2 were drawn for each" in annot(*arguments, "--per-pair", 2).stdout
+    told = annot(*arguments[:-1], 4, "--per-pair", 4).stdout
+    assert told.count("no pair of the pilot was judged by 4, the most are 3") == 4
+    assert "judging only, disputes not priced" in told

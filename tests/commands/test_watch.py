@@ -10,8 +10,11 @@ from typing import Any
 import annot.steps.pull as pulling
 import pytest
 from annot.errors import StudioError
+from annot.forecast import Estimate, Range, Unknown
 from annot.steps.collection import Collected
+from annot.steps.forecasting import estimate, figure
 from annot.steps.pull import Pulled
+from annot.steps.status import share_done
 from annot.steps.watch import Look, watch
 from annot.steps.watch_told import describe
 from annot.workspace import Workspace
@@ -47,6 +50,7 @@ def looks(ws: Workspace, *, pulls: list[Pulled | Exception] | None = None, after
             once=False,
             every=7,
             hourly_rate=30.0,
+            dispute_seconds=None,
             show=seen.append,
             clock=clock,
             sleep=sleep,
@@ -125,12 +129,52 @@ def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     assert "50 of 80 judgements (62%)" in result.stdout
     assert "2 queries complete, 1 under way, 1 not begun" in result.stdout
     assert "25 complete pairs of 3 queries" in result.stdout
-    assert "cost left, EUR" in result.stdout
+    assert "cost left of judging, EUR" in result.stdout
     assert "\x1b" not in result.stdout
     assert "p4-method" not in result.stdout
     assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").stdout
     data = annot("watch", "--once", "--no-pull", "--json").data
     assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is given"}
+
+
+def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
+    """Four queries with two disputes each, two of the eight settled: six are open when everything is judged."""
+    build(ws, judged=40)
+    (seen,) = looks(ws, after=99)
+    assert (seen.settling.disputed, seen.settling.open) == (8, 6)
+    # j1 took 90 seconds over each of two: enough for a figure, too few for an interval.
+    assert seen.settling.hours.value == pytest.approx(6 * 90 / 3600)
+    assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
+    assert seen.settling.hours.interval == Unknown("2 dispute(s) settled with a time: too few")
+    told = describe(seen, all_queries=False)
+    assert "disputes so far: 8, 6 of them open" in told
+    assert re.search(r"(?m)^hours left of settling +0\.[12] \(no interval", told)
+    data = annot("watch", "--once", "--no-pull", "--dispute-seconds", 60, "--json").data
+    assert data["settling"]["hours"]["value"] == pytest.approx(6 * 60 / 3600)
+
+
+def test_while_nobody_has_settled_a_dispute_its_hours_are_not_known(ws: Workspace) -> None:
+    build(ws, judged=9)
+    (seen,) = looks(ws)
+    assert seen.settling.open == 1
+    assert isinstance(seen.settling.hours.value, Unknown)
+
+
+def test_the_level_of_the_running_agreements_interval_is_named(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=25)
+    (ws.root / "annot.toml").write_text("[agreement]\nlevel = 0.9\n")
+    told = annot("watch", "--once", "--no-pull").stdout
+    assert re.search(r"agreement so far: .*90% intervals", told)
+
+
+@pytest.mark.parametrize(("part", "whole", "told"), [(8091, 8102, "99%"), (8102, 8102, "100%"), (0, 5, "0%")])
+def test_only_what_is_finished_is_at_a_hundred_percent(part: int, whole: int, told: str) -> None:
+    assert share_done(part, whole) == told
+
+
+def test_a_figure_that_rounds_to_nothing_has_no_sign() -> None:
+    assert figure(-0.001, 2) == "0.00"
+    assert estimate(Estimate(-0.001, Range(-0.004, 0.002, 0.95)), "", digits=2) == "0.00 [0.00, 0.00]"
 
 
 def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:

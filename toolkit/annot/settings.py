@@ -130,6 +130,8 @@ class ForecastSettings(_Section):
     hourly_rate: Annotated[float, Field(ge=0)] | None = None
     """What an hour of judging costs; None when it is not known."""
     currency: str = "EUR"
+    dispute_seconds: Annotated[float, Field(gt=0)] | None = None
+    """What settling one dispute takes; None learns it from the adjudications there are."""
     window_days: Annotated[int, Field(ge=1)] = 28
     """The pace is that of so many days before now."""
     fence: Annotated[float, Field(gt=0)] = 3.0

@@ -92,6 +92,10 @@ def show_guidelines(
 HourlyRateOption = Annotated[
     float | None, typer.Option(min=0.0, help="What an hour of judging costs.", show_default="annot.toml")
 ]
+DisputeSecondsOption = Annotated[
+    float | None,
+    typer.Option(min=0.1, help="Seconds that settling one dispute takes.", show_default="annot.toml, else learnt"),
+]
 QueriesOption = Annotated[
     int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
 ]
@@ -132,6 +136,7 @@ def plan_make(
     assessors: AssessorsOption = None,
     per_pair: PerPairOption = None,
     hourly_rate: HourlyRateOption = None,
+    dispute_seconds: DisputeSecondsOption = None,
     coefficient: CoefficientOption = "alpha_ordinal",
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
@@ -148,6 +153,7 @@ def plan_make(
             per_pair,
             repeats,
             hourly_rate,
+            dispute_seconds,
             coefficient,
             seed,
             workspace,
@@ -156,7 +162,7 @@ def plan_make(
         return
     design: dict[str, float | None]
     design = {"--queries": design_queries, "--per-method": per_method, "--assessors": assessors}
-    design |= {"--per-pair": per_pair, "--hourly-rate": hourly_rate}
+    design |= {"--per-pair": per_pair, "--hourly-rate": hourly_rate, "--dispute-seconds": dispute_seconds}
     if given := [name for name, value in design.items() if value is not None]:
         raise typer.BadParameter(f"{', '.join(given)}: of a design that is forecast; say --simulate too")
     from annot.steps import plan as step
@@ -189,6 +195,7 @@ def plan_simulate(
     per_pair: PerPairOption = None,
     repeats: RepeatsOption = None,
     hourly_rate: HourlyRateOption = None,
+    dispute_seconds: DisputeSecondsOption = None,
     coefficient: CoefficientOption = "alpha_ordinal",
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default="annot.toml")] = None,
     workspace: WorkspaceOption = Path(),
@@ -206,6 +213,7 @@ def plan_simulate(
         per_pair=per_pair,
         repeats=repeats,
         hourly_rate=hourly_rate,
+        dispute_seconds=dispute_seconds,
         coefficient=coefficient,
         seed=seed,
     )
@@ -248,6 +256,7 @@ def watch(
     no_pull: Annotated[bool, typer.Option("--no-pull", help="Look at what was pulled; ask no server.")] = False,
     all_queries: Annotated[bool, typer.Option("--all", help="Every query, not only those under way.")] = False,
     hourly_rate: HourlyRateOption = None,
+    dispute_seconds: DisputeSecondsOption = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
     workspace: WorkspaceOption = Path(),
@@ -273,7 +282,15 @@ def watch(
             typer.echo()
 
     try:
-        step.watch(ws, pull=None if no_pull else pull, once=once, every=every, hourly_rate=hourly_rate, show=show)
+        step.watch(
+            ws,
+            pull=None if no_pull else pull,
+            once=once,
+            every=every,
+            hourly_rate=hourly_rate,
+            dispute_seconds=dispute_seconds,
+            show=show,
+        )
     except KeyboardInterrupt:
         say("stopped watching; what was pulled is kept")
         raise typer.Exit(130) from None

@@ -11,7 +11,9 @@ The clock is an argument. What has no value is `Unknown`, with the reason in wor
 
 from __future__ import annotations
 
-from annot.forecast.design import pool_size, simulate_design
+from annot.durations import winsorised
+from annot.forecast.design import ALL, Together, pool_size, simulate_design
+from annot.forecast.hours import cost_of
 from annot.forecast.results import (
     AssessorForecast,
     Design,
@@ -24,10 +26,11 @@ from annot.forecast.results import (
     Rules,
     Unknown,
 )
+from annot.forecast.settling import settling_hours, settling_of
 from annot.forecast.study import forecast
-from annot.forecast.times import winsorised
 
 __all__ = [
+    "ALL",
     "AssessorForecast",
     "Design",
     "DesignForecast",
@@ -37,9 +40,13 @@ __all__ = [
     "PairTime",
     "Range",
     "Rules",
+    "Together",
     "Unknown",
+    "cost_of",
     "forecast",
     "pool_size",
+    "settling_hours",
+    "settling_of",
     "simulate_design",
     "winsorised",
 ]

@@ -4,77 +4,124 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.hours import HOUR, cost_of, hours_for, middle_share, speed_of
+from annot.forecast.hours import cost_of, tails
+from annot.forecast.labour import Labour, labour_of
+from annot.forecast.redrawing import MIN_QUERIES, own_share, redrawn
 from annot.forecast.results import Design, DesignForecast, Estimate, Range, Rules, Unknown
+from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.forecast.times import latest_counting
 from annot.records import Judgement
 from annot.seeding import generator
 
 Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+ALL, JUDGING_ALONE = "judging and settling", "judging only, disputes not priced"
+ONCE = Unknown("each pair is judged once: nobody agrees or disagrees")
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What the assessors of a pair said together in a pilot of P queries."""
+
+    query_ids: tuple[str, ...]
+    tables: Tables
+    """Shape (P, C): how often each query's pairs had each of C patterns of grades."""
+    disputed: Mask
+    """Shape (C,): the patterns that must be settled."""
+    coefficient: Callable[[Array | Tables], float]
+    interval: Callable[[Tables, int], tuple[float, float]]
+    """Of such tables; `interval` also takes a seed and gives both ends. Both raise UndefinedStatistic."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Of each simulated study; nan where it has no value."""
+
+    hours: Array
+    disputed: Array
+    """Pairs."""
+    values: Array
+    widths: Array
 
 
 def simulate_design(
     design: Design,
     *,
     pilot: Iterable[Judgement],
-    tables: Tables,
-    coefficient: Callable[[Tables], float],
-    interval: Callable[[Tables, int], tuple[float, float]],
-    adjudication_seconds: float | None,
+    together: Together | Unknown,
+    settled: Iterable[Judgement],
+    dispute_seconds: float | None,
     simulations: int,
     rules: Rules,
 ) -> DesignForecast:
     """Hours, cost and the width of the agreement's interval, of a design, from a pilot.
 
-    pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. tables:
-    shape (queries, K, K), for each query of the pilot how often the first assessor gave grade i and the second j.
-    coefficient, interval: of such tables; interval also takes a seed and returns both ends; both raise
-    UndefinedStatistic where there is no value. adjudication_seconds: of one dispute, None when it is not known.
+    pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
+    of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
+    their times. dispute_seconds: of one dispute; None learns them from `settled`.
 
-    Each simulated study draws its queries from the pilot's, and each query's pairs from its joint distribution of
-    grades. The pilot's tables differ by their queries and by chance; the part that is chance is taken out first, since
-    drawing puts it in again. Raises InputError for a design or tables that cannot be.
+    Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
+    distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
+    out first, since drawing puts it in again. Intervals are those of a study to come: of S simulated ones, the k-th
+    lies above it with probability k / (S + 1).
+    Raises InputError for a design or tables that cannot be.
     """
-    _check_design(design, tables)
+    _check_design(design, together)
     pairs = design.queries * design.pool_size
     asked = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor: dict[str, list[Judgement]] = {}
     for one in latest_counting(pilot):
         by_assessor.setdefault(one.assessor, []).append(one)
-    speed = speed_of(by_assessor, fence=rules.fence)
-    people = list(by_assessor) or ["nobody"]
-    judging = hours_for(speed, dict.fromkeys(people, asked / len(people)), rules)
-    disputed = _disputed(design, tables)
-    adjudicating: float | Unknown = Unknown("how long a dispute takes is not known")
-    if isinstance(disputed, Unknown):
-        adjudicating = disputed
-    elif disputed == 0:
-        adjudicating = 0.0
-    elif adjudication_seconds is not None:
-        adjudicating = disputed * pairs * adjudication_seconds / HOUR
-    hours = _plus(judging, adjudicating)
-    values, widths = _simulated(design, tables, coefficient, interval, simulations, rules)
-    none = _why_no_width(design, simulations)
+    labour = labour_of(by_assessor, fence=rules.fence)
+    drawn = _simulated(design, asked, labour, together, simulations, rules)
+
+    few_timed = None if isinstance(labour, Unknown) else _too_few(len(labour.query_ids), "with times")
+    few_judged = None if isinstance(together, Unknown) else _too_few(len(together.tables), "")
+    if isinstance(labour, Unknown):
+        judging = Estimate(labour, labour)
+    else:
+        judging = Estimate(labour.expected(asked), few_timed or _held(drawn.hours, rules.level))
+    disputed = settling = Estimate(together, together) if isinstance(together, Unknown) else Estimate(0.0, ONCE)
+    hours, priced = judging, JUDGING_ALONE
+    if isinstance(together, Together):
+        p = together.tables / together.tables.sum(axis=1, keepdims=True)
+        share = float(p[:, together.disputed].sum(axis=1).mean())
+        disputed = Estimate(share, few_judged or _held(drawn.disputed / pairs, rules.level))
+        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence)
+        # Where the pilot has no dispute none is expected, and no time is needed.
+        value = settling_value(rate, share * pairs)
+        draws = settling_draws(rate, drawn.disputed, rules)
+        settling = Estimate(value, _interval(value, few_judged, draws, rules.level))
+        if not isinstance(value, Unknown):
+            priced = ALL
+            if not isinstance(judging.value, Unknown):
+                total = draws if isinstance(draws, Unknown) else drawn.hours + draws
+                value = judging.value + value
+                hours = Estimate(value, _interval(value, few_timed or few_judged, total, rules.level))
     return DesignForecast(
         design=design,
         pairs=pairs,
         judgements=asked,
         hours_judging=judging,
-        hours_adjudicating=adjudicating,
+        hours_adjudicating=settling,
         hours=hours,
+        priced=priced,
         hours_per_assessor=judging.value if isinstance(judging.value, Unknown) else judging.value / design.assessors,
         cost=cost_of(hours, rules),
         disputed=disputed,
-        coefficient=_of_simulated(values, rules, none),
-        width=_of_simulated(widths, rules, none),
-        simulated=len(values),
-        undefined=len(values) - int(np.count_nonzero(~np.isnan(values))),
+        coefficient=_coefficient(design, together, few_judged, drawn.values, rules.level),
+        width=_width(design, together, few_judged, drawn.widths, rules.level),
+        covers=_covers(labour, together, rules.level),
+        simulated=len(drawn.values),
+        undefined=int(np.isnan(drawn.values).sum()),
     )
 
 
@@ -84,87 +131,117 @@ def pool_size(*, methods: int, per_method: int, cited: int) -> int:
 
 
 def _simulated(
-    design: Design,
-    tables: Tables,
-    coefficient: Callable[[Tables], float],
-    interval: Callable[[Tables, int], tuple[float, float]],
-    simulations: int,
-    rules: Rules,
-) -> tuple[Array, Array]:
-    """The coefficient and the width of its interval in each simulated study, nan where there is none."""
-    if design.per_pair != 2:
-        return np.zeros(0), np.zeros(0)
-    grades = tables.shape[1]
-    chances = _joint_distributions(tables)
-    values, widths = np.full(simulations, np.nan), np.full(simulations, np.nan)
-    for at in range(simulations):
+    design: Design, asked: int, labour: Labour | Unknown, together: Together | Unknown, simulations: int, rules: Rules
+) -> _Drawn:
+    """Hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which takes long."""
+    n = max(rules.draws, simulations)
+    agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
+    hours, disputed = np.full(n, np.nan), np.zeros(n)
+    values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
+    distributions, share = np.zeros((0, 0)), 1.0
+    if isinstance(together, Together):
+        distributions = together.tables / together.tables.sum(axis=1, keepdims=True)
+        share = own_share(together.tables)
+    for at in range(n):
         rng = generator(rules.seed, "design", str(at))
-        drawn = rng.multinomial(design.pool_size, chances[rng.integers(0, len(chances), design.queries)])
-        study = drawn.reshape(design.queries, grades, grades)
-        try:
-            value = coefficient(study)
-            low, high = interval(study, int(rng.integers(2**31)))
-        except UndefinedStatistic:
-            continue
-        values[at], widths[at] = value, high - low
-    return values, widths
+        again = like = None
+        if isinstance(together, Together):
+            again = redrawn(len(distributions), rng)
+            like = again.picked(design.queries, rng)
+            chances = again.future(distributions, share)
+            chances /= chances.sum(axis=1, keepdims=True)
+            study = rng.multinomial(design.pool_size, chances[like])
+            disputed[at] = study[:, together.disputed].sum()
+            if at < agreeing:
+                values[at], widths[at] = _agreement(together, study, int(rng.integers(2**31)))
+        if isinstance(labour, Labour):
+            # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
+            if again is None or like is None or isinstance(together, Unknown) or labour.query_ids != together.query_ids:
+                again = redrawn(len(labour.query_ids), rng)
+                like = again.picked(design.queries, rng)
+            hours[at] = labour.simulated(asked, again, like, design.assessors, rng)
+    return _Drawn(hours, disputed, values, widths)
 
 
-def _joint_distributions(tables: Tables) -> Array:
-    """Each pilot query's distribution over grade pairs, shape (Q, K * K), without what is chance in its distance.
-
-    The variance between queries is what is observed less what drawing n pairs alone makes; distributions are moved
-    towards (or, as a resample has less variance than its source by (Q - 1) / Q, from) their mean to have it.
-    """
-    flat = tables.reshape(len(tables), -1).astype(np.float64)
-    n = flat.sum(axis=1, keepdims=True)
-    p = np.asarray(flat / n)
-    if len(p) < 2 or (n < 2).any():
-        return p
-    observed = float(p.var(axis=0, ddof=1).sum())
-    by_chance = float((p * (1 - p) / (n - 1)).sum(axis=1).mean())
-    if observed == 0:
-        return p
-    between = max(0.0, observed - by_chance) * len(p) / (len(p) - 1)
-    moved = np.maximum(p.mean(axis=0) + math.sqrt(between / observed) * (p - p.mean(axis=0)), 0.0)
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+def _agreement(together: Together, study: Tables, seed: int) -> tuple[float, float]:
+    try:
+        value = together.coefficient(study)
+        low, high = together.interval(study, seed)
+    except UndefinedStatistic:
+        return math.nan, math.nan
+    return value, high - low
 
 
-def _of_simulated(values: Array, rules: Rules, none: Unknown) -> Estimate:
-    defined = values[~np.isnan(values)]
-    if not len(defined):
+def _coefficient(
+    design: Design, together: Together | Unknown, few: Unknown | None, values: Array, level: float
+) -> Estimate:
+    none = _why_none(design, together, values)
+    if isinstance(together, Unknown) or none:
+        return Estimate(none or ONCE, none or ONCE)
+    p = together.tables / together.tables.sum(axis=1, keepdims=True)
+    try:
+        value: float | Unknown = together.coefficient(p * design.pool_size * design.queries / len(p))
+    except UndefinedStatistic as reason:
+        value = Unknown(str(reason))
+    return Estimate(value, few or _held(values, level))
+
+
+def _width(design: Design, together: Together | Unknown, few: Unknown | None, widths: Array, level: float) -> Estimate:
+    none = _why_none(design, together, widths)
+    if none:
         return Estimate(none, none)
-    return Estimate(float(defined.mean()), middle_share(defined, rules.level))
+    if isinstance(together, Together) and len(together.tables) == 1:
+        assert few is not None
+        return Estimate(few, few)
+    return Estimate(float(np.nanmedian(widths)), few or _held(widths, level))
 
 
-def _why_no_width(design: Design, simulations: int) -> Unknown:
+def _why_none(design: Design, together: Together | Unknown, values: Array) -> Unknown | None:
     if design.per_pair == 1:
-        return Unknown("each pair is judged once: nobody agrees or disagrees")
-    if design.per_pair > 2:
-        return Unknown(f"a pilot of two assessors per pair does not tell how {design.per_pair} agree")
-    return Unknown(f"in none of {simulations} simulated studies had the coefficient a value")
+        return ONCE
+    if isinstance(together, Unknown):
+        return together
+    if np.isnan(values).all():
+        return Unknown(f"in none of {len(values)} simulated studies had the coefficient a value")
+    return None
 
 
-def _disputed(design: Design, tables: Tables) -> float | Unknown:
-    if design.per_pair == 1:
-        return 0.0
-    if design.per_pair > 2:
-        return _why_no_width(design, 0)
-    return 1 - float(np.trace(tables.sum(axis=0))) / float(tables.sum())
+def _too_few(n: int, what: str) -> Unknown | None:
+    if n >= MIN_QUERIES:
+        return None
+    queries = " ".join(word for word in (str(n), "query" if n == 1 else "queries", what) if word)
+    return Unknown(f"a pilot of {queries} does not tell how queries differ, {MIN_QUERIES} would")
 
 
-def _plus(judging: Estimate, more: float | Unknown) -> Estimate:
-    if isinstance(more, Unknown):
-        return Estimate(more, more)
-    if isinstance(judging.value, Unknown):
-        return judging
-    spread = judging.interval
-    if isinstance(spread, Range):
-        spread = Range(spread.low + more, spread.high + more, spread.level)
-    return Estimate(judging.value + more, spread)
+def _interval(value: float | Unknown, few: Unknown | None, draws: Array | Unknown, level: float) -> Range | Unknown:
+    if isinstance(value, Unknown):
+        return value
+    return few or (draws if isinstance(draws, Unknown) else _held(draws, level))
 
 
-def _check_design(design: Design, tables: Tables) -> None:
+def _held(draws: Array, level: float) -> Range | Unknown:
+    """Where one more draw falls with probability `level`: by ranks, as few draws do not reach the tails."""
+    defined = draws[~np.isnan(draws)]
+    fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
+    if len(defined) < fewest:
+        return Unknown(f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval, {fewest} needed")
+    low, high = np.quantile(defined, tails(level), method="weibull")
+    return Range(float(low), float(high), level)
+
+
+def _covers(labour: Labour | Unknown, together: Together | Unknown, level: float) -> str:
+    sizes = []
+    if isinstance(together, Together):
+        sizes.append(f"{len(together.tables)} queries for agreement and disputes")
+    if isinstance(labour, Labour):
+        sizes.append(f"{len(labour.query_ids)} queries for times")
+    return (
+        f"{100 * level:g}% prediction intervals: where the study falls if its queries and people are like the pilot's; "
+        f"they carry the chance in the study and in a pilot of {' and '.join(sizes) or 'no query'}"
+    )
+
+
+def _check_design(design: Design, together: Together | Unknown) -> None:
     named = {
         "queries": design.queries,
         "pool size": design.pool_size,
@@ -176,9 +253,11 @@ def _check_design(design: Design, tables: Tables) -> None:
         faults.append(f"a share of repeats of {design.repeats}, expected 0 to 1")
     if design.assessors < design.per_pair:
         faults.append(f"{design.assessors} assessor(s), expected at least the {design.per_pair} of one pair")
-    if tables.ndim != 3 or tables.shape[1] != tables.shape[2] or not len(tables):
-        faults.append(f"tables of shape {tables.shape}, expected (queries, grades, grades)")
-    elif (tables.sum(axis=(1, 2)) < 1).any():
-        faults.append("a query of the pilot has no pair that was judged twice")
+    if isinstance(together, Together):
+        tables = together.tables
+        if tables.ndim != 2 or not len(tables) or tables.shape[1:] != together.disputed.shape:
+            faults.append(f"tables of shape {tables.shape}, expected (queries, {len(together.disputed)} patterns)")
+        elif (tables.sum(axis=1) < 1).any():
+            faults.append("a query of the pilot has no pair that was judged")
     if faults:
         raise InputError("the design cannot be simulated", faults=faults)

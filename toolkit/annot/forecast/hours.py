@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from annot.durations import fences
 from annot.forecast.results import Estimate, Range, Rules, Unknown
-from annot.forecast.times import NO_TIMES, fences, seconds_of, times_of
+from annot.forecast.times import NO_TIMES, seconds_of, times_of
 from annot.records import Judgement
 from annot.seeding import generator
 
@@ -50,13 +51,7 @@ class Speed:
 
 def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Speed | Unknown:
     """Means and their variances from units of chance: queries, or single judgements while there are too few."""
-    kept: dict[str, list[tuple[str, float]]] = {}
-    for name in sorted(by_assessor):
-        timed = [one for one in by_assessor[name] if seconds_of(one)]
-        if timed:
-            low, high = fences(times_of(timed), fence)
-            told = zip(timed, times_of(timed).tolist(), strict=True)
-            kept[name] = [(one.query_id, time) for one, time in told if low <= time <= high]
+    kept = kept_times(by_assessor, fence=fence)
     if not kept:
         return NO_TIMES
     unit: Literal["queries", "judgements"] = "queries"
@@ -88,6 +83,18 @@ def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) ->
     )
 
 
+def kept_times(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> dict[str, list[tuple[str, float]]]:
+    """(query_id, seconds) of each judgement whose time is within its assessor's fences; who has none is left out."""
+    kept: dict[str, list[tuple[str, float]]] = {}
+    for name in sorted(by_assessor):
+        timed = [one for one in by_assessor[name] if seconds_of(one)]
+        if timed:
+            low, high = fences(times_of(timed), fence)
+            told = zip(timed, times_of(timed).tolist(), strict=True)
+            kept[name] = [(one.query_id, time) for one, time in told if low <= time <= high]
+    return kept
+
+
 def hours_for(speed: Speed | Unknown, left: Mapping[str, float], rules: Rules) -> Estimate:
     """Hours for so many pairs by assessor."""
     if not any(left.values()):
@@ -98,14 +105,18 @@ def hours_for(speed: Speed | Unknown, left: Mapping[str, float], rules: Rules) -
     if speed.freedom < MIN_FREEDOM:
         return Estimate(value, Unknown(f"{speed.n_times} judgement(s) with a time: too few"))
     total = np.zeros(rules.draws)
-    # The variance itself is estimated: one scale for all, as it is pooled over all.
-    scale = np.sqrt(speed.freedom / generator(rules.seed, "scale").chisquare(speed.freedom, rules.draws))
+    scale = scale_of(speed.freedom, rules.draws, rules.seed)
     for name, n in left.items():
         if n:
             deviation = math.sqrt(speed.variance_of(name) + speed.per_pair / n)
             normal = generator(rules.seed, "hours", name).standard_normal(rules.draws)
             total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
     return Estimate(value, middle_share(total / HOUR, rules.level))
+
+
+def scale_of(freedom: int, draws: int, seed: int) -> Array:
+    """How far a deviation may be off, as its variance is itself estimated; one for all that is pooled in it."""
+    return np.asarray(np.sqrt(freedom / generator(seed, "scale").chisquare(freedom, draws)))
 
 
 def cost_of(hours: Estimate, rules: Rules) -> Estimate:

@@ -122,17 +122,22 @@ class DesignForecast:
     pairs: int
     judgements: int
     hours_judging: Estimate
-    hours_adjudicating: float | Unknown
+    hours_adjudicating: Estimate
     hours: Estimate
+    """Of judging and settling; of judging alone where the other is not known, as `priced` says."""
+    priced: str
+    """What `hours` and `cost` are of, in words."""
     hours_per_assessor: float | Unknown
+    """Of judging."""
     cost: Estimate
-    disputed: float | Unknown
+    disputed: Estimate
     """The share of pairs that will need adjudication, 0..1."""
     coefficient: Estimate
-    """Its mean over the simulated studies, and the middle `level` share of them."""
+    """Of the pilot's queries, each with the same weight."""
     width: Estimate
-    """Of the coefficient's own interval, likewise. The pilot is taken at its word: how far a small pilot may mislead
-    is not in it."""
+    """Of the coefficient's own interval: the median of the simulated studies."""
+    covers: str
+    """What the intervals hold, in words."""
     simulated: int
     undefined: int
     """Simulated studies in which the coefficient or its interval had no value."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from annot.forecast import Estimate, Finish, Range, Rules, Unknown
+from annot.records import Judgement
 from annot.settings import Settings
+from annot.steps.outcome import Outcome
 
 
 def rules_of(settings: Settings, hourly_rate: float | None) -> Rules:
@@ -19,18 +21,26 @@ def rules_of(settings: Settings, hourly_rate: float | None) -> Rules:
     )
 
 
+def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
+    """The adjudications that count, as the grades that their adjudicators gave, with their times."""
+    return tuple(
+        Judgement(one.query_id, one.doc_id, one.adjudicator, one.grade, lead_time=one.lead_time)
+        for _, one in sorted(outcome.adjudications.items())
+    )
+
+
 def figure(value: float | Unknown, digits: int = 1) -> str:
     """A number, or a dash: the reason is told elsewhere."""
-    return "-" if isinstance(value, Unknown) else f"{value:.{digits}f}"
+    return "-" if isinstance(value, Unknown) else f"{value:z.{digits}f}"
 
 
 def estimate(found: Estimate, unit: str, *, digits: int = 1) -> str:
     """`12.3 h [10.1, 15.0]`, or why there is none."""
     if isinstance(found.value, Unknown):
         return f"unknown: {found.value.undefined}"
-    told = f"{found.value:.{digits}f}{unit}"
+    told = f"{found.value:z.{digits}f}{unit}"
     if isinstance(found.interval, Range):
-        return f"{told} [{found.interval.low:.{digits}f}, {found.interval.high:.{digits}f}]"
+        return f"{told} [{found.interval.low:z.{digits}f}, {found.interval.high:z.{digits}f}]"
     return f"{told} (no interval: {found.interval.undefined})"
 
 

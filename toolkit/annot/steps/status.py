@@ -49,7 +49,8 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
     assigned = Counter(one.assessor for one in plan)
-    judged = Counter(one.assessor for one in outcome.everything if not one.flags)
+    answers = (one for one in outcome.everything if one.grade is not None or one.cannot_judge is not None)
+    judged = Counter(one.assessor for one in answers if not one.flags)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
@@ -69,6 +70,11 @@ def status(ws: Workspace) -> Status:
     )
 
 
+def share_done(part: int, whole: int) -> str:
+    """Whole percent, rounded down: only what is finished is at 100%."""
+    return f"{100 * part // whole}%" if whole else "-"
+
+
 def describe(found: Status) -> str:
     """The counts in words."""
     lines = [
@@ -76,9 +82,7 @@ def describe(found: Status) -> str:
         f"{found.pairs} pairs planned: {found.agreed} agreed, {found.disputed} in dispute "
         f"({found.open} of them open), {found.incomplete} incomplete; {found.settled} settled by an adjudicator",
     ]
-    rows = [
-        [one.assessor, one.assigned, one.judged, f"{100 * one.judged / one.assigned:.0f}%"] for one in found.assessors
-    ]
+    rows = [[one.assessor, one.assigned, one.judged, share_done(one.judged, one.assigned)] for one in found.assessors]
     parts = ["\n".join(lines), text_table(["assessor", "assigned", "judged", "done"], rows)]
     return "\n\n".join(part for part in [*parts, f"next: {found.next_command}"] if part)
 

@@ -12,9 +12,9 @@ from typing import Any
 from annot.agreement import TOGETHER, AgreementTable, Intervals, Value, agreement_table, to_json
 from annot.agreement.bootstrap import Bootstrap
 from annot.errors import MissingInput, StudioError
-from annot.forecast import Forecast, forecast
+from annot.forecast import Estimate, Forecast, Rules, cost_of, forecast, settling_hours, settling_of
 from annot.steps.agreement import SHOWN, with_what_was_asked
-from annot.steps.forecasting import rules_of
+from annot.steps.forecasting import rules_of, settled_of
 from annot.steps.outcome import Outcome, outcome_of
 from annot.steps.pull import Pulled
 from annot.store import people
@@ -65,7 +65,20 @@ class RunningAgreement:
     n_pairs: int
     n_queries: int
     missing: str
+    level: float
+    """Of the intervals."""
     figures: tuple[RunningFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
+
+    disputed: int
+    open: int
+    hours: Estimate
+    """For the open ones."""
+    cost: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,9 @@ class Look:
     queries: tuple[QuerySeen, ...]
     agreement: RunningAgreement | None
     """None while no pair is complete."""
+    settling: Settling
     forecast: Forecast
+    """Of judging."""
     currency: str
     notes: tuple[str, ...]
 
@@ -94,6 +109,7 @@ def watch(
     once: bool,
     every: int | None,
     hourly_rate: float | None,
+    dispute_seconds: float | None,
     show: Callable[[Look], None],
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
@@ -114,7 +130,14 @@ def watch(
             if first:
                 raise
             notes = (f"{error.message}; this is what was pulled before",)
-        seen = look(ws, now=clock(), hourly_rate=hourly_rate, pulled=pulled, notes=notes)
+        seen = look(
+            ws,
+            now=clock(),
+            hourly_rate=hourly_rate,
+            dispute_seconds=dispute_seconds,
+            pulled=pulled,
+            notes=notes,
+        )
         show(seen)
         if once or seen.judged == seen.assigned:
             return
@@ -123,7 +146,13 @@ def watch(
 
 
 def look(
-    ws: Workspace, *, now: datetime, hourly_rate: float | None, pulled: Pulled | None, notes: tuple[str, ...]
+    ws: Workspace,
+    *,
+    now: datetime,
+    hourly_rate: float | None,
+    dispute_seconds: float | None,
+    pulled: Pulled | None,
+    notes: tuple[str, ...],
 ) -> Look:
     """The study as the store has it. Raises MissingInput when nothing is planned."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
@@ -142,6 +171,7 @@ def look(
     assigned = Counter(one.assessor for one in plan)
     remaining = Counter(one.assessor for one in open_pairs)
     given = {name: Counter(one.grade for one in answers.values() if one.assessor == name) for name in names}
+    rules = rules_of(ws.settings, hourly_rate)
     new = None if pulled is None else sum(one.new + one.changed for one in pulled.assessors)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
@@ -160,11 +190,12 @@ def look(
         ),
         queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
         agreement=_agreement(ws, outcome, facets),
+        settling=_settling(outcome, dispute_seconds or ws.settings.forecast.dispute_seconds, rules),
         forecast=forecast(
             answers.values(),
             {name: remaining[name] for name in names},
             now=now,
-            rules=rules_of(ws.settings, hourly_rate),
+            rules=rules,
         ),
         currency=ws.settings.forecast.currency,
         notes=(*notes, *(pulled.notes if pulled is not None else ())),
@@ -191,6 +222,12 @@ def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[Que
     return tuple(found)
 
 
+def _settling(outcome: Outcome, seconds: float | None, rules: Rules) -> Settling:
+    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence)
+    hours = settling_hours(rate, len(outcome.open), rules)
+    return Settling(len(outcome.settlement.disputed), len(outcome.open), hours, cost_of(hours, rules))
+
+
 def _agreement(ws: Workspace, outcome: Outcome, facets: dict[str, str]) -> RunningAgreement | None:
     """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
     complete = with_what_was_asked(outcome)
@@ -213,6 +250,7 @@ def _agreement(ws: Workspace, outcome: Outcome, facets: dict[str, str]) -> Runni
         n_pairs=together.n_pairs,
         n_queries=together.n_queries,
         missing=table.missing,
+        level=settings.level,
         figures=tuple(
             RunningFigure(
                 table.titles[name],

@@ -9,6 +9,7 @@ from annot.agreement.results import Intervals
 from annot.forecast import Unknown
 from annot.report.text import text_table
 from annot.steps.forecasting import date, estimate, figure
+from annot.steps.status import share_done
 from annot.steps.watch import Look
 
 
@@ -19,10 +20,11 @@ def describe(seen: Look, *, all_queries: bool) -> str:
 
 def _parts(seen: Look, all_queries: bool) -> Iterator[str]:
     new = "" if seen.new is None else f", {seen.new} new"
-    yield f"{seen.at}: {seen.judged} of {seen.assigned} judgements{_percent(seen.judged, seen.assigned)}{new}"
+    yield f"{seen.at}: {seen.judged} of {seen.assigned} judgements ({share_done(seen.judged, seen.assigned)}){new}"
     yield _assessors(seen)
     yield _queries(seen, all_queries)
     yield _agreement(seen)
+    yield _settling(seen)
     yield _forecast(seen)
     yield "\n".join([*(seen.forecast.notes if seen.forecast.remaining else ()), *seen.notes])
 
@@ -79,22 +81,31 @@ def _agreement(seen: Look) -> str:
         rows.append([one.coefficient, _value(one.pooled, digits), _interval(one.pooled, one.intervals, digits)])
     head = (
         f"agreement so far: {running.n_pairs} complete pairs of {running.n_queries} queries together, "
-        f"missing judgements: {running.missing}"
+        f"missing judgements: {running.missing}, {100 * running.level:g}% intervals"
     )
     return f"{head}\n{text_table(['coefficient', 'value', 'interval'], rows)}"
+
+
+def _settling(seen: Look) -> str:
+    found = seen.settling
+    if not found.disputed:
+        return "disputes: none so far"
+    return f"disputes so far: {found.disputed}, {found.open} of them open and to be settled"
 
 
 def _forecast(seen: Look) -> str:
     found = seen.forecast
     rows = [
         ["hours so far", figure(found.hours_spent)],
-        ["hours left", estimate(found.hours_left, "")],
-        ["done on", date(found.finish) if found.remaining else "everything is judged"],
+        ["hours left of judging", estimate(found.hours_left, "")],
+        ["hours left of settling", estimate(seen.settling.hours, "")],
+        ["judged on", date(found.finish) if found.remaining else "everything is judged"],
     ]
     if not (isinstance(found.cost_left.value, Unknown) and isinstance(found.cost_spent, Unknown)):
         rows += [
             [f"cost so far, {seen.currency}", figure(found.cost_spent, 2)],
-            [f"cost left, {seen.currency}", estimate(found.cost_left, "", digits=2)],
+            [f"cost left of judging, {seen.currency}", estimate(found.cost_left, "", digits=2)],
+            [f"cost left of settling, {seen.currency}", estimate(seen.settling.cost, "", digits=2)],
         ]
     else:
         rows.append(["cost", "unknown: no hourly rate (forecast.hourly_rate in annot.toml, or --hourly-rate)"])
@@ -104,7 +115,7 @@ def _forecast(seen: Look) -> str:
 
 
 def _value(value: Value, digits: int) -> str:
-    return "undefined" if isinstance(value, Undefined) else f"{value:.{digits}f}"
+    return "undefined" if isinstance(value, Undefined) else f"{value:z.{digits}f}"
 
 
 def _interval(value: Value, intervals: Intervals | None, digits: int) -> str:
@@ -115,9 +126,5 @@ def _interval(value: Value, intervals: Intervals | None, digits: int) -> str:
         return ""
     for found in (intervals.bca, intervals.percentile):
         if isinstance(found, Interval):
-            return f"[{found.low:.{digits}f}, {found.high:.{digits}f}] {found.method}"
+            return f"[{found.low:z.{digits}f}, {found.high:z.{digits}f}] {found.method}"
     return f"no interval: {intervals.percentile.reason}" if isinstance(intervals.percentile, Undefined) else ""
-
-
-def _percent(part: int, whole: int) -> str:
-    return f" ({100 * part / whole:.0f}%)" if whole else ""

@@ -1,0 +1,134 @@
+"""Count how often the forecast of a design from a small pilot holds what then comes: pilots of CSFCube's queries.
+
+    python benchmarks/forecast_coverage.py CSFCUBE_FOLDER [--pilots 40] [--sizes 3 5 8 12] [--simulations 60]
+
+Each pilot is drawn from the 33 queries of two facets, and a design of 123 pairs a query is forecast from it at 95%.
+`all`: a design of 33 queries, against all 33 (the pilot's among them, so somewhat more are held than of a study to
+come). `rest`: a design of as many queries as are left, against these. Grades and disputes are CSFCube's; it has no
+times, so they are planted: two people at 30 and 60 seconds, queries that differ by 0.3 (logarithm), pairs by 0.5.
+Prints a line a size and target: intervals of 100 that held, and their mean length.
+
+MEASURED
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "toolkit"))
+
+from annot.agreement import Bootstrap  # noqa: E402
+from annot.agreement.contingency import Counts  # noqa: E402
+from annot.agreement.joint import JointGrades, coefficient, interval, joint_grades, units_of  # noqa: E402
+from annot.agreement.ratings import ratings_of  # noqa: E402
+from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design  # noqa: E402
+from annot.records import Judgement  # noqa: E402
+from annot.steps import imports  # noqa: E402
+from annot.steps.agreement import with_what_was_asked  # noqa: E402
+from annot.steps.outcome import outcome_of  # noqa: E402
+from annot.store.database import open_store  # noqa: E402
+from annot.store.queries import read_queries  # noqa: E402
+from annot.workspace import Workspace  # noqa: E402
+
+GRADES = (0, 1, 2, 3)
+PAIRS = 123
+FIGURES = ("alpha", "width", "disputes", "hours")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pilots", type=int, default=40)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[3, 5, 8, 12])
+    parser.add_argument("--simulations", type=int, default=60)
+    options = parser.parse_args()
+    whole = csfcube(options.folder)
+    units = units_of(whole.patterns, GRADES, missing="drop")
+    print(f"{'queries':>7} {'target':<6} " + " ".join(f"{name:>8} {'length':>7}" for name in FIGURES))
+    for size in options.sizes:
+        for target in ("all", "rest"):
+            held, lengths = np.zeros(len(FIGURES)), np.zeros(len(FIGURES))
+            for seed in range(options.pilots):
+                rng = np.random.default_rng([size, seed])
+                order = rng.permutation(len(whole.tables))
+                pilot, study = order[:size], order if target == "all" else order[size:]
+                seconds = planted(rng, len(order))
+                found = forecast(whole, units, pilot, len(study), seconds, options.simulations, seed)
+                comes = truth(whole, units, study, seconds)
+                estimates = (found.coefficient, found.width, found.disputed, found.hours_judging)
+                for at, (one, value) in enumerate(zip(estimates, comes, strict=True)):
+                    assert isinstance(one.interval, Range), one.interval
+                    held[at] += one.interval.low <= value <= one.interval.high
+                    lengths[at] += one.interval.high - one.interval.low
+            figures = zip(100 * held / options.pilots, lengths / options.pilots, strict=True)
+            print(f"{size:>7} {target:<6} " + " ".join(f"{a:>8.0f} {b:>7.3f}" for a, b in figures), flush=True)
+
+
+def csfcube(folder: Path) -> JointGrades:
+    """What the two assessors of each pair said, as `annot import csfcube` brings it in."""
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "annot.toml").write_text("")
+        ws = Workspace.open(Path(name))
+        imports.csfcube(ws, folder, dry_run=False)
+        with open_store(ws.database_url, create=False) as store, store.read() as session:
+            outcome = outcome_of(session)
+            facets = {query.query_id: query.facet for query in read_queries(session)}
+    return joint_grades(ratings_of(with_what_was_asked(outcome), (), facets), per_pair=2, seed=1)
+
+
+def planted(rng: np.random.Generator, queries: int) -> np.ndarray:
+    """Seconds of each pair, shape (queries, 2, PAIRS)."""
+    difficulty = rng.normal(0, 0.3, (queries, 1, 1))
+    return np.exp(np.log([[30.0], [60.0]]) + difficulty + rng.normal(0, 0.5, (queries, 2, PAIRS)))
+
+
+def forecast(
+    whole: JointGrades, units: Counts, pilot: np.ndarray, queries: int, seconds: np.ndarray, simulations: int, seed: int
+) -> DesignForecast:
+    judged = [
+        Judgement(whole.query_ids[query], f"d{at}", f"a{person}", 0, lead_time=float(time))
+        for query in pilot
+        for person, row in enumerate(seconds[query])
+        for at, time in enumerate(row)
+    ]
+    order = sorted(pilot, key=lambda at: whole.query_ids[at])
+    return simulate_design(
+        Design(queries=queries, pool_size=PAIRS, per_pair=2, assessors=2, repeats=0.0),
+        pilot=judged,
+        together=Together(
+            query_ids=tuple(whole.query_ids[at] for at in order),
+            tables=whole.tables[order],
+            disputed=whole.disputed,
+            coefficient=lambda tables: coefficient(tables, units, GRADES, name="alpha_ordinal"),
+            interval=lambda tables, key: width_of(tables, units, 200, key),
+        ),
+        settled=(),
+        dispute_seconds=60.0,
+        simulations=simulations,
+        rules=Rules(fence=3.0, window_days=28, hourly_rate=None, level=0.95, draws=max(200, simulations), seed=seed),
+    )
+
+
+def truth(whole: JointGrades, units: Counts, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
+    tables = whole.tables[study]
+    low, high = width_of(tables, units, 1000, 1)
+    return (
+        coefficient(tables, units, GRADES, name="alpha_ordinal"),
+        high - low,
+        float(tables[:, whole.disputed].sum() / tables.sum()),
+        float(seconds[study].sum()) / 3600,
+    )
+
+
+def width_of(tables: np.ndarray, units: Counts, resamples: int, seed: int) -> tuple[float, float]:
+    return interval(tables, units, GRADES, name="alpha_ordinal", plan=Bootstrap(resamples, 0.95, seed))
+
+
+if __name__ == "__main__":
+    main()
