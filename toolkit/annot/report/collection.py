@@ -195,5 +195,5 @@ def figure_text(figure: AgreementFigure) -> str:
     if figure.value is None:
         return f"undefined: {figure.undefined or 'no reason given'}"
     if figure.low is None or figure.high is None:
-        return f"{figure.value:.2f}"
-    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"
+        return f"{figure.value:z.2f}"
+    return f"{figure.value:z.2f} [{figure.low:z.2f}, {figure.high:z.2f}]"
