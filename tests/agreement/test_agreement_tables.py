@@ -112,16 +112,6 @@ def test_pooled_after_adjudication_sets_each_assessor_against_the_final_grades()
     assert found == pytest.approx(expected)
 
 
-def test_query_with_unsettled_pairs_has_no_figure_after_adjudication() -> None:
-    """Agreed pairs are settled first: with them alone the agreement would look perfect."""
-    agreed = [Decision("1-method", "d0", 0, "agreed"), Decision("1-method", "d2", 2, "agreed")]
-    found = table(METHOD_1, agreed)
-    assert found.queries[0].after["kappa"] == Undefined("4 of 6 pairs have no final grade yet")
-    assert found.queries[0].overruled.value == Undefined("4 of 6 pairs have no final grade yet")
-    assert isinstance(found.groups[0].after["kappa"].pooled, Undefined)
-    assert found.groups[0].after["kappa"].undefined == {"1-method": "4 of 6 pairs have no final grade yet"}
-
-
 def test_shares_of_disputed_and_overruled_pairs() -> None:
     """A and B differ on d1, d4, d5; the final grade of d1 is neither's."""
     group = table(METHOD_1, final("1-method", [0, 3, 2, 3, 0, 0])).groups[0]

@@ -50,7 +50,7 @@ def test_policies_isolation_and_simulation_are_stated(facts: CollectionFacts) ->
     text = datasheet_markdown(facts, {}, overrides=None)
     assert "**The judgements are simulated by programs.**" in text
     assert "The server did not enforce blindness" in part(text, "collection.mechanisms")
-    assert "a pair with a missing judgement is left out" in part(text, "composition.missing")
+    assert "a missing judgement is left out of the agreement figures" in part(text, "composition.missing")
     assert "4,321" in part(text, "collection.sampling")
     people = replace(facts, judging=replace(facts.judging, simulated=False, isolation="server", missing="zero"))
     text = datasheet_markdown(people, {}, overrides=None)

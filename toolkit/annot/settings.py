@@ -114,7 +114,7 @@ class JudgingSettings(_Section):
     """The share of an assessor's pairs that are asked again, unannounced: what one person's grades are worth."""
     isolation: Literal["project"] = "project"
     missing: MissingPolicy = "drop"
-    """How agreement treats a judgement that is missing: leave the pair out, or count it as grade 0."""
+    """How agreement treats a judgement that is missing: it is left out of its pair, or counts as grade 0."""
 
 
 class AgreementSettings(_Section):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -14,6 +14,13 @@ class Undefined:
     """A statistic that has no value on the data, with the reason in words."""
 
     reason: str
+    in_general: str = field(default="", compare=False, repr=False)
+    """The reason without this data's own counts, so that many of a kind can be told as one; "" where it has none."""
+
+    @property
+    def kind(self) -> str:
+        """What it has in common with others."""
+        return self.in_general or self.reason
 
 
 Value = float | Undefined

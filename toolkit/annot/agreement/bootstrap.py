@@ -55,6 +55,25 @@ def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> I
     )
 
 
+def of_ratio(parts: Array, wholes: Array, *, plan: Bootstrap, key: str) -> Intervals:
+    """Intervals of sum(parts) / sum(wholes), both of shape (Q,), one a query: a share of all pairs together."""
+    if len(parts) < 2:
+        return _too_few(len(parts))
+
+    def of(at: Indices) -> Array:
+        whole = wholes[at].sum(axis=1)
+        result = np.full(len(at), np.nan)
+        np.divide(parts[at].sum(axis=1), whole, out=result, where=whole > 0)
+        return result
+
+    return intervals(
+        estimate=float(of(np.arange(len(parts))[None, :])[0]),
+        replicates=of(draw(len(parts), plan=plan, key=key)),
+        left_out=of(_all_but_one(len(parts))),
+        level=plan.level,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PooledResamples:
     """The counts of all queries (first axis 1), of each resample (B), and without each query (Q); computed once."""
@@ -115,7 +134,10 @@ def intervals(*, estimate: float, replicates: Array, left_out: Array, level: flo
     defined = replicates[~np.isnan(replicates)]
     lost = len(replicates) - len(defined)
     if lost > MAX_UNDEFINED * len(replicates):
-        return _both(f"{lost} of {len(replicates)} resamples have no value")
+        return _both(
+            f"{lost} of {len(replicates)} resamples have no value",
+            in_general=f"more than {100 * MAX_UNDEFINED:g}% of the resamples have no value",
+        )
 
     def interval(method: str, tails: Sequence[float]) -> Interval:
         low, high = np.quantile(defined, tails)
@@ -175,8 +197,8 @@ def _all_but_one(n: int) -> Indices:
     return np.array([[at for at in range(n) if at != left] for left in range(n)], dtype=np.int64)
 
 
-def _both(reason: str) -> Intervals:
-    return Intervals(Undefined(reason), Undefined(reason))
+def _both(reason: str, *, in_general: str = "") -> Intervals:
+    return Intervals(Undefined(reason, in_general), Undefined(reason, in_general))
 
 
 def _too_few(n_queries: int) -> Intervals:

@@ -29,15 +29,26 @@ MIN_PAIRS = 2
 MIN_PAIRS_FOR_RANKS = 3
 """With two pairs a rank correlation can only be -1 or 1."""
 
+NOT_JUDGED_TWICE = "no pair was judged by two assessors"
+WITHOUT_VARIATION = "without variation, agreement cannot be told from chance"
 
-class UndefinedBetween(UndefinedStatistic):
+
+class NoValue(UndefinedStatistic):
+    """Raised with the counts of the data in the reason; `in_general` is the same without them."""
+
+    def __init__(self, reason: str, *, in_general: str) -> None:
+        super().__init__(reason)
+        self.in_general = in_general
+
+
+class UndefinedBetween(NoValue):
     """Raised when a mean over pairs of assessors has no value because two of them, rows of `ratings`, have none."""
 
-    def __init__(self, first: int, second: int, reason: str) -> None:
-        super().__init__(f"assessors no. {first + 1} and {second + 1}: {reason}")
+    def __init__(self, first: int, second: int, why: NoValue) -> None:
+        super().__init__(f"assessors no. {first + 1} and {second + 1}: {why}", in_general=why.in_general)
         self.first = first
         self.second = second
-        self.reason = reason
+        self.reason = str(why)
 
 
 def spearman_rho(ratings: Ratings, grades: Sequence[int]) -> float:
@@ -193,10 +204,10 @@ def _over_assessor_pairs(
             _require_variation(both, grades)
             if ranks:
                 _require_two_orders(both, grades)
-        except UndefinedStatistic as undefined:
+        except NoValue as undefined:
             if len(ratings) == 2:
                 raise
-            raise UndefinedBetween(first, second, str(undefined)) from None
+            raise UndefinedBetween(first, second, undefined) from None
         values.append(of_two(both[0], both[1]))
     return float(np.mean(values))
 
@@ -222,27 +233,31 @@ def _judged_twice(ratings: Ratings) -> Ratings:
 def _require(ratings: Ratings, grades: Sequence[int], *, at_least: int) -> None:
     n_pairs = ratings.shape[1]
     if n_pairs == 0:
-        raise UndefinedStatistic("no pair was judged by two assessors")
+        raise NoValue(NOT_JUDGED_TWICE, in_general=NOT_JUDGED_TWICE)
     if n_pairs < at_least:
         given = _in_words(prevalence(ratings, grades))
-        raise UndefinedStatistic(f"only {n_pairs} pair(s) judged twice, at least {at_least} needed ({given})")
+        raise NoValue(
+            f"only {n_pairs} pair(s) judged twice, at least {at_least} needed ({given})",
+            in_general=f"fewer than {at_least} pairs were judged twice",
+        )
 
 
 def _require_variation(ratings: Ratings, grades: Sequence[int]) -> None:
     used = {grade: times for grade, times in prevalence(ratings, grades).items() if times}
     if len(used) == 1:
-        raise UndefinedStatistic(
-            f"unanimous: every judgement is grade {next(iter(used))} ({ratings.shape[1]} pairs); "
-            "without variation, agreement cannot be told from chance"
+        raise NoValue(
+            f"unanimous: every judgement is grade {next(iter(used))} ({ratings.shape[1]} pairs); {WITHOUT_VARIATION}",
+            in_general=f"unanimous: every judgement is one and the same grade; {WITHOUT_VARIATION}",
         )
 
 
 def _require_two_orders(both: Ratings, grades: Sequence[int]) -> None:
     for row, other in ((both[0], both[1]), (both[1], both[0])):
         if len(set(row.tolist())) == 1:
-            raise UndefinedStatistic(
+            raise NoValue(
                 f"one assessor gave grade {row[0]:g} to all {len(row)} pairs, which orders nothing "
-                f"(the other: {_in_words(prevalence(other, grades))})"
+                f"(the other: {_in_words(prevalence(other, grades))})",
+                in_general="one assessor gave one and the same grade to all pairs, which orders nothing",
             )
 
 

@@ -31,6 +31,11 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
-    "drop": "missing judgements are left out",
-    "zero": "missing judgements count as grade 0",
+    "drop": "A judgement that is missing is left out; its pair stays with the grades that it has. Compared are the "
+    "pairs with two grades or more: rho, tau and kappa take each two assessors on the pairs that both have graded, and "
+    "their mean; alpha, AC1, AC2 and the percentages take all grades of such a pair. The chance term of AC1 and AC2 "
+    "also counts the pairs with a single grade, as Gwet has it.",
+    "zero": "A judgement that was asked for and is missing counts as grade 0; a pair that an assessor was never given "
+    "stays without their grade.",
 }
+"""What each policy does, in sentences for a reader of the figures."""

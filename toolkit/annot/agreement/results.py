@@ -45,6 +45,8 @@ class ShareSummary:
     n_queries: int
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
+    intervals: dict[str, Intervals] | None
+    """Of `pooled` and `mean`, by resampling whole queries; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Summary:
     """The coefficient of all pairs of the group taken together."""
     n_queries: int
     """Queries in which it has a value: those behind median, mean and quartiles."""
+    n_undefined: int
+    """The other queries of the group; those without a value of their own are in `undefined`."""
     n_pairs: int
     """Pairs judged at least twice in these queries."""
     n_pairs_pooled: int
@@ -85,11 +89,19 @@ class QueryAgreement:
     before: dict[str, Value]
     """Between the assessors, by coefficient."""
     after: dict[str, Value]
-    """The mean of (each assessor, final grade), by coefficient."""
+    """The mean of (each assessor, final grade), by coefficient, on the pairs with two or more grades."""
+    caveats_before: dict[str, tuple[str, ...]]
+    """What the data forces, by coefficient, where its value says less than it seems to."""
+    caveats_after: dict[str, tuple[str, ...]]
     disputed: Share
     """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
     overruled: Share
     """Pairs with two or more grades whose final grade is none of them."""
+    n_open: int
+    """Pairs of `disputed` that nobody has settled yet."""
+    agreed_by_policy: int
+    """Pairs given to two or more assessors, not all of whom graded, whose grades are equal under the policy: a person
+    settles them, yet they are not `disputed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,9 @@ class GroupAgreement:
     after: dict[str, Summary]
     disputed: ShareSummary
     overruled: ShareSummary
+    not_settled: Undefined | None
+    """Why nothing is summarised after adjudication: while disputes are open, the settled rest is the easy part."""
+    agreed_by_policy: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,9 @@ class AgreementTable:
     binarised_at: int | None
     """Grades from here upward counted as 1; None when the scale was used as it is."""
     titles: dict[str, str]
+    level: float | None
+    """Of the intervals, 0..1; None without intervals."""
+    resamples: int | None
     queries: tuple[QueryAgreement, ...]
     groups: tuple[GroupAgreement, ...]
     """Facets by name, then `together`."""

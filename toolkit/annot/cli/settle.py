@@ -28,11 +28,15 @@ def agreement_measure(
     missing: Annotated[
         str | None,
         typer.Option(
-            help="drop: a pair with a missing judgement is left out; zero: it counts as 0.", show_default="annot.toml"
+            help="A judgement that is missing. drop: it is left out, and its pair stays with the grades that it has; "
+            "compared are pairs with two or more. zero: it counts as grade 0.",
+            show_default="annot.toml",
         ),
     ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Print every coefficient, with mean and quartiles.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every coefficient, with mean, quartiles and pooled.")
+    ] = False,
     binarised_at: Annotated[
         int | None, typer.Option(help="Compare this grade or higher against lower.", show_default="the whole scale")
     ] = None,

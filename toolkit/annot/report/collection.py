@@ -208,5 +208,5 @@ def figure_text(figure: AgreementFigure) -> str:
         return f"undefined: {figure.undefined or 'no reason given'}"
     if figure.low is None or figure.high is None:
         reason = f" (no interval: {figure.without_interval})" if figure.without_interval else ""
-        return f"{figure.value:.2f}{reason}"
-    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"
+        return f"{figure.value:z.2f}{reason}"
+    return f"{figure.value:z.2f} [{figure.low:z.2f}, {figure.high:z.2f}]"

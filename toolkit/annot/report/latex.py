@@ -16,7 +16,11 @@ _SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "†": r"\textdagger{}",
 }
+
+LONG, WIDTH = 60, 0.35
+"""A column with a text of more letters than this is broken into lines, this share of the page wide."""
 
 
 def latex(document: Document) -> str:
@@ -32,7 +36,7 @@ def latex(document: Document) -> str:
 
 def table(one: Table, *, label: str) -> str:
     """One table with its caption, which names the command that prints the same numbers."""
-    columns = "".join("l" if at < one.numeric_from else "r" for at in range(len(one.headings)))
+    columns = "".join(_column(one, at) for at in range(len(one.headings)))
     command = rf"(\texttt{{{escape(one.command)}}})"
     caption = " ".join([escape(one.caption), command, *(escape(note) for note in one.notes)])
     return "\n".join(
@@ -60,6 +64,12 @@ def escape(text: str) -> str:
     '50\\\\% of a\\\\_1 \\\\& b'
     """
     return "".join(_SPECIAL.get(letter, letter) for letter in text)
+
+
+def _column(one: Table, at: int) -> str:
+    if any(len(row[at]) > LONG for row in one.rows):
+        return rf"p{{{WIDTH}\linewidth}}"
+    return "l" if at < one.numeric_from else "r"
 
 
 def _row(cells: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ ISOLATION = {
     "server": "Each assessor had a Label Studio server of their own, so that nobody could open another's judgements.",
 }
 MISSING = {
-    "drop": "a pair with a missing judgement is left out of the agreement figures",
+    "drop": "a missing judgement is left out of the agreement figures, its pair stays with the grades that it has",
     "zero": "a missing judgement counts as grade 0 in the agreement figures",
 }
 RATINGS = {

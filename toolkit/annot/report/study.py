@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.agreement import PERCENTAGES, AgreementTable, GroupAgreement, Interval, Summary, Undefined
+from annot.agreement import AgreementTable, GroupAgreement, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
 from annot.report.diagnosed import Diagnosed
@@ -37,6 +37,8 @@ class Study:
     """Pairs in dispute without a decision."""
     decisions: tuple[Decision, ...]
     agreement: AgreementTable
+    binarised: tuple[AgreementTable, ...]
+    """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
     diagnosed: Diagnosed
     evaluated: Evaluated | None
     mattering: DoesItMatter | None
@@ -52,35 +54,6 @@ class Study:
 def group_named(table: AgreementTable, name: str) -> GroupAgreement:
     """One facet's group, or the one of all together."""
     return next(group for group in table.groups if group.name == name)
-
-
-def interval(summary: Summary, statistic: str) -> str:
-    """The interval of a summary's median, mean or pooled figure: BCa, else percentile; empty where there is none."""
-    if summary.intervals is None:
-        return ""
-    found = summary.intervals[statistic]
-    for one in (found.bca, found.percentile):
-        if isinstance(one, Interval):
-            return f"[{one.low:.2f}, {one.high:.2f}]"
-    return ""
-
-
-def no_interval(summary: Summary, statistic: str) -> str | None:
-    """Why a value has no interval; None where it has one, or has no value itself."""
-    if summary.intervals is None:
-        return "too few queries"
-    found = summary.intervals[statistic].percentile
-    return found.reason if isinstance(found, Undefined) else None
-
-
-def value(name: str, figure: float | Undefined) -> str:
-    """A figure of the coefficient `name`: a percentage to two decimals, any other to four, or the word for having none.
-
-    CSFCube's Table 2 prints percentages so; of the coefficients it prints two decimals, cut or rounded.
-    """
-    if isinstance(figure, Undefined):
-        return "undefined"
-    return f"{figure:.2f}" if name in PERCENTAGES else f"{figure:.4f}"
 
 
 def plain(figure: float | Undefined) -> float | None:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from annot.agreement import (
-    TOGETHER,
-    AgreementTable,
-    Bootstrap,
-    Interval,
-    Summary,
-    Undefined,
-    agreement_table,
-    to_json,
-)
-from annot.agreement.missing import POLICIES
+from annot.agreement import COEFFICIENTS, AgreementTable, Bootstrap, agreement_table, to_json
+from annot.agreement.missing import IN_WORDS, POLICIES
 from annot.errors import MissingInput
 from annot.records import Judgement
-from annot.report.study import interval, value
+from annot.report.agreed import (
+    EVERY_HEADINGS,
+    HEADLINE,
+    KEY,
+    every_rows,
+    headline_rows,
+    intervals_in_words,
+    policy_in_words,
+    query_rows,
+    share,
+)
+from annot.report.reasons import STATISTICS, lines, reasons
 from annot.report.text import text_table
 from annot.steps.names import check_name
 from annot.steps.outcome import Outcome, outcome_of
@@ -27,8 +30,7 @@ from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.workspace import Workspace, write_file
 
-SHOWN = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
-"""The coefficients of CSFCube's Table 2, in its order."""
+SHOWN = HEADLINE
 
 
 def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
@@ -51,18 +53,44 @@ def compute(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> 
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        outcome = outcome_of(session)
-        facets = {query.query_id: query.facet for query in read_queries(session)}
+    outcome, facets = _judged(ws)
     return table_of(ws, outcome, facets, missing=missing or ws.settings.judging.missing, binarised_at=binarised_at)
 
 
+def at_each_grade(ws: Workspace) -> tuple[AgreementTable, ...]:
+    """The headline coefficients, "this grade or higher" against lower, at each grade but the lowest.
+
+    None on a scale of two grades, which is binary as it is.
+    """
+    outcome, facets = _judged(ws)
+    missing, grades = ws.settings.judging.missing, ws.settings.scale.grades
+    return tuple(
+        table_of(ws, outcome, facets, missing=missing, binarised_at=grade, coefficients=HEADLINE)
+        for grade in (grades[1:] if len(grades) > 2 else ())
+    )
+
+
+def _judged(ws: Workspace) -> tuple[Outcome, dict[str, str]]:
+    """The outcome, and the facet of each query."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        return outcome_of(session), {query.query_id: query.facet for query in read_queries(session)}
+
+
 def table_of(
-    ws: Workspace, outcome: Outcome, facets: dict[str, str], *, missing: str, binarised_at: int | None
+    ws: Workspace,
+    outcome: Outcome,
+    facets: dict[str, str],
+    *,
+    missing: str,
+    binarised_at: int | None,
+    coefficients: Sequence[str] = tuple(COEFFICIENTS),
 ) -> AgreementTable:
     """The agreement of one state of the study. Raises MissingInput when nothing is judged."""
     if not outcome.judgements:
-        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+        raise MissingInput(
+            "no judgements",
+            hint="bring them in with `annot pull`, or from a file with `annot import judgements FILE`",
+        )
     return agreement_table(
         with_what_was_asked(outcome),
         outcome.decisions,
@@ -71,6 +99,7 @@ def table_of(
         missing=missing,
         binarised_at=binarised_at,
         bootstrap=Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed),
+        coefficients=coefficients,
     )
 
 
@@ -87,86 +116,36 @@ def as_data(table: AgreementTable) -> Any:
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The table as text: a line for each facet, before and after; on request each query, each coefficient."""
+    titles = [table.titles[name] for name in HEADLINE]
     scale = "" if table.binarised_at is None else f"; grade {table.binarised_at} or higher against lower"
-    parts = [f"missing judgements: {table.missing}{scale}; median over queries, {_interval_kind(table)}"]
-    names = [table.titles[name] for name in SHOWN]
-    rows: list[list[object]] = []
-    for group in table.groups:
-        for when in ("before", "after"):
-            summaries = getattr(group, when)
-            figures = [f"{value(name, summaries[name].median)} {interval(summaries[name], 'median')}" for name in SHOWN]
-            rows.append([group.name, when, *figures, group.n_queries, group.n_pairs])
-    parts.append(text_table(["facet", "adjudication", *names, "queries", "pairs"], rows))
-    if every:
-        parts.append(_every_coefficient(table))
-    shares = [
-        [
-            group.name,
-            _share(group.disputed.pooled.value),
-            _share(group.overruled.pooled.value),
-            _share(group.overruled.mean),
-        ]
-        for group in table.groups
+    parts = [
+        f"missing judgements: {table.missing}{scale}\n{IN_WORDS[table.missing]}",
+        f"Median over queries. {intervals_in_words(table)}\n{KEY}",
+        text_table(["facet", "adjudication", *titles], headline_rows(table)),
     ]
-    headings = ["facet", "needed adjudication", "over-ruled", "over-ruled, mean per query"]
-    parts.append(text_table(headings, shares))
-    parts += _explanations(table)
+    if every:
+        parts.append(text_table([one.lower() for one in EVERY_HEADINGS], every_rows(table)))
+    parts.append(_shares(table))
+    names, statistics = (tuple(table.titles), STATISTICS) if every else (HEADLINE, ("median",))
+    parts += lines(reasons(table, names=names, statistics=statistics))
     if per_query:
-        lines = [
-            [one.query_id, when, *(value(name, getattr(one, when)[name]) for name in SHOWN), one.n_pairs]
-            for one in table.queries
-            for when in ("before", "after")
-        ]
-        parts.append(text_table(["query", "adjudication", *names, "pairs"], lines))
+        parts.append(text_table(["query", "adjudication", *titles, "pairs"], query_rows(table)))
     return "\n\n".join(parts)
 
 
-def _explanations(table: AgreementTable) -> list[str]:
-    """Why a coefficient has no value on a query, each reason once with its queries."""
-    reasons: dict[str, list[str]] = {}
-    for group in table.groups:
-        if group.name != TOGETHER:
-            continue
-        for when in ("before", "after"):
-            for name in SHOWN:
-                summary: Summary = getattr(group, when)[name]
-                for query_id, reason in summary.undefined.items():
-                    reasons.setdefault(f"{table.titles[name]} {when} adjudication: {reason}", []).append(query_id)
-    return [f"undefined, and left out: {reason}\n  {', '.join(names)}" for reason, names in reasons.items()]
-
-
-def _interval_kind(table: AgreementTable) -> str:
-    for group in table.groups:
-        for summary in group.before.values():
-            if summary.intervals and isinstance(found := summary.intervals["median"].bca, Interval):
-                return f"{100 * found.level:g}% intervals from {found.resamples} resamples of whole queries (BCa)"
-    return "no intervals: too few queries"
-
-
-def _every_coefficient(table: AgreementTable) -> str:
+def _shares(table: AgreementTable) -> str:
     rows = [
         [
             group.name,
-            when,
-            table.titles[name],
-            value(name, summary.median),
-            interval(summary, "median"),
-            value(name, summary.mean),
-            interval(summary, "mean"),
-            value(name, summary.q1),
-            value(name, summary.q3),
-            value(name, summary.pooled),
-            interval(summary, "pooled"),
-            summary.n_queries,
-            summary.n_pairs,
+            share(group.disputed, "pooled", digits=2),
+            f"{group.disputed.pooled.count}/{group.disputed.pooled.of}",
+            share(group.overruled, "pooled", digits=2),
+            "undefined" if group.not_settled else f"{group.overruled.pooled.count}/{group.overruled.pooled.of}",
+            share(group.overruled, "mean", digits=2),
+            group.overruled.n_queries,
         ]
         for group in table.groups
-        for when in ("before", "after")
-        for name, summary in getattr(group, when).items()
     ]
-    headings = ["facet", "adjudication", "coefficient", "median", "", "mean", "", "Q1", "Q3", "pooled", ""]
-    return text_table([*headings, "queries", "pairs"], rows)
-
-
-def _share(fraction: float | Undefined) -> str:
-    return "-" if isinstance(fraction, Undefined) else f"{100 * fraction:.2f}%"
+    headings = ["facet", "needed adjudication", "given to two or more", "over-ruled", "with two grades or more"]
+    told = [text_table([*headings, "over-ruled, mean per query", "queries"], rows), policy_in_words(table)]
+    return "\n".join(one for one in told if one)

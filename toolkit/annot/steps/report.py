@@ -95,6 +95,7 @@ def _chain(ws: Workspace, files: Mapping[Path, str]) -> Iterator[tuple[str, str]
 
 def _read(ws: Workspace) -> Study:
     agreement = agreement_step.compute(ws, missing=None, binarised_at=None)
+    binarised = agreement_step.at_each_grade(ws)
     runs = len(list(ws.runs.glob("*.run"))) if (ws.exports / "qrels.txt").is_file() else 0
     evaluated = evaluate_step.compute(ws, files=(), dialect=None) if runs else None
     mattering = _mattering(ws) if runs > 1 else None
@@ -118,6 +119,7 @@ def _read(ws: Workspace) -> Study:
             open=len(outcome.open),
             decisions=outcome.decisions,
             agreement=agreement,
+            binarised=binarised,
             diagnosed=diagnosis_step.of_outcome(ws, outcome, {one.query_id: one.facet for one in queries}),
             evaluated=evaluated,
             mattering=mattering,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from annot.report.document import Document, Section
-from annot.report.sections.agreement import adjudication, agreement
+from annot.report.sections.adjudication import adjudication
+from annot.report.sections.agreement import agreement, each_query
 from annot.report.sections.assessors import assessors
 from annot.report.sections.collection import corpus, pools
 from annot.report.sections.evaluation import evaluation
@@ -38,4 +39,5 @@ def _sections(study: Study) -> list[Section]:
         sections.append(evaluation(study, study.evaluated))
     if study.mattering is not None:
         sections.append(mattering(study.mattering))
+    sections.append(each_query(study))
     return sections
