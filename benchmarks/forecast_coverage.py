@@ -29,7 +29,7 @@ from annot.agreement.joint import JointGrades, coefficient, interval, joint_grad
 from annot.agreement.ratings import ratings_of  # noqa: E402
 from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design  # noqa: E402
 from annot.records import Judgement  # noqa: E402
-from annot.steps import imports  # noqa: E402
+from annot.steps import imports, init  # noqa: E402
 from annot.steps.agreement import with_what_was_asked  # noqa: E402
 from annot.steps.outcome import outcome_of  # noqa: E402
 from annot.store.database import open_store  # noqa: E402
@@ -73,7 +73,7 @@ def main() -> None:
 def csfcube(folder: Path) -> JointGrades:
     """What the two assessors of each pair said, as `annot import csfcube` brings it in."""
     with tempfile.TemporaryDirectory() as name:
-        (Path(name) / "annot.toml").write_text("")
+        init.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))
         imports.csfcube(ws, folder, dry_run=False)
         with open_store(ws.database_url, create=False) as store, store.read() as session:
