@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.hours import cost_of
 from annot.forecast.held import held, interval_of, too_few
+from annot.forecast.hours import cost_of
 from annot.forecast.labour import Labour, labour_of
 from annot.forecast.redrawing import own_share, redrawn
 from annot.forecast.results import Design, DesignForecast, Estimate, Rules, Unknown

@@ -21,7 +21,7 @@ Tables = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int64]
 
 MIN_QUERIES = 4
-"""With three queries and intervals at 95%, some 86% were held; with four, about 90%."""
+"""Of intervals at 95%, pilots of three CSFCube queries gave 70 to 90 of 100 that held, of four 82 to 98."""
 
 
 @dataclass(frozen=True, slots=True)
