@@ -1,6 +1,6 @@
 """Count how often the forecast of a design from a small pilot holds what then comes: pilots of CSFCube's queries.
 
-    python benchmarks/forecast_coverage.py CSFCUBE_FOLDER [--pilots 40] [--sizes 3 5 8 12] [--simulations 60]
+    python benchmarks/forecast_coverage.py CSFCUBE_FOLDER [--pilots 40] [--sizes 4 5 8 12] [--simulations 60]
 
 Each pilot is drawn from the 33 queries of two facets, and a design of 123 pairs a query is forecast from it at 95%.
 `all`: a design of 33 queries, against all 33 (the pilot's among them, so somewhat more are held than of a study to
@@ -8,7 +8,15 @@ come). `rest`: a design of as many queries as are left, against these. Grades an
 times, so they are planted: two people at 30 and 60 seconds, queries that differ by 0.3 (logarithm), pairs by 0.5.
 Prints a line a size and target: intervals of 100 that held, and their mean length.
 
-MEASURED
+Measured with 40 pilots (all / rest; with 40, 95 of 100 may well show as 88 to 100):
+
+    queries  alpha    width    disputes  hours
+          4  85 / 82  98 / 90   92 / 92  92 / 92
+          5  95 / 85  98 / 98   90 / 85  98 / 95
+          8  98 / 92  98 / 98   98 / 95  98 / 98
+         12 100 / 98  92 / 92  100 / 98  98 / 92
+
+With pilots taken at their word, of 5 queries: alpha 55 / 55, width 52 / 50, disputes 55 / 57.
 """
 
 from __future__ import annotations
@@ -29,7 +37,7 @@ from annot.agreement.joint import JointGrades, coefficient, interval, joint_grad
 from annot.agreement.ratings import ratings_of  # noqa: E402
 from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design  # noqa: E402
 from annot.records import Judgement  # noqa: E402
-from annot.steps import imports  # noqa: E402
+from annot.steps import imports, init  # noqa: E402
 from annot.steps.agreement import with_what_was_asked  # noqa: E402
 from annot.steps.outcome import outcome_of  # noqa: E402
 from annot.store.database import open_store  # noqa: E402
@@ -45,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pilots", type=int, default=40)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[3, 5, 8, 12])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[4, 5, 8, 12])
     parser.add_argument("--simulations", type=int, default=60)
     options = parser.parse_args()
     whole = csfcube(options.folder)
@@ -73,7 +81,7 @@ def main() -> None:
 def csfcube(folder: Path) -> JointGrades:
     """What the two assessors of each pair said, as `annot import csfcube` brings it in."""
     with tempfile.TemporaryDirectory() as name:
-        (Path(name) / "annot.toml").write_text("")
+        init.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))
         imports.csfcube(ws, folder, dry_run=False)
         with open_store(ws.database_url, create=False) as store, store.read() as session:

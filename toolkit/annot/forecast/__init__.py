@@ -5,7 +5,8 @@ MAD), and a time further than `fence` widths from the middle is left out of the 
 winsorised mean beside it, each idle time would still count as a long one, and all the hours to come with it.)
 Intervals say where the future falls, not only its mean: they carry what is uncertain in the rate so far and the chance
 in what is still to come. Times of one query go together (its difficulty is theirs), so queries are the units of chance;
-while fewer than `MIN_FREEDOM` degrees of freedom stand behind that, single judgements are, and the result says so.
+while fewer than `MIN_FREEDOM` degrees of freedom stand behind that, single judgements are, and the result says so. Of
+a design, intervals also carry that its pilot is small, and there are none from fewer than `MIN_QUERIES` queries.
 The clock is an argument. What has no value is `Unknown`, with the reason in words.
 """
 

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.hours import cost_of, tails
+from annot.forecast.held import held, interval_of, too_few
+from annot.forecast.hours import cost_of
 from annot.forecast.labour import Labour, labour_of
-from annot.forecast.redrawing import MIN_QUERIES, own_share, redrawn
-from annot.forecast.results import Design, DesignForecast, Estimate, Range, Rules, Unknown
+from annot.forecast.redrawing import own_share, redrawn
+from annot.forecast.results import Design, DesignForecast, Estimate, Rules, Unknown
 from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.forecast.times import latest_counting
 from annot.records import Judgement
@@ -83,29 +84,29 @@ def simulate_design(
     labour = labour_of(by_assessor, fence=rules.fence)
     drawn = _simulated(design, asked, labour, together, simulations, rules)
 
-    few_timed = None if isinstance(labour, Unknown) else _too_few(len(labour.query_ids), "with times")
-    few_judged = None if isinstance(together, Unknown) else _too_few(len(together.tables), "")
+    few_timed = None if isinstance(labour, Unknown) else too_few(len(labour.query_ids), "with times")
+    few_judged = None if isinstance(together, Unknown) else too_few(len(together.tables), "")
     if isinstance(labour, Unknown):
         judging = Estimate(labour, labour)
     else:
-        judging = Estimate(labour.expected(asked), few_timed or _held(drawn.hours, rules.level))
+        judging = Estimate(labour.expected(asked), few_timed or held(drawn.hours, rules.level))
     disputed = settling = Estimate(together, together) if isinstance(together, Unknown) else Estimate(0.0, ONCE)
     hours, priced = judging, JUDGING_ALONE
     if isinstance(together, Together):
         p = together.tables / together.tables.sum(axis=1, keepdims=True)
         share = float(p[:, together.disputed].sum(axis=1).mean())
-        disputed = Estimate(share, few_judged or _held(drawn.disputed / pairs, rules.level))
+        disputed = Estimate(share, few_judged or held(drawn.disputed / pairs, rules.level))
         rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence)
         # Where the pilot has no dispute none is expected, and no time is needed.
         value = settling_value(rate, share * pairs)
         draws = settling_draws(rate, drawn.disputed, rules)
-        settling = Estimate(value, _interval(value, few_judged, draws, rules.level))
+        settling = Estimate(value, interval_of(value, few_judged, draws, rules.level))
         if not isinstance(value, Unknown):
             priced = ALL
             if not isinstance(judging.value, Unknown):
                 total = draws if isinstance(draws, Unknown) else drawn.hours + draws
                 value = judging.value + value
-                hours = Estimate(value, _interval(value, few_timed or few_judged, total, rules.level))
+                hours = Estimate(value, interval_of(value, few_timed or few_judged, total, rules.level))
     return DesignForecast(
         design=design,
         pairs=pairs,
@@ -148,7 +149,7 @@ def _simulated(
         if isinstance(together, Together):
             again = redrawn(len(distributions), rng)
             like = again.picked(design.queries, rng)
-            chances = again.future(distributions, share)
+            chances = np.maximum(again.future(distributions, share), 0.0)
             chances /= chances.sum(axis=1, keepdims=True)
             study = rng.multinomial(design.pool_size, chances[like])
             disputed[at] = study[:, together.disputed].sum()
@@ -183,7 +184,7 @@ def _coefficient(
         value: float | Unknown = together.coefficient(p * design.pool_size * design.queries / len(p))
     except UndefinedStatistic as reason:
         value = Unknown(str(reason))
-    return Estimate(value, few or _held(values, level))
+    return Estimate(value, few or held(values, level))
 
 
 def _width(design: Design, together: Together | Unknown, few: Unknown | None, widths: Array, level: float) -> Estimate:
@@ -193,7 +194,7 @@ def _width(design: Design, together: Together | Unknown, few: Unknown | None, wi
     if isinstance(together, Together) and len(together.tables) == 1:
         assert few is not None
         return Estimate(few, few)
-    return Estimate(float(np.nanmedian(widths)), few or _held(widths, level))
+    return Estimate(float(np.nanmedian(widths)), few or held(widths, level))
 
 
 def _why_none(design: Design, together: Together | Unknown, values: Array) -> Unknown | None:
@@ -204,29 +205,6 @@ def _why_none(design: Design, together: Together | Unknown, values: Array) -> Un
     if np.isnan(values).all():
         return Unknown(f"in none of {len(values)} simulated studies had the coefficient a value")
     return None
-
-
-def _too_few(n: int, what: str) -> Unknown | None:
-    if n >= MIN_QUERIES:
-        return None
-    queries = " ".join(word for word in (str(n), "query" if n == 1 else "queries", what) if word)
-    return Unknown(f"a pilot of {queries} does not tell how queries differ, {MIN_QUERIES} would")
-
-
-def _interval(value: float | Unknown, few: Unknown | None, draws: Array | Unknown, level: float) -> Range | Unknown:
-    if isinstance(value, Unknown):
-        return value
-    return few or (draws if isinstance(draws, Unknown) else _held(draws, level))
-
-
-def _held(draws: Array, level: float) -> Range | Unknown:
-    """Where one more draw falls with probability `level`: by ranks, as few draws do not reach the tails."""
-    defined = draws[~np.isnan(draws)]
-    fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
-    if len(defined) < fewest:
-        return Unknown(f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval, {fewest} needed")
-    low, high = np.quantile(defined, tails(level), method="weibull")
-    return Range(float(low), float(high), level)
 
 
 def _covers(labour: Labour | Unknown, together: Together | Unknown, level: float) -> str:

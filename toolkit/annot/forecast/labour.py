@@ -32,7 +32,7 @@ class Labour:
 
     def simulated(self, asked: int, redrawn: Redrawn, like: Indices, people: int, rng: np.random.Generator) -> float:
         """Hours of one study, whose queries are `like` those of the pilot as it is `redrawn`."""
-        queries = redrawn.future(self.by_query, 1.0)[like]
+        queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
         return asked * float(queries.mean() * self._team(people, rng).mean()) / HOUR
 
     def _team(self, people: int, rng: np.random.Generator) -> Array:

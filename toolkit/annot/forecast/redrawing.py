@@ -1,9 +1,11 @@
 """A pilot that might as well have been: what its queries show of queries to come, and how far they may mislead.
 
 A pilot of P queries knows the mean over all queries up to its own chance, and how queries differ from that mean still
-less. Each redrawing holds one answer to both that fits the pilot: queries get weights (Rubin 1981, The Bayesian
-bootstrap, Annals of Statistics 9, 130-134), and as with Student's t one draw of the chi-square distribution with P - 1
-degrees of freedom widens or narrows both the error of the mean and the differences between queries.
+less. Each redrawing holds one answer to both that fits the pilot, as Student's t does: one draw of the chi-square
+distribution with P - 1 degrees of freedom says by how much queries differ more or less than the pilot's do, and the
+mean is off by a normal deviate on that scale. Which of the pilot's queries those to come are like has weights of its
+own (Rubin 1981, The Bayesian bootstrap, Annals of Statistics 9, 130-134).
+`benchmarks/forecast_coverage.py` measures how often such intervals hold what then comes.
 """
 
 from __future__ import annotations
@@ -18,10 +20,8 @@ Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int64]
 
-MIN_QUERIES = 3
-"""Of two queries a single difference is known: it says nothing of how queries differ."""
-LEAST_WEIGHT = 0.02
-"""The least concentration of the weights of the mean; below, one query has all the weight anyway."""
+MIN_QUERIES = 4
+"""Of intervals at 95%, pilots of three CSFCube queries gave 70 to 90 of 100 that held, of four 82 to 98."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class Redrawn:
     """One redrawing of a pilot of P queries."""
 
     mean: Array
-    """Shape (P,), sum 1: the weights of the queries in the mean of all queries."""
+    """Shape (P,), sum 1: the weights of the queries in the mean of all queries. Some may be negative, as that mean may
+    lie outside of the pilot's queries."""
     mix: Array
     """Shape (P,), sum 1: how often a query to come is like each of the pilot's."""
     scale: float
@@ -40,31 +41,29 @@ class Redrawn:
         return rng.choice(len(self.mix), size=n, p=self.mix)
 
     def future(self, values: Array, share: float) -> Array:
-        """What queries like each of the pilot's show, none below 0.
+        """What queries like each of the pilot's show.
 
         values: shape (P, ...), what the pilot's queries show. share: how much of their variance is theirs and not
         chance; the mean's error keeps both, as both are in the pilot's mean.
         """
         around = values - np.tensordot(self.mix, values, axes=1)
-        return np.maximum(np.tensordot(self.mean, values, axes=1) + math.sqrt(share) * self.scale * around, 0.0)
+        return np.asarray(np.tensordot(self.mean, values, axes=1) + math.sqrt(share) * self.scale * around)
 
 
 def redrawn(n: int, rng: np.random.Generator) -> Redrawn:
     """Redraw a pilot of n queries; one that is too small is taken at its word.
 
-    Weights of Dirichlet's distribution with concentration a have a weighted mean of variance s^2 (n - 1) / n /
-    (n a + 1), s^2 the variance of the queries; a is such that this is s^2 / n times the squared scale. Differences in a
-    mix of concentration 1 have variance s^2 (n - 1) / (n + 1) on average, which is made good.
+    Deviates g, less their mean, weigh the queries so that their weighted mean has variance s^2 / n, s^2 the variance of
+    the queries. Differences in a mix of Dirichlet's distribution with concentration 1 have variance s^2 (n - 1) /
+    (n + 1) on average, which is made good.
     """
     if n < MIN_QUERIES:
         even = np.full(n, 1 / n)
         return Redrawn(even, even, math.sqrt(n / max(1, n - 1)))
     chi = rng.chisquare(n - 1) / (n - 1)
-    concentration = max(((n - 1) * chi - 1) / n, LEAST_WEIGHT)
-    # Gamma variates of so small a shape may all be 0 in floating point; then one query has all the weight.
-    gammas = rng.standard_gamma(np.full(n, concentration))
-    mean = gammas / gammas.sum() if gammas.sum() > 0 else np.eye(n)[rng.integers(n)]
-    return Redrawn(mean, rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
+    deviates = rng.standard_normal(n)
+    off = (deviates - deviates.mean()) / math.sqrt(n * (n - 1) * chi)
+    return Redrawn(1 / n + off, rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
 
 
 def own_share(tables: Tables) -> float:
