@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
-    0: ("errors", "records", "settings", "ordering", "seeding", "multiplicity", "spreadsheet", "undefined"),
+    0: ("errors", "records", "settings", "ordering", "seeding", "multiplicity", "spreadsheet", "undefined", "idling"),
     1: (
         "formats",
         "corpus",

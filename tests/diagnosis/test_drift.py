@@ -37,7 +37,7 @@ def study(seed: int, *, queries: int = 20, change: str | None = None, days: int 
                 if late and change == "agreement":
                     grade = int(rng.integers(4))
                 judged.append(Judgement(query_id, doc_id, name, grade, judged_at=moment, lead_time=float(seconds)))
-    panel = panel_of(judged, [], {f"q{q:02}": "method" for q in range(queries)}, scale=(0, 1, 2, 3))
+    panel = panel_of(judged, [], {f"q{q:02}": "method" for q in range(queries)}, scale=(0, 1, 2, 3), open_pairs=())
     return panel, sequences_of(judged, plan)
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_tested_is_said() -> None:
     assert not by["a1", "speed", "day"].changed
     assert isinstance(by["a1", "speed", "position"].p_value, float)
     judged = [Judgement("q1", f"d{i}", "a1", 1) for i in range(30)]
-    alone = panel_of(judged, [], {"q1": "method"}, scale=(0, 1))
+    alone = panel_of(judged, [], {"q1": "method"}, scale=(0, 1), open_pairs=())
     reasons = {one.measure: one.p_value for one in drifts(alone, sequences_of(judged, []), **RULES)}
     assert set(reasons.values()) == {Undefined("0 judgements to measure it by, expected 20")}
 

@@ -24,11 +24,16 @@ class JudgedSequence:
     grades: npt.NDArray[np.int64]
     """Shape (n,), as given."""
     seconds: Array
-    """Shape (n,), nan where no time was taken."""
+    """Shape (n,), nan where no time was taken; 0 is no time either."""
     days: tuple[str, ...] | None
     """The day of each judgement (ISO 8601, UTC); None where a moment is missing."""
     order: str
     """What the order follows: `judged_at` or the plan's `position`."""
+
+    @property
+    def timed(self) -> npt.NDArray[np.bool_]:
+        """Shape (n,), true where there is a time."""
+        return np.greater(self.seconds, 0)
 
     @property
     def stretches(self) -> npt.NDArray[np.int64]:

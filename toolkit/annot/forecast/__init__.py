@@ -25,7 +25,7 @@ from annot.forecast.results import (
     Unknown,
 )
 from annot.forecast.study import forecast
-from annot.forecast.times import winsorised
+from annot.idling import winsorised
 
 __all__ = [
     "AssessorForecast",

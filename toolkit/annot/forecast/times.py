@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
@@ -10,19 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.forecast.results import PairTime, Unknown
+from annot.idling import fences, winsorised
 from annot.records import Judgement
 
 Array = npt.NDArray[np.float64]
 
-NARROWEST = 0.1
-"""The least width of the logarithms of times: where most times are equal, none would be allowed to differ."""
 NO_TIMES = Unknown("no judgement has a time yet")
-
-
-def winsorised(seconds: Array, *, fence: float) -> Array:
-    """Times, shape (n,), all above 0, with those beyond the fences pulled in to them."""
-    low, high = fences(seconds, fence)
-    return np.clip(seconds, low, high)
 
 
 def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Unknown:
@@ -36,17 +28,10 @@ def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Unknown:
         n_without=len(given) - len(times),
         median=float(np.median(times)),
         mean=float(times[(times >= low) & (times <= high)].mean()),
-        winsorised=float(np.clip(times, low, high).mean()),
+        winsorised=float(winsorised(times, fence=fence).mean()),
         n_slow=int((times > high).sum()),
         n_fast=int((times < low).sum()),
     )
-
-
-def fences(seconds: Array, fence: float) -> tuple[float, float]:
-    logs = np.log(seconds)
-    middle = float(np.median(logs))
-    width = max(NARROWEST, 1.4826 * float(np.median(np.abs(logs - middle))))
-    return math.exp(middle - fence * width), math.exp(middle + fence * width)
 
 
 def latest_counting(judgements: Iterable[Judgement]) -> list[Judgement]:

@@ -26,7 +26,7 @@ from annot.diagnosis import (
     severities,
 )
 
-TOLERANCE, MAX_STEPS = 1e-6, 500
+TOLERANCE, MAX_STEPS = 1e-9, 50_000
 """Of the expectation-maximisation of Dawid and Skene's model."""
 
 
