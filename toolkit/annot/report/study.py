@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annot.agreement import PERCENTAGES, AgreementTable, GroupAgreement, Interval, Summary, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
-from annot.report.diagnosed import Diagnosed
+from annot.report.diagnosed import Looked
 from annot.reusability import DoesItMatter
 from annot.settings import Settings
 
@@ -32,7 +32,7 @@ class Study:
     """Pairs in dispute without a decision."""
     decisions: tuple[Decision, ...]
     agreement: AgreementTable
-    diagnosed: Diagnosed
+    diagnosed: Looked
     evaluated: Evaluated | None
     mattering: DoesItMatter | None
     """None where there are fewer than two runs to rank."""
