@@ -207,7 +207,9 @@ def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
 
 def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> None:
     judgements = [
-        Judgement(f"q{i % 3}", f"d{i:02}", name, int(name == "a2" and i < 4)) for i in range(30) for name in ("a1", "a2")
+        Judgement(f"q{i % 3}", f"d{i:02}", name, int(name == "a2" and i < 4))
+        for i in range(30)
+        for name in ("a1", "a2")
     ]
     judgements += [Judgement(f"q{i % 3}", f"e{i:02}", name, 1) for i in range(9) for name in ("a3", "a4")]
     agreed = [Decision(f"q{i % 3}", f"d{i:02}", 0, "agreed") for i in range(4, 30)]

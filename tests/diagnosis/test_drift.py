@@ -11,7 +11,7 @@ from annot.diagnosis.change_tests import orders_of
 from annot.records import Assignment, Judgement
 from scipy import stats
 
-RULES = {"fence": 3.0, "alpha": 0.05, "permutations": 999, "seed": 3}
+RULES = {"fence": 3.0, "power": None, "alpha": 0.05, "permutations": 999, "seed": 3}
 
 
 def study(seed: int, *, queries: int = 20, change: str | None = None, days: int = 5):
@@ -131,7 +131,7 @@ def test_only_the_one_who_changes_is_named() -> None:
     right = 0
     for seed in range(8):
         panel, sequences, guilty = overlapping(seed, per_pair=bool(seed % 2), one_order=seed % 4 > 1)
-        result = drifts(panel, sequences, fence=3.0, alpha=0.02, permutations=2000, seed=13)
+        result = drifts(panel, sequences, fence=3.0, alpha=0.02, power=None, permutations=2000, seed=13)
         right += {one.assessor for one in result if one.changed} == {guilty}
     assert right >= enough
 
@@ -158,13 +158,24 @@ def test_a_change_as_large_as_is_called_detectable_is_mostly_found() -> None:
     assert 1.05 < plain.detectable < 1.6
 
 
+def test_with_few_queries_it_is_said_that_no_change_could_be_found() -> None:
+    """Four queries have 24 orders: none is so rare as to be told from chance at one in a hundred."""
+    rng = np.random.default_rng(1)
+    judged = [Judgement(f"q{i // 30}", f"d{i:03}", "a1", i % 2, lead_time=rng.lognormal(3.4, 0.1)) for i in range(120)]
+    panel = panel_of(judged, [], {f"q{q}": "method" for q in range(4)}, scale=(0, 1), open_pairs=())
+    result = drifts(panel, sequences_of(judged, [], by_clock=False), **(RULES | {"alpha": 0.01, "power": 0.8}))
+    (speed,) = [one for one in result if (one.measure, one.axis) == ("speed", "position")]
+    assert isinstance(speed.detectable, Undefined)
+    assert "too few queries" in speed.detectable.reason
+
+
 def timed_only(seconds: np.ndarray) -> Drift:
     """The test of speed over positions for one assessor of 40 queries of 10 pairs."""
     judged = [
         Judgement(f"q{i // 10:02}", f"d{i:03}", "a1", i % 2, lead_time=float(one)) for i, one in enumerate(seconds)
     ]
     panel = panel_of(judged, [], {f"q{q:02}": "method" for q in range(40)}, scale=(0, 1), open_pairs=())
-    result = drifts(panel, sequences_of(judged, [], by_clock=False), **RULES)
+    result = drifts(panel, sequences_of(judged, [], by_clock=False), **(RULES | {"power": 0.8}))
     return next(one for one in result if (one.measure, one.axis) == ("speed", "position"))
 
 

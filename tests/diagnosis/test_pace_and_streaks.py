@@ -148,6 +148,10 @@ def test_order_follows_the_clock_else_the_plan() -> None:
 
 def test_a_hidden_repeat_moves_no_first_judgement() -> None:
     plan = [Assignment("q1", "d1", "a1", 1), Assignment("q1", "d2", "a1", 2), Assignment("q1", "d1", "a1", 3, 2)]
-    judged = [Judgement("q1", "d1", "a1", 0), Judgement("q1", "d2", "a1", 1), Judgement("q1", "d1", "a1", 2, occasion=2)]
+    judged = [
+        Judgement("q1", "d1", "a1", 0),
+        Judgement("q1", "d2", "a1", 1),
+        Judgement("q1", "d1", "a1", 2, occasion=2),
+    ]
     (one,) = sequences_of(judged, plan, by_clock=True)
     assert one.grades.tolist() == [0, 1]

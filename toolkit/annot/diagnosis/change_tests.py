@@ -13,10 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annot.undefined import Undefined
+
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 AT_ONCE = 2_000_000
 """Numbers permuted at a time: what bounds the memory."""
+TRIED = (1.0, 1.4, 2.0, 3.0)
+"""Times the change that would be found were there many queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ def tests_of(
     middles: list[list[Array]] = [[] for _ in series]
     between: list[list[Array]] = [[] for _ in series]
     member = None if day is None else (day[:, None] == np.arange(int(day.max()) + 1)).astype(np.float64)
-    for start in range(0, permutations, max(1, AT_ONCE // n)):
-        orders = orders_of(stretch, min(max(1, AT_ONCE // n), permutations - start), rng)
+    for size in _batches(n, permutations):
+        orders = orders_of(stretch, size, rng)
         for at, one in enumerate(centred):
             permuted = one[orders]
             sums = np.cumsum(permuted, axis=1)[:, :-1]
@@ -74,6 +78,41 @@ def tests_of(
             )
         )
     return found
+
+
+def detectable(
+    values: Array, stretch: Index, tested: SeriesTested, *, p_value: float, power: float, rng: np.random.Generator
+) -> float | Undefined:
+    """About the least change half-way that the test of positions would find at `p_value` with the given `power`.
+
+    A change of delta lifts the cumulative sum half-way by n / 4 times delta: where there are many queries, that against
+    its spread is all. But permuted orders carry the change with them, the more of it the fewer the queries; so the
+    power is counted, over permuted orders as so many studies, and larger changes are tried until it is reached.
+    """
+    from scipy.special import ndtri
+
+    n, permutations = len(values), len(tested.peaks)
+    naive = 4 / n * (float(np.quantile(tested.peaks, 1 - p_value)) + float(ndtri(power)) * tested.middle)
+    step = np.where(np.arange(n) < n / 2, 0.0, 1.0)
+    step -= step.mean()
+    centred = values - values.mean()
+    in_place = np.cumsum(step)[:-1]
+    for times in TRIED:
+        found, chance = [], []
+        for size in _batches(n, permutations):
+            orders = orders_of(stretch, size, rng)
+            noise = np.cumsum(centred[orders], axis=1)[:, :-1]
+            found.append(np.abs(noise + times * naive * in_place).max(axis=1))
+            chance.append(np.abs(noise + times * naive * np.cumsum(step[orders], axis=1)[:, :-1]).max(axis=1))
+        bound = float(np.quantile(np.concatenate(chance), 1 - p_value))
+        if float((np.concatenate(found) > bound).mean()) >= power:
+            return times * naive
+    return Undefined("too few queries: orders of so few differ too little for any change to be told from chance")
+
+
+def _batches(n: int, permutations: int) -> list[int]:
+    most = max(1, AT_ONCE // n)
+    return [min(most, permutations - start) for start in range(0, permutations, most)]
 
 
 def orders_of(stretch: Index, permutations: int, rng: np.random.Generator) -> Index:

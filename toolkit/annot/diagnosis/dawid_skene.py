@@ -81,9 +81,7 @@ def dawid_skene(counts: npt.ArrayLike, *, tolerance: float, max_steps: int) -> D
     counts: shape (N, M, G), how often assessor m said g of pair n; every pair has at least one.
     """
     counts = np.asarray(counts, dtype=np.float64)
-    rows, of_pair, times = np.unique(
-        counts.reshape(len(counts), -1), axis=0, return_inverse=True, return_counts=True
-    )
+    rows, of_pair, times = np.unique(counts.reshape(len(counts), -1), axis=0, return_inverse=True, return_counts=True)
     em = _Em(rows, times.astype(np.float64), counts.shape[2])
     at = em.start()
     steps, converged = 1, False
@@ -97,9 +95,7 @@ def dawid_skene(counts: npt.ArrayLike, *, tolerance: float, max_steps: int) -> D
         second = em.step(first)
         at, tried = em.leap(at, first, second, most=max_steps - steps - 1)
         steps += 1 + tried
-    return DawidSkene(
-        at.posterior[of_pair.reshape(-1)], *em.apart(at.parameters), at.log_likelihood, steps, converged
-    )
+    return DawidSkene(at.posterior[of_pair.reshape(-1)], *em.apart(at.parameters), at.log_likelihood, steps, converged)
 
 
 class _State(NamedTuple):

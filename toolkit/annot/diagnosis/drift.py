@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.assessors import severity_fit
-from annot.diagnosis.change_tests import SeriesTested, tests_of
+from annot.diagnosis.change_tests import SeriesTested, detectable, tests_of
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
-from annot.idling import fences
+from annot.idling import winsorised
 from annot.multiplicity import holm
 from annot.seeding import generator
 from annot.undefined import Undefined, Value
@@ -32,8 +32,6 @@ Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]
 Axis = Literal["position", "day"]
 FEWEST, FEWEST_DAYS = 20, 3
-POWER = 0.8
-"""The chance at which a change counts as detectable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,8 @@ class Drift:
     levels: tuple[Level, ...]
     """Before and after the most likely change for position; each day for days."""
     detectable: Value
-    """For position: a change half-way of so much would be found with chance `POWER`; for speed, so many times as long."""
+    """For position: about the least change half-way that would be found with the chance asked for. In the measure's
+    unit; for speed, so many times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +89,10 @@ class _Result:
     """Not yet corrected; None where it was not tested."""
     split: int
     """The place of the last judgement before the most likely change."""
+    values: Array
+    stretch: npt.NDArray[np.int64]
+    tested: SeriesTested | None
+    """Of positions only."""
 
     @property
     def key(self) -> tuple[str, Measure, Axis]:
@@ -97,12 +100,21 @@ class _Result:
 
 
 def drifts(
-    panel: Panel, sequences: Iterable[JudgedSequence], *, fence: float, alpha: float, permutations: int, seed: int
+    panel: Panel,
+    sequences: Iterable[JudgedSequence],
+    *,
+    fence: float,
+    alpha: float,
+    power: float | None,
+    permutations: int,
+    seed: int,
 ) -> tuple[Drift, ...]:
     """Test every assessor, measure and axis for a change, at family-wise level `alpha` (Holm).
 
     Speed is the logarithm of the seconds, those beyond the fences (`idling.fences`) pulled in to them. permutations: at
-    least so many; more where so many tests need smaller p-values. Days are tested where there are three or more.
+    least so many; more where so many tests need smaller p-values. Days are tested where there are three or more. power:
+    the chance of being found at which a change counts as detectable; None does not reckon it, which takes most of the
+    time.
     """
     sequences = list(sequences)
     out: list[str] = []
@@ -118,7 +130,7 @@ def drifts(
             key = (sequence.assessor, one.against, one.known.tobytes())
             if key not in cache:
                 rng = generator(seed, "drift", sequence.assessor, str(at), *one.against)
-                cache[key] = _tested(one, out, permutations, alpha / max(1, n_tests), rng)
+                cache[key] = _tested(one, out, permutations, rng)
             results += cache[key]
         return results
 
@@ -133,19 +145,32 @@ def drifts(
         suspected = {one.key for one in told if one.drift.changed}
         clear = {one.drift.assessor for one in told if one.drift.changed and one.drift.measure != "speed"}
         if not clear - set(out):
-            return tuple(one.drift for one in told)
+            break
         asked = [one for one in told if one.drift.assessor not in out]
         clearest = _clearest(panel, sequences, asked, clear, out)
         if clearest in clear:
             settled[clearest] = [one for one in told if one.drift.assessor == clearest]
         out.append(clearest)
+    if power is None or not n_tests:
+        return tuple(one.drift for one in told)
+    return tuple(_with_detectable(one, alpha / n_tests, power, seed) for one in told)
+
+
+def _with_detectable(one: _Result, p_value: float, power: float, seed: int) -> Drift:
+    if one.tested is None:
+        return one.drift
+    rng = generator(seed, "detectable", one.drift.assessor, one.drift.measure)
+    size = detectable(one.values, one.stretch, one.tested, p_value=p_value, power=power, rng=rng)
+    if one.drift.measure == "speed" and not isinstance(size, Undefined):
+        size = math.exp(size)
+    return replace(one.drift, detectable=size)
 
 
 def _clearest(
     panel: Panel, sequences: Sequence[JudgedSequence], asked: Sequence[_Result], clear: set[str], out: Sequence[str]
 ) -> str:
     """The assessor whose change explains most; also one whose change is not clear, where others could bear it out."""
-    gains = {}
+    gains: dict[str, float] = {}
     for one in asked:
         drift = one.drift
         if drift.measure == "speed" or drift.axis != "position" or one.p is None:
@@ -190,9 +215,7 @@ def _explained(panel: Panel, sequence: JudgedSequence, drift: Drift, split: int,
     return product**2 / square / variance if square > 0 and variance > 0 else 0.0
 
 
-def _corrected(
-    one: _Result, p_value: float, alpha: float, suspected: set[tuple[str, Measure, Axis]] | None
-) -> _Result:
+def _corrected(one: _Result, p_value: float, alpha: float, suspected: set[tuple[str, Measure, Axis]] | None) -> _Result:
     changed = p_value <= alpha and (suspected is None or one.key in suspected)
     at = one.split if changed and one.drift.axis == "position" else None
     return replace(one, drift=replace(one.drift, p_value=p_value, changed=changed, at=at))
@@ -220,9 +243,8 @@ def _series(panel: Panel, sequence: JudgedSequence, out: Sequence[str], fence: f
         "severity": fair / others.sum(axis=1) - scale[own[:, 0]],
     }
     timed = np.flatnonzero(sequence.timed)
-    speed = np.zeros(0)
-    if len(timed):
-        speed = np.log(np.clip(sequence.seconds[timed], *fences(sequence.seconds[timed], fence)))
+    seconds = sequence.seconds[timed]
+    speed: Array = np.log(winsorised(seconds, fence=fence)) if len(timed) else seconds
     return [
         _Series(sequence, against, shared, compared, _days(sequence, shared)),
         _Series(sequence, (), timed, {"speed": speed}, _days(sequence, timed)),
@@ -236,9 +258,7 @@ def _days(sequence: JudgedSequence, known: npt.NDArray[np.int64]) -> npt.NDArray
     return None if len(names) < FEWEST_DAYS else np.asarray(day, dtype=np.int64)
 
 
-def _tested(
-    one: _Series, out: Sequence[str], permutations: int, strictest: float, rng: np.random.Generator
-) -> list[_Result]:
+def _tested(one: _Series, out: Sequence[str], permutations: int, rng: np.random.Generator) -> list[_Result]:
     n, name = len(one.known), one.sequence.assessor
     if n < FEWEST:
         left_out = ""
@@ -246,7 +266,14 @@ def _tested(
             left_out = f", those shared with {', '.join(sorted(out))} left out, who may change themselves"
         reason = Undefined(f"{n} judgements to measure it by, expected {FEWEST}{left_out}")
         return [
-            _Result(Drift(name, measure, axis, one.against, n, reason, False, None, (), reason), None, 0)
+            _Result(
+                Drift(name, measure, axis, one.against, n, reason, False, None, (), reason),
+                None,
+                0,
+                one.known,
+                one.known,
+                None,
+            )
             for measure in one.values
             for axis in ("position", "day")
         ]
@@ -254,47 +281,31 @@ def _tested(
     found = tests_of(list(one.values.values()), stretch, one.day, permutations=permutations, rng=rng)
     results = []
     for (measure, values), tested in zip(one.values.items(), found, strict=True):
-        results += [_over_positions(one, measure, values, tested, strictest), _over_days(one, measure, values, tested)]
+        results += [_over_positions(one, measure, values, tested), _over_days(one, measure, values, tested)]
     return results
 
 
-def _over_positions(one: _Series, measure: Measure, values: Array, tested: SeriesTested, strictest: float) -> _Result:
-    from scipy.special import ndtri
-
-    split, n = tested.split, len(values)
+def _over_positions(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
+    split, stretch = tested.split, one.sequence.stretches[one.known]
     levels = (_level("before", measure, values[:split]), _level("after", measure, values[split:]))
-    # A change of delta half-way lifts the cumulative sum there by n / 4 times delta.
-    size = 4 / n * (float(np.quantile(tested.peaks, 1 - strictest)) + float(ndtri(POWER)) * tested.middle)
-    return _Result(
-        Drift(
-            one.sequence.assessor,
-            measure,
-            "position",
-            one.against,
-            n,
-            tested.position,
-            False,
-            None,
-            levels,
-            math.exp(size) if measure == "speed" else size,
-        ),
-        tested.position,
-        int(one.known[split - 1]) + 1,
-    )
+    unasked = Undefined("not reckoned")
+    name, p = one.sequence.assessor, tested.position
+    drift = Drift(name, measure, "position", one.against, len(values), p, False, None, levels, unasked)
+    return _Result(drift, p, int(one.known[split - 1]) + 1, values, stretch, tested)
 
 
 def _over_days(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
-    name, days = one.sequence.assessor, one.sequence.days
+    name, days, n = one.sequence.assessor, one.sequence.days, len(values)
     unsaid = Undefined("told for positions only")
     if tested.day is None or one.day is None or days is None:
         # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
         reason = Undefined("not every judgement has a day" if days is None else f"fewer than {FEWEST_DAYS} days")
-        return _Result(Drift(name, measure, "day", one.against, len(values), reason, False, None, (), unsaid), None, 0)
+        drift = Drift(name, measure, "day", one.against, n, reason, False, None, (), unsaid)
+        return _Result(drift, None, 0, values, one.known, None)
     names = np.unique(np.array(days)[one.known])
     levels = tuple(_level(str(label), measure, values[one.day == at]) for at, label in enumerate(names))
-    return _Result(
-        Drift(name, measure, "day", one.against, len(values), tested.day, False, None, levels, unsaid), tested.day, 0
-    )
+    drift = Drift(name, measure, "day", one.against, n, tested.day, False, None, levels, unsaid)
+    return _Result(drift, tested.day, 0, values, one.known, None)
 
 
 def _level(label: str, measure: Measure, values: Array) -> Level:

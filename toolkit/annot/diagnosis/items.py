@@ -93,7 +93,9 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
         p = 1.0
         if observed > expected > 0 and excess > 0:
             left = own - fitted.scores @ shared
-            by_query = np.bincount(patterns.query, weights=patterns.count * left, minlength=len(patterns.facet_of_query))
+            by_query = np.bincount(
+                patterns.query, weights=patterns.count * left, minlength=len(patterns.facet_of_query)
+            )
             by_query = by_query[patterns.facet_of_query == at]
             between = float(((by_query - by_query.mean()) ** 2).sum()) * len(by_query) / max(1, len(by_query) - 1)
             variance = max(float(patterns.count @ left**2), between)

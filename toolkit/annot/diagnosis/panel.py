@@ -42,7 +42,7 @@ class Panel:
     @property
     def independent(self) -> npt.NDArray[np.bool_]:
         """Shape (N,), true where the final grade is not simply the only one given."""
-        return (self.final != NO_GRADE) & (self.adjudicated | (self.judged.sum(axis=1) > 1))
+        return np.asarray((self.final != NO_GRADE) & (self.adjudicated | (self.judged.sum(axis=1) > 1)))
 
 
 def latest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:

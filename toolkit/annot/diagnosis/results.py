@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +47,7 @@ def no_share(reason: str) -> Share:
     return Share(0, 0, Undefined(reason), Undefined(reason))
 
 
-def share(hits: npt.ArrayLike, queries: Sequence[Any], *, level: float) -> Share:
+def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float) -> Share:
     """The share of observations that are hits, with an interval that takes whole queries for the units of chance.
 
     hits: shape (n,), true or false. queries: the query of each. The interval is Wilson's (1927, Journal of the American
@@ -81,7 +79,7 @@ def share(hits: npt.ArrayLike, queries: Sequence[Any], *, level: float) -> Share
 
 
 def clustered_interval(
-    value: float, influence: Array, clusters: Sequence[Any], *, level: float
+    value: float, influence: Array, clusters: npt.ArrayLike, *, level: float
 ) -> Interval | Undefined:
     """An interval of an estimate whose observations come in clusters (queries), Student's t with one degree less.
 
@@ -114,7 +112,7 @@ def jackknife_interval(value: float, without: Array, *, level: float, highest: f
     return Interval(value - half, min(value + half, highest), level, f"jackknife over {n} queries, Student's t")
 
 
-def _variance_by_clusters(influence: Array, clusters: Sequence[Any]) -> tuple[float, int]:
+def _variance_by_clusters(influence: Array, clusters: npt.ArrayLike) -> tuple[float, int]:
     """The variance of an estimate, and how many clusters there are; nan for fewer than two."""
     _, of = np.unique(np.asarray(clusters), return_inverse=True)
     n_clusters = int(of.max()) + 1 if len(of) else 0
@@ -124,7 +122,7 @@ def _variance_by_clusters(influence: Array, clusters: Sequence[Any]) -> tuple[fl
     return float((totals**2).sum()) * n_clusters / (n_clusters - 1), n_clusters
 
 
-def mean_by_queries(values: Array, queries: Sequence[Any], *, level: float) -> Estimate:
+def mean_by_queries(values: Array, queries: npt.ArrayLike, *, level: float) -> Estimate:
     """A mean with its interval clustered by query."""
     if not len(values):
         nothing = Undefined("no judgements")

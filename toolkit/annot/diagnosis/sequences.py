@@ -52,9 +52,7 @@ def sequences_of(
     by_clock: the order is that of `judged_at` where all of an assessor's judgements have one. Else it is that of the
     plan, and what was not planned comes last, by query and document.
     """
-    position = {
-        (one.query_id, one.doc_id, one.assessor): one.position for one in assignments if one.occasion == FIRST
-    }
+    position = {(one.query_id, one.doc_id, one.assessor): one.position for one in assignments if one.occasion == FIRST}
     of: dict[str, list[Judgement]] = {}
     for one in latest(one for one in judgements if one.occasion == FIRST):
         if one.grade is not None:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.forecast.results import Estimate, Range, Rules, Unknown
-from annot.forecast.times import NO_TIMES, fences, seconds_of, times_of
+from annot.forecast.times import NO_TIMES, seconds_of, times_of
+from annot.idling import fences
 from annot.records import Judgement
 from annot.seeding import generator
 

@@ -43,7 +43,7 @@ def pace(found: Looked) -> Iterator[Table]:
 def streaks(found: Looked) -> Iterator[Table]:
     """The longest run of one grade of each assessor."""
     yield Table(
-        "The longest run of one grade, beside what the order of each query's candidates makes likely.",
+        f"The longest run of one grade, in {found.order}, beside what chance makes likely in each query.",
         ("Assessor", "Judgements", "Longest run", "Grade", "From judgement", "Expected", "p"),
         rows_of(
             (
@@ -69,7 +69,7 @@ def changes(found: Looked) -> Iterator[Table]:
     if rows:
         yield Table(
             f"Change while judging, in {found.order}: the mean before and after the most likely change. Found from: a "
-            "change half-way that would be found with a chance of 80%.",
+            f"change half-way that would be found with a chance of {found.power:.0%}.",
             ("Assessor", "Measure", "Judgements", "Before", "After", "p", "Found from"),
             rows_of(
                 (
@@ -125,10 +125,10 @@ def _power(found: Looked) -> str:
             span = _detectable(least) if least is most else f"{_detectable(least)} to {_detectable(most)}"
             largest.append(f"{measure} by {span}")
     if not largest:
-        return "no assessor has judged enough to tell whether they change"
+        return "whether assessors change cannot be told: with so few judgements and queries no change could be found"
     return (
-        "no assessor changes by more than chance; a change half-way would have been found with a chance of 80% "
-        f"from these sizes on, by assessor: {'; '.join(largest)}"
+        f"no assessor changes by more than chance; a change half-way would have been found with a chance of "
+        f"{found.power:.0%} from these sizes on, by assessor: {'; '.join(largest)}"
     )
 
 

@@ -71,6 +71,8 @@ class Looked:
     """In words, what order of judging streaks and drifts follow."""
     fence: float
     """Robust widths of the log times from their median beyond which a time is idling."""
+    power: float
+    """The chance with which a drift of the size called detectable would have been found."""
     paces: tuple[Pace, ...]
     streaks: tuple[Streak, ...]
     drifts: tuple[Drift, ...]

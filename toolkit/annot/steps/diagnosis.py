@@ -30,6 +30,8 @@ PERMUTATIONS = 2_000
 TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
 """A judgement is too fast below so many seconds, or below this share of the assessors' median."""
 HARDEST, EXAMPLES = 3, 5
+POWER = 0.8
+"""The chance at which a change counts as one that would have been found."""
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 WIDTH = 100
@@ -78,12 +80,22 @@ def of_outcome(
             hardest=HARDEST,
             examples=EXAMPLES,
         ),
-        order="the order of the clock" if "judged_at" in {one.order for one in sequences} else "the order of the plan",
+        order=_order({one.order for one in sequences}, elsewhere),
         fence=fence,
+        power=POWER,
         paces=paces(sequences, fence=fence, floor=TOO_FAST_SECONDS, fraction=TOO_FAST_SHARE, level=level),
         streaks=streaks(sequences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
-        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
+        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, power=POWER, permutations=PERMUTATIONS, seed=seed),
     )
+
+
+def _order(orders: set[str], elsewhere: bool) -> str:
+    if orders == {"judged_at"}:
+        return "the order of the clock"
+    of_some = " of those whose judgements do not all have a moment" if "judged_at" in orders else ""
+    if elsewhere:
+        return f"the order of the imported file{of_some}, which need not be the order of judging"
+    return f"the order of the plan{of_some}"
 
 
 def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[Asked, ...]:
