@@ -16,7 +16,7 @@ from annot.report.diagnosed import Asked, Looked, diagnosed
 from annot.report.document import Section, Table
 from annot.report.sections.assessors import assessors
 
-FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(10)}
+FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
 
 
 def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
@@ -25,7 +25,7 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
     truth = rng.choice(4, 300, p=[0.4, 0.3, 0.2, 0.1])
     judged, plan, decisions, disputed = [], [], [], []
     for i in range(300):
-        pair = (f"q{i // 30:02}", f"d{i:03}")
+        pair = (f"q{i // 15:02}", f"d{i:03}")
         given = np.clip(truth[i] + rng.choice([-1, 0, 1], 3, p=[0.1, 0.8, 0.1]), 0, 3)
         given[0] = 1 if given[0] == 2 and rng.random() < 0.5 else given[0]
         for a in range(3):
@@ -42,7 +42,7 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
     sequences = sequences_of(judged, plan, by_clock=False)
     found = diagnosed(
         panel,
-        [Repeat("a1", f"q{i:02}", f"d{30 * i:03}", 1, 1 + i % 2) for i in range(10)],
+        [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)],
         policy=policy,
         missing=(Asked("a1", 303, 300), Asked("a2", 300, 300)),
         coefficient=COEFFICIENTS["kappa_quadratic"],
@@ -88,7 +88,7 @@ def test_everything_that_is_measured_is_shown(study: Looked) -> None:
     hard = table(section, f"The {MOST_HARD} hardest candidates")
     assert {row[1] for row in hard.rows} == {"method", "result"}
     assert hard.notes == (
-        "Shown: 20 of 30 candidates (the hardest of each query); all: annot agreement assessors --query QUERY, or "
+        "Shown: 20 of 60 candidates (the hardest of each query); all: annot agreement assessors --query QUERY, or "
         "--json.",
     )
     seconds = table(section, "Seconds a pair")

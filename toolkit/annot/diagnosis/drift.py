@@ -270,7 +270,7 @@ def _tested(one: _Series, out: Sequence[str], permutations: int, rng: np.random.
                 Drift(name, measure, axis, one.against, n, reason, False, None, (), reason),
                 None,
                 0,
-                one.known,
+                np.zeros(0),
                 one.known,
                 None,
             )

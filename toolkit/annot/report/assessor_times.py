@@ -126,10 +126,17 @@ def _power(found: Looked) -> str:
             largest.append(f"{measure} by {span}")
     if not largest:
         return "whether assessors change cannot be told: with so few judgements and queries no change could be found"
+    never = sorted({one.assessor for one in found.drifts if one.axis == "position" and _beyond(one)})
+    without = f"; a measure has a dash where no change could be found ({', '.join(never)})" if never else ""
     return (
         f"no assessor changes by more than chance; a change half-way would have been found with a chance of "
-        f"{found.power:.0%} from these sizes on, by assessor: {'; '.join(largest)}"
+        f"{found.power:.0%} from these sizes on, by assessor: {'; '.join(largest)}{without}"
     )
+
+
+def _beyond(one: Drift) -> bool:
+    """Whether it was tested, but no change of any size could have been found."""
+    return bool(one.levels) and isinstance(one.detectable, Undefined)
 
 
 def _detectable(one: Drift) -> str:
