@@ -90,6 +90,7 @@ def panel(grades: np.ndarray, query: np.ndarray, facets: tuple[str, ...] = ("bac
         grades=grades.astype(np.int64),
         final=np.full(n, -1),
         adjudicated=np.zeros(n, dtype=bool),
+        open=np.zeros(n, dtype=bool),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from annot.diagnosis import (
 from annot.diagnosis.results import mean_by_queries, share
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
+from csfcube_grades import csfcube_panel
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
@@ -49,7 +51,7 @@ def study() -> Panel:
         Decision(f"q{i // 20}", f"d{i}", int(truth[i]), "adjudicated" if len(set(grades[i, :2])) > 1 else "agreed")
         for i in range(100)
     ]
-    return panel_of(judgements, decisions, {f"q{n}": "method" for n in range(6)}, scale=SCALE)
+    return panel_of(judgements, decisions, {f"q{n}": "method" for n in range(6)}, scale=SCALE, open_pairs=())
 
 
 def test_matrix_between_assessors_is_that_of_scikit_learn(study: Panel) -> None:
@@ -66,7 +68,7 @@ def test_matrix_between_assessors_is_that_of_scikit_learn(study: Panel) -> None:
 
 def test_assessors_who_never_met_have_words_instead_of_figures() -> None:
     judgements = [Judgement("q1", "d1", "a1", 1), Judgement("q1", "d2", "a2", 1)]
-    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE)
+    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=())
     (one,) = pairwise_matrix(panel, coefficient=kappa, level=LEVEL)
     assert one.coefficient == Undefined("they have judged no pair in common")
     assert isinstance(one.same.value, Undefined)
@@ -77,7 +79,7 @@ def test_assessors_who_never_met_have_words_instead_of_figures() -> None:
 
 def test_reason_of_a_coefficient_without_value_is_kept() -> None:
     judgements = [Judgement("q1", f"d{i}", name, 0) for i in range(4) for name in ("a1", "a2")]
-    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE)
+    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=())
     (one,) = pairwise_matrix(panel, coefficient=kappa, level=LEVEL)
     assert one.coefficient == Undefined("both gave one grade only")
 
@@ -135,19 +137,114 @@ def test_severity_of_one_shifted_assessor_is_found_inside_its_interval() -> None
             for a in range(2)
         ]
         facets = {f"q{n:02}": "method" for n in range(15)}
-        panel = panel_of(judgements, [], facets, scale=sorted({one.grade for one in judgements}))
+        panel = panel_of(judgements, [], facets, scale=sorted({one.grade for one in judgements}), open_pairs=())
         interval = severities(panel, level=LEVEL)[0].severity.interval
         inside += interval.low <= 15.0 <= interval.high
     # 95 of 100 in truth: 33 or fewer of 40 come up with chance 0.4 percent.
     assert inside >= 34
 
 
-def test_wilson_interval_is_scipys() -> None:
+def at_t(queries: int) -> float:
+    """The confidence at which the normal quantile is Student's t of LEVEL."""
+    return float(2 * stats.norm.cdf(stats.t.ppf(0.5 + LEVEL / 2, queries - 1)) - 1)
+
+
+def test_interval_of_a_share_is_scipys_wilson_interval_where_pairs_are_independent() -> None:
     for count, of in ((0, 12), (3, 12), (12, 12), (250, 400)):
-        theirs = stats.binomtest(count, of).proportion_ci(LEVEL, method="wilson")
-        ours = share(count, of, level=LEVEL)
+        theirs = stats.binomtest(count, of).proportion_ci(at_t(of), method="wilson")
+        ours = share(np.arange(of) < count, list(range(of)), level=LEVEL)
         assert (ours.interval.low, ours.interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-    assert isinstance(share(0, 0, level=LEVEL).value, Undefined)
+    assert isinstance(share([], [], level=LEVEL).value, Undefined)
+    assert isinstance(share([True, False], ["q1", "q1"], level=LEVEL).interval, Undefined)
+
+
+def test_queries_that_agree_wholly_or_not_at_all_count_once() -> None:
+    ours = share(np.repeat(np.arange(20) < 13, 50), np.repeat(np.arange(20), 50), level=LEVEL)
+    theirs = stats.binomtest(13, 20).proportion_ci(at_t(20), method="wilson")
+    assert (ours.count, ours.of, ours.value) == (650, 1000, 0.65)
+    assert (ours.interval.low, ours.interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_interval_of_a_share_covers_the_truth_where_queries_differ() -> None:
+    """Shares of queries drawn from beta(8, 2), 20 queries of 30 pairs: Wilson over pairs would cover 71 of 100."""
+    rng = np.random.default_rng(1)
+    inside, queries = 0, np.repeat(np.arange(20), 30)
+    for _ in range(300):
+        interval = share(rng.random(600) < rng.beta(8, 2, 20)[queries], queries, level=LEVEL).interval
+        inside += interval.low <= 0.8 <= interval.high
+    # 95 of 100 in truth: 274 or fewer of 300 come up with chance 0.5 percent.
+    assert inside >= stats.binom.ppf(0.005, 300, LEVEL)
+
+
+def test_intervals_on_csfcube_are_about_those_of_resampled_queries(shared: Path) -> None:
+    panel = csfcube_panel(shared)
+    rng = np.random.default_rng(2)
+    names, query = np.unique(panel.query_ids, return_inverse=True)
+    draws = [np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names)) for _ in range(2000)]
+    for one in against_final(panel, level=LEVEL):
+        a = panel.assessors.index(one.assessor)
+        mine = panel.judged[:, a]
+        right = (panel.grades[:, a] == panel.final) & mine
+        hits, of = np.bincount(query[right], minlength=len(names)), np.bincount(query[mine], minlength=len(names))
+        low, high = np.quantile([(draw @ hits) / (draw @ of) for draw in draws], [0.025, 0.975])
+        assert (one.same.interval.low, one.same.interval.high) == pytest.approx((low, high), abs=0.025)
+        wilson = stats.binomtest(int(hits.sum()), int(of.sum())).proportion_ci(LEVEL, method="wilson")
+        assert one.same.interval.high - one.same.interval.low > 1.2 * (wilson.high - wilson.low)
+
+
+def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
+    one = pairwise_matrix(study, coefficient=kappa, level=LEVEL)[0]
+    x, y = study.grades[:, 0], study.grades[:, 1]
+    queries = np.array(study.query_ids)
+    without = [
+        cohen_kappa_score(x[queries != name], y[queries != name], weights="quadratic") for name in sorted(set(queries))
+    ]
+    pseudo = 6 * one.coefficient - 5 * np.array(without)
+    half = stats.t.ppf(0.975, 5) * stats.sem(pseudo)
+    found = one.coefficient_interval
+    assert (found.low, found.high) == pytest.approx((one.coefficient - half, min(1.0, one.coefficient + half)))
+
+
+def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> None:
+    judgements = [
+        Judgement(f"q{i % 3}", f"d{i:02}", name, int(name == "a2" and i < 4))
+        for i in range(30)
+        for name in ("a1", "a2")
+    ]
+    judgements += [Judgement(f"q{i % 3}", f"e{i:02}", name, 1) for i in range(9) for name in ("a3", "a4")]
+    agreed = [Decision(f"q{i % 3}", f"d{i:02}", 0, "agreed") for i in range(4, 30)]
+    agreed += [Decision(f"q{i % 3}", f"e{i:02}", 1, "agreed") for i in range(9)]
+    facets = {f"q{n}": "method" for n in range(3)}
+    disputed = [(f"q{i % 3}", f"d{i:02}") for i in range(4)]
+    panel = panel_of(judgements, agreed, facets, scale=SCALE, open_pairs=disputed)
+    first, second, third, _ = against_final(panel, level=LEVEL)
+    for one in (first, second):
+        reason = Undefined(
+            f"4 of 30 pairs that {one.assessor} judged are in dispute and not settled: "
+            "only undisputed pairs have a final grade"
+        )
+        assert one.same.value == one.bias.value == one.table == one.upheld.value == reason
+        assert {share.value for share in one.by_grade.values()} == {reason}
+    assert third.same.value == 1.0
+    settled = [Decision(*pair, 1, "adjudicated") for pair in disputed]
+    panel = panel_of(judgements, [*agreed, *settled], facets, scale=SCALE, open_pairs=())
+    first, second, *_ = against_final(panel, level=LEVEL)
+    assert (first.same.count, first.same.of, first.upheld.count, first.upheld.of) == (26, 30, 0, 4)
+    assert second.same.value == 1.0
+
+
+def test_a_pair_judged_by_one_person_alone_says_nothing_of_that_person() -> None:
+    judgements = [Judgement(f"q{i % 2}", f"d{i}", "a1", i % 3) for i in range(8)]
+    judgements += [Judgement("q0", "d0", "a2", 0), Judgement("q1", "d1", "a2", 1)]
+    decisions = [Decision(f"q{i % 2}", f"d{i}", i % 3, "agreed") for i in range(7)]
+    # A grade and a "cannot judge", settled: the final grade is the adjudicator's.
+    decisions.append(Decision("q1", "d7", 2, "adjudicated"))
+    panel = panel_of(judgements, decisions, {"q0": "method", "q1": "method"}, scale=SCALE, open_pairs=())
+    first, second = against_final(panel, level=LEVEL)
+    assert (first.same.count, first.same.of, second.same.of) == (2, 3, 2)
+    alone = panel_of(judgements[:8], decisions[:7], {"q0": "method", "q1": "method"}, scale=SCALE, open_pairs=())
+    (only,) = against_final(alone, level=LEVEL)
+    assert only.same.value == Undefined("no pair that a1 judged has a final grade that rests on anyone else")
 
 
 def test_later_revision_and_flags_decide_what_counts() -> None:
@@ -158,7 +255,7 @@ def test_later_revision_and_flags_decide_what_counts() -> None:
         Judgement("q1", "d1", "a2", 2, revision=2, flags=("foreign account",)),
         Judgement("q1", "d1", "a3", None, cannot_judge="no abstract"),
     ]
-    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE)
+    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=())
     assert panel.assessors == ("a1",)
     assert panel.grades.tolist() == [[3]]
 
@@ -166,11 +263,11 @@ def test_later_revision_and_flags_decide_what_counts() -> None:
 def test_all_faults_are_told_together() -> None:
     judgements = [Judgement("q1", "d1", "a1", 7), Judgement("q9", "d1", "a1", 1)]
     with pytest.raises(InputError) as raised:
-        panel_of(judgements, [Decision("q1", "d1", 5, "agreed")], {"q1": "method"}, scale=SCALE)
+        panel_of(judgements, [Decision("q1", "d1", 5, "agreed")], {"q1": "method"}, scale=SCALE, open_pairs=())
     assert len(raised.value.faults) == 3
     twice = [Judgement("q1", "d1", "a1", 0), Judgement("q1", "d1", "a1", 1)]
     with pytest.raises(InputError):
-        panel_of(twice, [], {"q1": "method"}, scale=SCALE)
+        panel_of(twice, [], {"q1": "method"}, scale=SCALE, open_pairs=())
 
 
 def test_self_consistency_on_planted_repeats() -> None:
@@ -181,8 +278,7 @@ def test_self_consistency_on_planted_repeats() -> None:
     assert (first.assessor, second.assessor, together.assessor) == ("a1", "a2", None)
     assert (first.same.count, first.same.of) == (16, 20)
     assert first.within_one.count == 19
-    theirs = stats.binomtest(16, 20).proportion_ci(LEVEL, method="wilson")
-    assert (first.same.interval.low, first.same.interval.high) == pytest.approx((theirs.low, theirs.high))
+    assert first.same.interval.low < 0.8 < first.same.interval.high
     assert first.change.value == pytest.approx(-6 / 20)
     assert [one.doc_id for one in first.changed] == ["e9", "e0", "e1", "e2"]
     assert isinstance(second.change.interval, Undefined)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.diagnosis import compare_with_final, dawid_skene, panel_of
+from annot.diagnosis import Undefined, compare_with_final, dawid_skene, panel_of
 from annot.errors import UndefinedStatistic
 from annot.records import Decision, Judgement
+from annot.report.diagnosed import MAX_STEPS, TOLERANCE
+from csfcube_grades import csfcube_panel
 
 # A patient a group: the first anaesthetist saw each form three times, the others once.
 TABLE_1 = (
@@ -53,6 +56,38 @@ def test_likelihood_never_falls() -> None:
     assert all(later >= earlier - 1e-9 for earlier, later in itertools.pairwise(steps))
 
 
+def plain_em(counts: np.ndarray, *, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """The EM as the paper writes it, with patterns counted but no extrapolation: prevalences and posteriors."""
+    said, of_pair, times = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    posterior = said.sum(axis=1) / said.sum(axis=(1, 2))[:, None]
+    change = 1.0
+    while change >= tolerance:
+        weighted = posterior * times[:, None]
+        errors = (weighted.T @ said.reshape(len(said), -1)).reshape(counts.shape[2], *counts.shape[1:])
+        errors /= errors.sum(axis=2, keepdims=True)
+        likelihood = weighted.sum(axis=0) * np.exp(
+            said.reshape(len(said), -1) @ np.log(np.maximum(errors, 1e-300)).reshape(len(errors), -1).T
+        )
+        moved = likelihood / likelihood.sum(axis=1, keepdims=True)
+        change, posterior = float(np.abs(moved - posterior).max()), moved
+    return (posterior * times[:, None]).sum(axis=0) / times.sum(), posterior[of_pair.reshape(-1)]
+
+
+def test_slow_convergence_on_csfcube_comes_to_where_the_plain_em_comes(shared: Path) -> None:
+    """Two judgements a pair: a plain EM needs 43,772 steps, and stands still on the way."""
+    said = (csfcube_panel(shared).grades[:, :, None] == np.arange(4)).astype(np.float64)
+    assert said.sum() == 8102 - 11
+    fitted = dawid_skene(said, tolerance=TOLERANCE, max_steps=MAX_STEPS)
+    assert fitted.converged
+    prevalence, posterior = plain_em(said, tolerance=1e-9)
+    assert fitted.prevalence == pytest.approx(prevalence, abs=1e-4)
+    assert (fitted.posterior.argmax(axis=1) == posterior.argmax(axis=1)).all()
+
+
+def test_what_has_not_converged_says_so() -> None:
+    assert not dawid_skene(counts(looks=3), tolerance=1e-9, max_steps=5).converged
+
+
 def test_comparison_names_the_pairs_that_depart_from_the_final_grade() -> None:
     judgements, decisions = [], []
     for i in range(60):
@@ -60,7 +95,7 @@ def test_comparison_names_the_pairs_that_depart_from_the_final_grade() -> None:
         judgements += [Judgement(f"q{i % 2}", f"d{i:02}", name, grade) for name in ("a1", "a2", "a3")]
         decisions.append(Decision(f"q{i % 2}", f"d{i:02}", 2 if i == 0 else grade, "agreed"))
     facets = {"q0": "method", "q1": "result"}
-    panel = panel_of(judgements, decisions, facets, scale=(0, 1, 2))
+    panel = panel_of(judgements, decisions, facets, scale=(0, 1, 2), open_pairs=())
     found = compare_with_final(panel, tolerance=1e-9, max_steps=200, level=0.95)
     assert (found.same.count, found.same.of) == (59, 60)
     assert (found.by_facet["method"].of, found.by_facet["result"].count) == (30, 30)
@@ -69,6 +104,21 @@ def test_comparison_names_the_pairs_that_depart_from_the_final_grade() -> None:
     assert only.probability == pytest.approx(1.0, abs=1e-6)
 
 
+def test_disputes_that_wait_leave_nothing_to_compare_with() -> None:
+    judgements = [Judgement("q0", f"d{i}", name, i % 2) for i in range(9) for name in ("a1", "a2")]
+    judgements += [Judgement("q0", "d9", "a1", 0), Judgement("q0", "d9", "a2", 1), Judgement("q0", "e1", "a1", 1)]
+    decisions = [Decision("q0", f"d{i}", i % 2, "agreed") for i in range(9)] + [Decision("q0", "e1", 1, "agreed")]
+    facets = {"q0": "method"}
+    panel = panel_of(judgements, decisions, facets, scale=(0, 1), open_pairs=[("q0", "d9")])
+    found = compare_with_final(panel, tolerance=1e-9, max_steps=200, level=0.95)
+    reason = Undefined("1 pair is in dispute and not settled: only undisputed pairs have a final grade")
+    assert found.same.value == found.by_facet["method"].value == reason
+    settled = [*decisions, Decision("q0", "d9", 0, "adjudicated")]
+    panel = panel_of(judgements, settled, facets, scale=(0, 1), open_pairs=())
+    # The pair that one person judged alone does not count.
+    assert compare_with_final(panel, tolerance=1e-9, max_steps=200, level=0.95).same.of == 10
+
+
 def test_nothing_judged_has_no_model() -> None:
     with pytest.raises(UndefinedStatistic):
-        compare_with_final(panel_of([], [], {}, scale=(0, 1)), tolerance=1e-6, max_steps=10, level=0.95)
+        compare_with_final(panel_of([], [], {}, scale=(0, 1), open_pairs=()), tolerance=1e-6, max_steps=10, level=0.95)

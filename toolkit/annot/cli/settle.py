@@ -56,13 +56,20 @@ def agreement_measure(
 
 
 @agreement.command("assessors")
-def agreement_assessors(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+def agreement_assessors(
+    query: Annotated[
+        list[str] | None, typer.Option("--query", "-q", help="Show all hard candidates of this query; repeatable.")
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
     """Assessors against each other and the final grades, their pace, and why they disagree."""
     from annot.steps import diagnosis as step
     from annot.workspace import Workspace
 
-    looked = step.look(Workspace.open(workspace))
-    emit("agreement assessors", step.as_data(looked), step.describe(looked), as_json=as_json)
+    queries = tuple(query or ())
+    looked = step.look(Workspace.open(workspace), queries=queries)
+    emit("agreement assessors", step.as_data(looked), step.describe(looked, queries=queries), as_json=as_json)
 
 
 adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)

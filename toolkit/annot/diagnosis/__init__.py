@@ -7,7 +7,7 @@ from annot.diagnosis.dawid_skene import Comparison, DawidSkene, compare_with_fin
 from annot.diagnosis.disagreement import Diagnosis, Finding, diagnose
 from annot.diagnosis.drift import Drift, drifts
 from annot.diagnosis.items import GuidelineGap, HardPair
-from annot.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.diagnosis.pace import Pace, Run, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis
 from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
@@ -32,6 +32,7 @@ __all__ = [
     "PairDiagnosis",
     "Panel",
     "Repeat",
+    "Run",
     "SelfConsistency",
     "Severity",
     "Share",

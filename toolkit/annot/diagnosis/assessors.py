@@ -9,8 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.diagnosis.panel import NO_GRADE, Panel, partners
-from annot.diagnosis.results import Estimate, Share, clustered_interval, mean_by_queries, share
+from annot.diagnosis.panel import Panel, partners
+from annot.diagnosis.results import (
+    Estimate,
+    Interval,
+    Share,
+    clustered_interval,
+    jackknife_interval,
+    mean_by_queries,
+    no_share,
+    share,
+)
 from annot.errors import UndefinedStatistic
 from annot.undefined import Undefined, Value
 
@@ -28,6 +37,7 @@ class AssessorPair:
     same: Share
     """Pairs that both judged and gave the same grade."""
     coefficient: Value
+    coefficient_interval: Interval | Undefined
     difference: Estimate
     """Mean grade of the first less that of the second."""
     table: tuple[tuple[int, ...], ...]
@@ -36,10 +46,13 @@ class AssessorPair:
 
 @dataclass(frozen=True, slots=True)
 class AgainstFinal:
-    """One assessor against the final grades."""
+    """One assessor against the final grades; nothing of it has a value while disputes about their grades are open.
+
+    Until then only what was agreed has a final grade, and there everybody is right.
+    """
 
     assessor: str
-    table: tuple[tuple[int, ...], ...]
+    table: tuple[tuple[int, ...], ...] | Undefined
     """How often the final grade was the row's and the assessor gave the column's."""
     same: Share
     bias: Estimate
@@ -66,20 +79,16 @@ def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> 
     for first, second in itertools.combinations(range(len(panel.assessors)), 2):
         at = np.flatnonzero(panel.judged[:, [first, second]].all(axis=1))
         both = np.array(panel.scale, dtype=np.float64)[panel.grades[at][:, [first, second]].T]
-        if len(at):
-            try:
-                value: Value = float(coefficient(both, panel.scale))
-            except UndefinedStatistic as error:
-                value = Undefined(str(error))
-        else:
-            value = Undefined("they have judged no pair in common")
+        queries = [panel.query_ids[i] for i in at]
+        value, interval = _coefficient(coefficient, both, panel.scale, queries, level)
         found.append(
             AssessorPair(
                 first=panel.assessors[first],
                 second=panel.assessors[second],
-                same=share(int((both[0] == both[1]).sum()), len(at), level=level),
+                same=share(both[0] == both[1], queries, level=level),
                 coefficient=value,
-                difference=mean_by_queries(both[0] - both[1], [panel.query_ids[i] for i in at], level=level),
+                coefficient_interval=interval,
+                difference=mean_by_queries(both[0] - both[1], queries, level=level),
                 table=_table(panel, panel.grades[at, first], panel.grades[at, second]),
             )
         )
@@ -87,27 +96,47 @@ def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> 
 
 
 def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
-    """Each assessor against the final grades, by name. Pairs without a final grade are left out."""
-    found = []
-    for a, name in enumerate(panel.assessors):
-        at = np.flatnonzero(panel.judged[:, a] & (panel.final != NO_GRADE))
-        given, final = panel.grades[at, a], panel.final[at]
-        scale = np.array(panel.scale, dtype=np.float64)
-        table = _table(panel, final, given)
-        settled = panel.adjudicated[at]
-        found.append(
-            AgainstFinal(
-                assessor=name,
-                table=table,
-                same=share(int((given == final).sum()), len(at), level=level),
-                bias=mean_by_queries(scale[given] - scale[final], [panel.query_ids[i] for i in at], level=level),
-                by_grade={
-                    grade: share(table[row][row], sum(table[row]), level=level) for row, grade in enumerate(panel.scale)
-                },
-                upheld=share(int((given == final)[settled].sum()), int(settled.sum()), level=level),
-            )
+    """Each assessor against the final grades, by name.
+
+    Left out are pairs without a final grade, and pairs that nobody else judged or settled: there the final grade is the
+    assessor's own.
+    """
+    return tuple(_against_final(panel, a, level) for a in range(len(panel.assessors)))
+
+
+def _against_final(panel: Panel, a: int, level: float) -> AgainstFinal:
+    name = panel.assessors[a]
+    mine = panel.judged[:, a]
+    waiting = int((mine & panel.open).sum())
+    at = np.flatnonzero(mine & panel.independent)
+    reason = ""
+    if waiting:
+        reason = (
+            f"{waiting} of {int(mine.sum())} pairs that {name} judged are in dispute and not settled: "
+            "only undisputed pairs have a final grade"
         )
-    return tuple(found)
+    elif not len(at):
+        reason = f"no pair that {name} judged has a final grade that rests on anyone else"
+    if reason:
+        none = no_share(reason)
+        bias = Estimate(Undefined(reason), 0, Undefined(reason))
+        return AgainstFinal(name, Undefined(reason), none, bias, dict.fromkeys(panel.scale, none), none)
+    given, final = panel.grades[at, a], panel.final[at]
+    queries = np.array(panel.query_ids)[at]
+    right = given == final
+    scale = np.array(panel.scale, dtype=np.float64)
+    settled = panel.adjudicated[at]
+    return AgainstFinal(
+        assessor=name,
+        table=_table(panel, final, given),
+        same=share(right, queries, level=level),
+        bias=mean_by_queries(scale[given] - scale[final], queries, level=level),
+        by_grade={
+            grade: share(right[final == row], queries[final == row], level=level)
+            for row, grade in enumerate(panel.scale)
+        },
+        upheld=share(right[settled], queries[settled], level=level),
+    )
 
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
@@ -156,6 +185,26 @@ def severity_fit(panel: Panel) -> tuple[Array, Array, tuple[npt.NDArray[np.int64
     shifts = inverse @ (who.T @ (grade - mean_grade))
     residual = grade - mean_grade - who @ shifts
     return shifts, (who * residual[:, None]) @ inverse, (rows, columns)
+
+
+def _coefficient(
+    coefficient: Coefficient, both: Array, scale: Sequence[int], queries: Sequence[str], level: float
+) -> tuple[Value, Interval | Undefined]:
+    if not queries:
+        never = Undefined("they have judged no pair in common")
+        return never, never
+    try:
+        value = float(coefficient(both, scale))
+    except UndefinedStatistic as error:
+        return Undefined(str(error)), Undefined(str(error))
+    without = []
+    names = np.array(queries)
+    for name in sorted(set(queries)):
+        try:
+            without.append(float(coefficient(both[:, names != name], scale)))
+        except UndefinedStatistic as error:
+            return value, Undefined(f"without query {name} it has no value: {error}")
+    return value, jackknife_interval(value, np.array(without), level=level, highest=1.0)
 
 
 def _table(panel: Panel, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:

@@ -1,24 +1,29 @@
 """Whether an assessor changes while judging: agreement, severity and speed over position and over days.
 
-The plan shuffles an assessor's queries, and the candidates of each query. So, without drift, every order of whole
-queries, and of candidates within a query, was as likely as the one that was drawn; the test permutes just these (a
-randomisation test: Edgington and Onghena 2007, Randomization Tests) and assumes nothing on how hard the queries are.
-The price: with few queries few orders differ, and a change between them has to be large to be told from chance; an
-assessor of fewer than ten queries can hardly be convicted.
+Whoever is compared with somebody who changes seems to change too. So as soon as anybody seems to, it is asked whose
+change explains the most of all differences between two assessors; that one is taken out, and the others are measured by
+those who are left. A change of theirs counts only if it shows then too.
+
+Orders are permuted by whole queries (`change_tests`). The price: with few queries few orders differ, and a change
+between them has to be large to be told from chance; `detectable` says how large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.assessors import severity_fit
+from annot.diagnosis.change_tests import SeriesTested, detectable, tests_of
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
+from annot.durations import winsorised
 from annot.multiplicity import holm
 from annot.seeding import generator
 from annot.undefined import Undefined, Value
@@ -26,7 +31,7 @@ from annot.undefined import Undefined, Value
 Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]
 Axis = Literal["position", "day"]
-FEWEST = 20
+FEWEST, FEWEST_DAYS = 20, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Drift:
     """agreement: share of partners who gave the same grade; severity: in grades, above 0 for the strict, the partners'
     own severity taken out; speed: seconds a pair, as a geometric mean."""
     axis: Axis
+    against: tuple[str, ...]
+    """The partners measured by. One only: it may as well be the partner who changes, the other way round."""
     n: int
     p_value: Value
     """Corrected over all assessors, measures and axes."""
@@ -55,122 +62,250 @@ class Drift:
     """For position where a change was found: the place, from 1, of the last judgement before it."""
     levels: tuple[Level, ...]
     """Before and after the most likely change for position; each day for days."""
+    detectable: Value
+    """For position: about the least change half-way that would be found with the chance asked for. In the measure's
+    unit; for speed, so many times as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """What one assessor is to be tested on: measures of the same judgements."""
+
+    sequence: JudgedSequence
+    against: tuple[str, ...]
+    known: npt.NDArray[np.int64]
+    values: dict[Measure, Array]
+    day: npt.NDArray[np.int64] | None
+
+    @property
+    def n_tests(self) -> int:
+        return len(self.values) * (1 if self.day is None else 2) if len(self.known) >= FEWEST else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    drift: Drift
+    p: float | None
+    """Not yet corrected; None where it was not tested."""
+    split: int
+    """The place of the last judgement before the most likely change."""
+    values: Array
+    stretch: npt.NDArray[np.int64]
+    tested: SeriesTested | None
+    """Of positions only."""
+
+    @property
+    def key(self) -> tuple[str, Measure, Axis]:
+        return self.drift.assessor, self.drift.measure, self.drift.axis
 
 
 def drifts(
-    panel: Panel, sequences: Iterable[JudgedSequence], *, winsorise: float, alpha: float, permutations: int, seed: int
+    panel: Panel,
+    sequences: Iterable[JudgedSequence],
+    *,
+    fence: float,
+    alpha: float,
+    power: float | None,
+    permutations: int,
+    seed: int,
 ) -> tuple[Drift, ...]:
     """Test every assessor, measure and axis for a change, at family-wise level `alpha` (Holm).
 
-    Over positions the statistic is the largest absolute cumulative sum of deviations from the mean (Page 1955,
-    Biometrika 42, 523-527), over days the variance between the days' means. p = (hits + 1) / (drawn + 1). Speed is the
-    logarithm of the seconds, winsorised by `winsorise` at either end.
+    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. permutations: at
+    least so many; more where so many tests need smaller p-values. Days are tested where there are three or more. power:
+    the chance of being found at which a change counts as detectable; None does not reckon it, which takes most of the
+    time.
     """
-    asked: list[tuple[Drift, float | None]] = []
-    lenience = severity_fit(panel)[0]
-    for sequence in sequences:
-        measures = _measures(panel, sequence, lenience, winsorise)
-        orders: dict[bytes, npt.NDArray[np.int64]] = {}
-        for measure, values in measures.items():
-            known = np.flatnonzero(~np.isnan(values))
-            if len(known) < FEWEST:
-                reason = Undefined(f"{len(known)} judgements to measure it by, expected {FEWEST}")
-                asked += [
-                    (Drift(sequence.assessor, measure, axis, len(known), reason, False, None, ()), None)
-                    for axis in ("position", "day")
-                ]
-                continue
-            key = known.tobytes()
-            if key not in orders:
-                rng = generator(seed, "drift", sequence.assessor, str(len(orders)))
-                orders[key] = _orders(sequence.stretches[known], permutations, rng)
-            series = values[known]
-            permuted = series[orders[key]]
-            asked.append(_over_positions(sequence, measure, known, series, permuted))
-            asked.append(_over_days(sequence, measure, known, series, permuted))
-    corrected = iter(holm([p for _, p in asked if p is not None]))
-    return tuple(_settled(one, None if p is None else next(corrected), alpha) for one, p in asked)
+    sequences = list(sequences)
+    out: list[str] = []
+    settled: dict[str, list[_Result]] = {}
+    suspected: set[tuple[str, Measure, Axis]] | None = None
+    n_tests = sum(one.n_tests for sequence in sequences for one in _series(panel, sequence, (), fence))
+    permutations = max(permutations, math.ceil(2 * n_tests / alpha))
+    cache: dict[tuple[str, tuple[str, ...], bytes], list[_Result]] = {}
+
+    def tested(sequence: JudgedSequence) -> list[_Result]:
+        results = []
+        for at, one in enumerate(_series(panel, sequence, out, fence)):
+            key = (sequence.assessor, one.against, one.known.tobytes())
+            if key not in cache:
+                rng = generator(seed, "drift", sequence.assessor, str(at), *one.against)
+                cache[key] = _tested(one, out, permutations, rng)
+            results += cache[key]
+        return results
+
+    while True:
+        results = [one for sequence in sequences for one in settled.get(sequence.assessor) or tested(sequence)]
+        corrected = iter(holm([one.p for one in results if one.p is not None]))
+        told = []
+        for one in results:
+            p_value = None if one.p is None else next(corrected)
+            fixed = one.drift.assessor in settled
+            told.append(one if p_value is None or fixed else _corrected(one, p_value, alpha, suspected))
+        suspected = {one.key for one in told if one.drift.changed}
+        clear = {one.drift.assessor for one in told if one.drift.changed and one.drift.measure != "speed"}
+        if not clear - set(out):
+            break
+        asked = [one for one in told if one.drift.assessor not in out]
+        clearest = _clearest(panel, sequences, asked, clear, out)
+        if clearest in clear:
+            settled[clearest] = [one for one in told if one.drift.assessor == clearest]
+        out.append(clearest)
+    if power is None or not n_tests:
+        return tuple(one.drift for one in told)
+    return tuple(_with_detectable(one, alpha / n_tests, power, seed) for one in told)
 
 
-def _settled(one: Drift, p_value: float | None, alpha: float) -> Drift:
-    if p_value is None:
-        return one
-    changed = p_value <= alpha
-    at = one.at if changed else None
-    return Drift(one.assessor, one.measure, one.axis, one.n, p_value, changed, at, one.levels)
+def _with_detectable(one: _Result, p_value: float, power: float, seed: int) -> Drift:
+    if one.tested is None:
+        return one.drift
+    rng = generator(seed, "detectable", one.drift.assessor, one.drift.measure)
+    size = detectable(one.values, one.stretch, one.tested, p_value=p_value, power=power, rng=rng)
+    if one.drift.measure == "speed" and not isinstance(size, Undefined):
+        size = math.exp(size)
+    return replace(one.drift, detectable=size)
 
 
-def _measures(panel: Panel, sequence: JudgedSequence, lenience: Array, winsorise: float) -> dict[Measure, Array]:
-    row_of = {pair: at for at, pair in enumerate(zip(panel.query_ids, panel.doc_ids, strict=True))}
+def _clearest(
+    panel: Panel, sequences: Sequence[JudgedSequence], asked: Sequence[_Result], clear: set[str], out: Sequence[str]
+) -> str:
+    """The assessor whose change explains most; also one whose change is not clear, where others could bear it out."""
+    gains: dict[str, float] = {}
+    for one in asked:
+        drift = one.drift
+        if drift.measure == "speed" or drift.axis != "position" or one.p is None:
+            continue
+        if drift.assessor in clear or len(drift.against) > 1:
+            sequence = next(two for two in sequences if two.assessor == drift.assessor)
+            gain = _explained(panel, sequence, drift, one.split, out)
+            gains[drift.assessor] = max(gain, gains.get(drift.assessor, 0.0))
+    return max(sorted(gains), key=lambda name: gains[name])
+
+
+def _explained(panel: Panel, sequence: JudgedSequence, drift: Drift, split: int, out: Sequence[str]) -> float:
+    """How much of the sum of squares of the differences to each partner a change there explains, in variances.
+
+    In the differences to all partners who changed shows whole, and in those of a partner only where the two met.
+    """
+    a = panel.assessors.index(drift.assessor)
+    late = set(zip(sequence.query_ids[split:], sequence.doc_ids[split:], strict=True))
+    after = np.array([pair in late for pair in zip(panel.query_ids, panel.doc_ids, strict=True)], dtype=np.float64)
+    scale = np.array(panel.scale, dtype=np.float64)
+    product = square = 0.0
+    variances = []
+    left = [b for b, name in enumerate(panel.assessors) if name not in out]
+    for first, second in itertools.combinations(left, 2):
+        at = np.flatnonzero(panel.judged[:, [first, second]].all(axis=1))
+        if len(at) < 2:
+            continue
+        if a == second:
+            first, second = second, first
+        grades = panel.grades[at]
+        if drift.measure == "agreement":
+            y = (grades[:, first] == grades[:, second]).astype(np.float64)
+        else:
+            y = scale[grades[:, first]] - scale[grades[:, second]]
+        y -= y.mean()
+        variances.append((float(y @ y), len(at)))
+        if first == a:
+            x = after[at] - after[at].mean()
+            product += float(x @ y)
+            square += float(x @ x)
+    variance = sum(one for one, _ in variances) / max(1, sum(n for _, n in variances))
+    return product**2 / square / variance if square > 0 and variance > 0 else 0.0
+
+
+def _corrected(one: _Result, p_value: float, alpha: float, suspected: set[tuple[str, Measure, Axis]] | None) -> _Result:
+    changed = p_value <= alpha and (suspected is None or one.key in suspected)
+    at = one.split if changed and one.drift.axis == "position" else None
+    return replace(one, drift=replace(one.drift, p_value=p_value, changed=changed, at=at))
+
+
+def _series(panel: Panel, sequence: JudgedSequence, out: Sequence[str], fence: float) -> list[_Series]:
+    """Agreement and severity together, on the judgements that a partner shares; and speed, where there are times."""
     a = panel.assessors.index(sequence.assessor)
+    grades = panel.grades.copy()
+    grades[:, [panel.assessors.index(one) for one in out if one != sequence.assessor]] = NO_GRADE
+    lenience = severity_fit(replace(panel, grades=grades))[0]
+    row_of = {pair: at for at, pair in enumerate(zip(panel.query_ids, panel.doc_ids, strict=True))}
     rows = np.array([row_of[pair] for pair in zip(sequence.query_ids, sequence.doc_ids, strict=True)], dtype=np.int64)
-    grades = panel.grades[rows]
+    grades = grades[rows]
     others = grades != NO_GRADE
     others[:, a] = False
-    n_others = others.sum(axis=1)
+    shared = np.flatnonzero(others.any(axis=1))
+    grades, others = grades[shared], others[shared]
     scale = np.array([*panel.scale, 0], dtype=np.float64)  # the last place is where NO_GRADE, -1, points
     fair = np.where(others, scale[grades] - lenience, 0.0).sum(axis=1)
-    same = (others & (grades == grades[:, [a]])).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        agreement = np.where(n_others > 0, same / n_others, np.nan)
-        severity = np.where(n_others > 0, fair / n_others - scale[grades[:, a]], np.nan)
-        speed = np.where(sequence.seconds > 0, np.log(sequence.seconds), np.nan)
-    timed = speed[~np.isnan(speed)]
-    if len(timed):
-        speed = np.clip(speed, *np.quantile(timed, [winsorise, 1 - winsorise]))
-    return {"agreement": agreement, "severity": severity, "speed": speed}
+    own = grades[:, [a]]
+    against = tuple(panel.assessors[other] for other in np.flatnonzero(others.any(axis=0)))
+    compared: dict[Measure, Array] = {
+        "agreement": (others & (grades == own)).sum(axis=1) / others.sum(axis=1),
+        "severity": fair / others.sum(axis=1) - scale[own[:, 0]],
+    }
+    timed = np.flatnonzero(sequence.timed)
+    seconds = sequence.seconds[timed]
+    speed: Array = np.log(winsorised(seconds, fence=fence)) if len(timed) else seconds
+    return [
+        _Series(sequence, against, shared, compared, _days(sequence, shared)),
+        _Series(sequence, (), timed, {"speed": speed}, _days(sequence, timed)),
+    ]
 
 
-def _orders(stretch: npt.NDArray[np.int64], permutations: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Orders of n judgements, shape (permutations, n): stretches of one query shuffled, and judgements within each."""
-    _, stretch = np.unique(stretch, return_inverse=True)
-    place = rng.random((permutations, int(stretch.max()) + 1))
-    # Two keys in one number: the stretch's rank before the point, chance behind it.
-    rank = place.argsort(axis=1).argsort(axis=1)[:, stretch]
-    return np.asarray((rank + rng.random((permutations, len(stretch)))).argsort(axis=1), dtype=np.int64)
-
-
-def _cumulative(series: Array) -> Array:
-    """|sum of the first k deviations from the mean| for k = 1..n-1, on the last axis."""
-    return np.asarray(np.abs(np.cumsum(series - series.mean(axis=-1, keepdims=True), axis=-1)[..., :-1]))
-
-
-def _over_positions(
-    sequence: JudgedSequence, measure: Measure, known: npt.NDArray[np.int64], series: Array, permuted: Array
-) -> tuple[Drift, float]:
-    sums = _cumulative(series)
-    split = int(sums.argmax()) + 1
-    p = _p(float(sums.max()), _cumulative(permuted).max(axis=1))
-    levels = (_level("before", measure, series[:split]), _level("after", measure, series[split:]))
-    at = int(known[split - 1]) + 1
-    return Drift(sequence.assessor, measure, "position", len(series), p, False, at, levels), p
-
-
-def _over_days(
-    sequence: JudgedSequence, measure: Measure, known: npt.NDArray[np.int64], series: Array, permuted: Array
-) -> tuple[Drift, float | None]:
+def _days(sequence: JudgedSequence, known: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
     if sequence.days is None:
-        reason = Undefined("not every judgement has a day")
-        return Drift(sequence.assessor, measure, "day", len(series), reason, False, None, ()), None
-    names, day = np.unique([sequence.days[i] for i in known], return_inverse=True)
-    levels = tuple(_level(str(name), measure, series[day == at]) for at, name in enumerate(names))
-    if len(names) < 2:
-        reason = Undefined("all judgements were made on one day")
-        return Drift(sequence.assessor, measure, "day", len(series), reason, False, None, levels), None
-    member = (day[:, None] == np.arange(len(names))).astype(np.float64)
-    size = member.sum(axis=0)
-
-    def between(values: Array) -> Array:
-        return np.asarray((((values @ member) / size) ** 2 * size).sum(axis=-1))
-
-    centred, shuffled = series - series.mean(), permuted - series.mean()
-    p = _p(float(between(centred)), between(shuffled))
-    return Drift(sequence.assessor, measure, "day", len(series), p, False, None, levels), p
+        return None
+    names, day = np.unique(np.array(sequence.days)[known], return_inverse=True)
+    return None if len(names) < FEWEST_DAYS else np.asarray(day, dtype=np.int64)
 
 
-def _p(observed: float, drawn: Array) -> float:
-    # Sums in another order differ by rounding: what is equal up to it counts as equal.
-    return float((1 + (drawn >= observed * (1 - 1e-9)).sum()) / (1 + len(drawn)))
+def _tested(one: _Series, out: Sequence[str], permutations: int, rng: np.random.Generator) -> list[_Result]:
+    n, name = len(one.known), one.sequence.assessor
+    if n < FEWEST:
+        left_out = ""
+        if out and "speed" not in one.values:
+            left_out = f", those shared with {', '.join(sorted(out))} left out, who may change themselves"
+        reason = Undefined(f"{n} judgements to measure it by, expected {FEWEST}{left_out}")
+        return [
+            _Result(
+                Drift(name, measure, axis, one.against, n, reason, False, None, (), reason),
+                None,
+                0,
+                np.zeros(0),
+                one.known,
+                None,
+            )
+            for measure in one.values
+            for axis in ("position", "day")
+        ]
+    stretch = one.sequence.stretches[one.known]
+    found = tests_of(list(one.values.values()), stretch, one.day, permutations=permutations, rng=rng)
+    results = []
+    for (measure, values), tested in zip(one.values.items(), found, strict=True):
+        results += [_over_positions(one, measure, values, tested), _over_days(one, measure, values, tested)]
+    return results
+
+
+def _over_positions(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
+    split, stretch = tested.split, one.sequence.stretches[one.known]
+    levels = (_level("before", measure, values[:split]), _level("after", measure, values[split:]))
+    unasked = Undefined("not reckoned")
+    name, p = one.sequence.assessor, tested.position
+    drift = Drift(name, measure, "position", one.against, len(values), p, False, None, levels, unasked)
+    return _Result(drift, p, int(one.known[split - 1]) + 1, values, stretch, tested)
+
+
+def _over_days(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
+    name, days, n = one.sequence.assessor, one.sequence.days, len(values)
+    unsaid = Undefined("told for positions only")
+    if tested.day is None or one.day is None or days is None:
+        # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
+        reason = Undefined("not every judgement has a day" if days is None else f"fewer than {FEWEST_DAYS} days")
+        drift = Drift(name, measure, "day", one.against, n, reason, False, None, (), unsaid)
+        return _Result(drift, None, 0, values, one.known, None)
+    names = np.unique(np.array(days)[one.known])
+    levels = tuple(_level(str(label), measure, values[one.day == at]) for at, label in enumerate(names))
+    drift = Drift(name, measure, "day", one.against, n, tested.day, False, None, levels, unsaid)
+    return _Result(drift, tested.day, 0, values, one.known, None)
 
 
 def _level(label: str, measure: Measure, values: Array) -> Level:

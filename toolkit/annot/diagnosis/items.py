@@ -64,14 +64,17 @@ def hardest_pairs(panel: Panel, selected: Selected, *, per_query: int) -> tuple[
 def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: int) -> tuple[GuidelineGap, ...]:
     """Facet by facet the grade pairs that recur, at family-wise level `alpha`, the clearest first.
 
-    Under the model the number of pairs with both grades is a sum of independent trials of known chances. Its upper tail
-    is bounded by the Poisson distribution's beyond the mean (Hoeffding 1956, Annals of Mathematical Statistics 27,
-    713-721); where the counts vary between queries by more than that, the normal tail with the variance between queries
-    is taken when it is the larger one.
+    The excess of pairs with both grades over what the model expects is tested as a score: the model was fitted to the
+    same grades, gap included, and has taken some of it for noise. So each pair's excess is taken less what the model's
+    parameters could explain of it (the efficient score: Cox and Hinkley 1974, Theoretical Statistics, 9.3), and its
+    variance is that of what is left; or that between the facet's queries, where it is the larger one. The tail is the
+    Poisson distribution's with that variance, longer than the normal one. `expected` is still the fitted model's own
+    figure, and too high where there is a gap.
     """
-    from scipy.special import gammainc, ndtr
+    from scipy.special import gammainc
 
-    patterns = selected.fitted.patterns
+    fitted = selected.fitted
+    patterns = fitted.patterns
     chances = _chance_of_both(selected)
     facet_names = sorted({panel.facets[i] for i in selected.rows})
     facet = patterns.facet_of_query[patterns.query]
@@ -82,20 +85,22 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
         inside = facet == at
         has = (patterns.grades == low).any(axis=1) & (patterns.grades == high).any(axis=1) & inside
         observed = float(patterns.count[has].sum())
-        excess = np.where(inside, patterns.count * (has - chances[low, high]), 0.0)
         expected = float(patterns.count[inside] @ chances[low, high][inside])
+        own = np.where(inside, has - chances[low, high], 0.0)
+        weighted = patterns.count[:, None] * fitted.scores
+        shared = np.linalg.lstsq(fitted.information, weighted.T @ own, rcond=1e-10)[0]
+        excess = float(patterns.count @ own - fitted.gradient @ shared)
         p = 1.0
-        if observed > expected > 0:
-            # P(Poisson(expected) >= observed)
-            p = float(gammainc(observed, expected))
-            by_query = np.bincount(patterns.query, weights=excess, minlength=len(patterns.facet_of_query))
+        if observed > expected > 0 and excess > 0:
+            left = own - fitted.scores @ shared
+            by_query = np.bincount(
+                patterns.query, weights=patterns.count * left, minlength=len(patterns.facet_of_query)
+            )
             by_query = by_query[patterns.facet_of_query == at]
-            within = by_query - by_query.mean()
-            n_queries = len(by_query)
-            if n_queries > 1:
-                variance = float((within**2).sum()) * n_queries / (n_queries - 1)
-                if variance > expected:
-                    p = max(p, float(ndtr(-(observed - expected) / np.sqrt(variance))))
+            between = float(((by_query - by_query.mean()) ** 2).sum()) * len(by_query) / max(1, len(by_query) - 1)
+            variance = max(float(patterns.count @ left**2), between)
+            # P(Poisson(variance) >= variance + excess)
+            p = float(gammainc(variance + excess, variance))
         asked.append((at, low, high, int(observed), expected, p))
     corrected = holm([one[-1] for one in asked])
     hard = _hard(panel, selected)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from annot.diagnosis.results import Interval, Share, share
 from annot.diagnosis.sequences import JudgedSequence
+from annot.durations import fences, winsorised
 from annot.multiplicity import holm
 from annot.seeding import generator
 from annot.undefined import Undefined, Value
@@ -39,11 +40,11 @@ class Pace:
     median_interval: Interval | Undefined
     q1: Value
     q3: Value
-    winsorised_mean: Value
-    """For forecasts: the mean after times beyond `limits` are set to them."""
-    limits: tuple[float, float] | None
-    capped: int
-    """Times above the upper limit: mostly idling."""
+    winsorised: Value
+    """The mean with the times beyond `fences` pulled in to them, as in `annot watch`."""
+    fences: tuple[float, float] | None
+    n_slow: int
+    """Times beyond the upper fence: idling, not work."""
     too_fast: Share
     fast: tuple[Fast, ...]
     """Fastest first."""
@@ -76,32 +77,32 @@ class Streak:
 
 
 def paces(
-    sequences: Iterable[JudgedSequence], *, winsorise: float, floor: float, fraction: float, level: float
+    sequences: Iterable[JudgedSequence], *, fence: float, floor: float, fraction: float, level: float
 ) -> tuple[Pace, ...]:
     """Each assessor's time a pair.
 
-    winsorise: share of times at either end that is set to the limit (Tukey 1962; quantiles between order statistics are
-    interpolated). floor, fraction: a judgement is too fast below `floor` seconds, or below `fraction` of the median
-    over assessors of their median times: a yardstick that one hasty assessor cannot bend. The interval of the median
-    is that of order statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics, 3.2).
+    fence: robust widths of the log times from their median beyond which a time is idling (`durations.fences`). floor,
+    fraction: a judgement is too fast below `floor` seconds, or below `fraction` of the median over assessors of their
+    median times: a yardstick that one hasty assessor cannot bend. The interval of the median is that of order
+    statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics, 3.2).
     """
     sequences = list(sequences)
-    medians = [float(np.nanmedian(one.seconds)) for one in sequences if (~np.isnan(one.seconds)).any()]
+    medians = [float(np.median(one.seconds[one.timed])) for one in sequences if one.timed.any()]
     bound = max(floor, fraction * float(np.median(medians))) if medians else floor
     rule = f"faster than {bound:.1f} s: the larger of {floor:g} s and {fraction:g} of the assessors' median"
-    return tuple(_pace(one, winsorise, bound, rule, level) for one in sequences)
+    return tuple(_pace(one, fence, bound, rule, level) for one in sequences)
 
 
-def _pace(one: JudgedSequence, winsorise: float, bound: float, rule: str, level: float) -> Pace:
-    timed = np.flatnonzero(~np.isnan(one.seconds))
+def _pace(one: JudgedSequence, fence: float, bound: float, rule: str, level: float) -> Pace:
+    timed = np.flatnonzero(one.timed)
     times = one.seconds[timed]
     quick = sorted((times[i], int(timed[i])) for i in np.flatnonzero(times < bound))
     fast = tuple(Fast(one.query_ids[i], one.doc_ids[i], float(s), int(one.grades[i])) for s, i in quick)
-    flagged = share(len(quick), len(times), level=level)
+    flagged = share(times < bound, [one.query_ids[i] for i in timed], level=level)
     if len(times) < FEWEST_TIMES:
         none = Undefined(f"{len(times)} judgements have a time, expected {FEWEST_TIMES}")
         return Pace(one.assessor, len(times), none, none, none, none, none, None, 0, flagged, fast, rule)
-    low, high = (float(x) for x in np.quantile(times, [winsorise, 1 - winsorise]))
+    low, high = fences(times, fence)
     q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
     return Pace(
         assessor=one.assessor,
@@ -110,9 +111,9 @@ def _pace(one: JudgedSequence, winsorise: float, bound: float, rule: str, level:
         median_interval=_median_interval(times, level),
         q1=q1,
         q3=q3,
-        winsorised_mean=float(np.clip(times, low, high).mean()),
-        limits=(low, high),
-        capped=int((times > high).sum()),
+        winsorised=float(winsorised(times, fence=fence).mean()),
+        fences=(low, high),
+        n_slow=int((times > high).sum()),
         too_fast=flagged,
         fast=fast,
         rule=rule,

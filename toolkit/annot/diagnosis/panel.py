@@ -32,10 +32,17 @@ class Panel:
     """Shape (N,), the place of the final grade in the scale, -1 where there is none yet."""
     adjudicated: npt.NDArray[np.bool_]
     """Shape (N,), true where a person settled the pair."""
+    open: npt.NDArray[np.bool_]
+    """Shape (N,), true where the pair is in dispute and nobody has settled it yet."""
 
     @property
     def judged(self) -> npt.NDArray[np.bool_]:
         return np.not_equal(self.grades, NO_GRADE)
+
+    @property
+    def independent(self) -> npt.NDArray[np.bool_]:
+        """Shape (N,), true where the final grade is not simply the only one given."""
+        return np.asarray((self.final != NO_GRADE) & (self.adjudicated | (self.judged.sum(axis=1) > 1)))
 
 
 def latest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
@@ -63,9 +70,11 @@ def panel_of(
     facets: Mapping[str, str],
     *,
     scale: Sequence[int],
+    open_pairs: Iterable[tuple[str, str]],
 ) -> Panel:
     """The panel of the judgements that count and have a grade. facets: the facet of each `query_id`.
 
+    open_pairs: (query, document) in dispute that nobody has settled; also where one of two could not judge.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
     graded = [one for one in latest(judgements) if one.grade is not None]
@@ -87,6 +96,7 @@ def panel_of(
     pairs = sorted({(one.query_id, one.doc_id) for one in graded})
     row = {pair: at for at, pair in enumerate(pairs)}
     column = {name: at for at, name in enumerate(assessors)}
+    unsettled = set(open_pairs)
     grades = np.full((len(pairs), len(assessors)), NO_GRADE, dtype=np.int64)
     for one in graded:
         assert one.grade is not None
@@ -100,6 +110,7 @@ def panel_of(
         grades=grades,
         final=np.array([place[final[pair].grade] if pair in final else NO_GRADE for pair in pairs], dtype=np.int64),
         adjudicated=np.array([pair in final and final[pair].origin == "adjudicated" for pair in pairs], dtype=np.bool_),
+        open=np.array([pair in unsettled for pair in pairs], dtype=np.bool_),
     )
 
 

@@ -71,7 +71,7 @@ def pair_diagnoses(panel: Panel, selected: Selected, *, level: float) -> tuple[P
             PairDiagnosis(
                 first=panel.assessors[a],
                 second=panel.assessors[b],
-                differ=share(int((first != second).sum()), len(rows), level=level),
+                differ=share(first != second, [panel.query_ids[i] for i in selected.rows[rows]], level=level),
                 expected=float(parts[:, at].sum() + ordinary[at]),
                 parts={
                     cause: Estimate(

@@ -50,11 +50,12 @@ def self_consistency(repeats: Iterable[Repeat], *, level: float) -> tuple[SelfCo
 
 def _of(name: str | None, repeats: list[Repeat], level: float) -> SelfConsistency:
     change = np.array([one.second - one.first for one in repeats], dtype=np.float64)
+    queries = [one.query_id for one in repeats]
     return SelfConsistency(
         assessor=name,
-        same=share(int((change == 0).sum()), len(change), level=level),
-        within_one=share(int((np.abs(change) <= 1).sum()), len(change), level=level),
-        change=mean_by_queries(change, [one.query_id for one in repeats], level=level),
+        same=share(change == 0, queries, level=level),
+        within_one=share(np.abs(change) <= 1, queries, level=level),
+        change=mean_by_queries(change, queries, level=level),
         changed=tuple(
             sorted(
                 (one for one in repeats if one.first != one.second),

@@ -1,4 +1,4 @@
-"""What the report says of the assessors: nothing in it depends on the clock."""
+"""What is known of the assessors: what the report and `annot agreement assessors` tell."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from annot.diagnosis import (
     AssessorPair,
     Comparison,
     Diagnosis,
+    Drift,
+    Pace,
     Panel,
     Repeat,
     SelfConsistency,
     Severity,
+    Streak,
     Undefined,
     against_final,
     compare_with_final,
@@ -26,14 +29,30 @@ from annot.diagnosis import (
     severities,
 )
 
-TOLERANCE, MAX_STEPS = 1e-6, 500
+TOLERANCE, MAX_STEPS = 1e-9, 50_000
 """Of the expectation-maximisation of Dawid and Skene's model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many judgements one assessor was asked for, and how many have a grade that counts."""
+
+    assessor: str
+    asked: int
+    graded: int
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosed:
     """The assessors against each other and the final grades, and why they disagree."""
 
+    scale: tuple[int, ...]
+    level: float
+    """Of all intervals."""
+    policy: str
+    """What annot.toml says of missing judgements. It is for coefficients: a grade that nobody gave tells nothing of an
+    assessor, and is left out here."""
+    missing: tuple[Asked, ...]
     matrix: tuple[AssessorPair, ...]
     against_final: tuple[AgainstFinal, ...]
     severities: tuple[Severity, ...]
@@ -43,10 +62,28 @@ class Diagnosed:
     """Who agrees with themselves; empty where nothing was asked twice."""
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How the assessors judge, and how they work."""
+
+    diagnosed: Diagnosed
+    order: str
+    """In words, what order of judging streaks and drifts follow."""
+    fence: float
+    """Robust widths of the log times from their median beyond which a time is idling."""
+    power: float
+    """The chance with which a drift of the size called detectable would have been found."""
+    paces: tuple[Pace, ...]
+    streaks: tuple[Streak, ...]
+    drifts: tuple[Drift, ...]
+
+
 def diagnosed(
     panel: Panel,
     repeats: Sequence[Repeat],
     *,
+    policy: str,
+    missing: tuple[Asked, ...],
     coefficient: Callable[[npt.NDArray[np.float64], Sequence[int]], float],
     alpha: float,
     level: float,
@@ -56,6 +93,10 @@ def diagnosed(
 ) -> Diagnosed:
     """Look at the panel and the repeats; `coefficient` is computed between every two assessors."""
     return Diagnosed(
+        scale=panel.scale,
+        level=level,
+        policy=policy,
+        missing=missing,
         matrix=pairwise_matrix(panel, coefficient=coefficient, level=level),
         against_final=against_final(panel, level=level),
         severities=severities(panel, level=level),

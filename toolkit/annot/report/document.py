@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -70,6 +70,6 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}%" if whole else "–"
 
 
-def rows_of(rows: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
+def rows_of(rows: Iterable[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
     """Rows as text cells."""
     return tuple(tuple("–" if cell is None else str(cell) for cell in row) for row in rows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annot.agreement import AgreementTable, GroupAgreement, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
-from annot.report.diagnosed import Diagnosed
+from annot.report.diagnosed import Looked
 from annot.reusability import DoesItMatter
 from annot.settings import Settings
 
@@ -39,7 +39,7 @@ class Study:
     agreement: AgreementTable
     binarised: tuple[AgreementTable, ...]
     """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
-    diagnosed: Diagnosed
+    diagnosed: Looked
     evaluated: Evaluated | None
     mattering: DoesItMatter | None
     """None where there are fewer than two runs to rank."""

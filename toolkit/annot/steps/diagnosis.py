@@ -2,91 +2,106 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from annot.agreement import COEFFICIENTS
-from annot.diagnosis import (
-    Drift,
-    Pace,
-    Repeat,
-    Streak,
-    Undefined,
-    drifts,
-    paces,
-    panel_of,
-    sequences_of,
-    streaks,
-    to_json,
-)
+from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks, to_json
 from annot.errors import MissingInput
-from annot.report.diagnosed import Diagnosed, diagnosed
-from annot.report.sections.assessors import against_rows, finding_lines, matrix_rows, repeat_rows
+from annot.records import Assignment, Judgement
+from annot.report.diagnosed import Asked, Looked, diagnosed
+from annot.report.document import Table
+from annot.report.sections.assessors import assessors
 from annot.report.text import text_table
+from annot.steps import import_judgements, imports
+from annot.steps.names import known_query
 from annot.steps.outcome import Outcome, outcome_of
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.store.runs import read_imports
 from annot.workspace import Workspace
 
 ALPHA = 0.02
 """The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
 PERMUTATIONS = 2_000
-WINSORISE = 0.05
-"""Share of the times at either end that is set to the limit: what idling does to a mean."""
 TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
 """A judgement is too fast below so many seconds, or below this share of the assessors' median."""
 HARDEST, EXAMPLES = 3, 5
+POWER = 0.8
+"""The chance at which a change counts as one that would have been found."""
+DAYS_BY_CLOCK = 3
+"""On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
+WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What does not depend on the clock, and what does."""
-
-    diagnosed: Diagnosed
-    paces: tuple[Pace, ...]
-    streaks: tuple[Streak, ...]
-    drifts: tuple[Drift, ...]
-
-
-def look(ws: Workspace) -> Looked:
-    """Look at everyone who judged. Raises MissingInput when nobody did."""
+def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
+    """Look at everyone who judged. Raises MissingInput when nobody did, InputError for a query that is not known."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
-        facets = {query.query_id: query.facet for query in read_queries(session)}
+        known = {query.query_id: query for query in read_queries(session)}
         plan = people.read_assignments(session)
-    found = of_outcome(ws, outcome, facets)
-    panel = panel_of(outcome.judgements, outcome.decisions, facets, scale=ws.settings.scale.grades)
-    sequences = sequences_of(outcome.judgements, plan)
-    seed = ws.settings.seed
-    return Looked(
-        found,
-        paces(
-            sequences,
-            winsorise=WINSORISE,
-            floor=TOO_FAST_SECONDS,
-            fraction=TOO_FAST_SHARE,
-            level=ws.settings.agreement.level,
-        ),
-        streaks(sequences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
-        drifts(panel, sequences, winsorise=WINSORISE, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
-    )
+        elsewhere = any(one.what in (imports.SOURCE, import_judgements.SOURCE) for one in read_imports(session))
+    for name in queries:
+        known_query(known, name)
+    facets = {name: query.facet for name, query in known.items()}
+    return of_outcome(ws, outcome, facets, plan=plan, elsewhere=elsewhere)
 
 
-def of_outcome(ws: Workspace, outcome: Outcome, facets: dict[str, str]) -> Diagnosed:
-    """What does not depend on the clock, of one state of the study."""
-    if not any(one.grade is not None and not one.flags for one in outcome.judgements):
+def of_outcome(
+    ws: Workspace, outcome: Outcome, facets: dict[str, str], *, plan: Sequence[Assignment], elsewhere: bool
+) -> Looked:
+    """One state of the study. elsewhere: the plan is only what an imported file had, and tells no order of judging.
+
+    Nothing in it depends on the clock where a study of our own was judged within two days.
+    """
+    counting = [one for one in outcome.judgements if one.grade is not None and not one.flags]
+    if not counting:
         raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
-    return diagnosed(
-        panel_of(outcome.judgements, outcome.decisions, facets, scale=ws.settings.scale.grades),
-        repeats_of(outcome),
-        coefficient=COEFFICIENTS["kappa_quadratic"],
-        alpha=ALPHA,
-        level=ws.settings.agreement.level,
-        seed=ws.settings.seed,
-        hardest=HARDEST,
-        examples=EXAMPLES,
+    settings = ws.settings
+    panel = panel_of(
+        outcome.judgements, outcome.decisions, facets, scale=settings.scale.grades, open_pairs=outcome.open
     )
+    by_clock = elsewhere or len({(one.judged_at or "")[:10] for one in counting}) >= DAYS_BY_CLOCK
+    sequences = sequences_of(outcome.judgements, plan, by_clock=by_clock)
+    level, seed, fence = settings.agreement.level, settings.seed, settings.forecast.fence
+    return Looked(
+        diagnosed=diagnosed(
+            panel,
+            repeats_of(outcome),
+            policy=settings.judging.missing,
+            missing=_asked(outcome, counting),
+            coefficient=COEFFICIENTS["kappa_quadratic"],
+            alpha=ALPHA,
+            level=level,
+            seed=seed,
+            hardest=HARDEST,
+            examples=EXAMPLES,
+        ),
+        order=_order({one.order for one in sequences}, elsewhere),
+        fence=fence,
+        power=POWER,
+        paces=paces(sequences, fence=fence, floor=TOO_FAST_SECONDS, fraction=TOO_FAST_SHARE, level=level),
+        streaks=streaks(sequences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
+        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, power=POWER, permutations=PERMUTATIONS, seed=seed),
+    )
+
+
+def _order(orders: set[str], elsewhere: bool) -> str:
+    if orders == {"judged_at"}:
+        return "the order of the clock"
+    of_some = " of those whose judgements do not all have a moment" if "judged_at" in orders else ""
+    if elsewhere:
+        return f"the order of the imported file{of_some}, which need not be the order of judging"
+    return f"the order of the plan{of_some}"
+
+
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[Asked, ...]:
+    asked = Counter(name for names in outcome.planned.values() for name in names)
+    graded = Counter(one.assessor for one in counting)
+    return tuple(Asked(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
 
 
 def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
@@ -107,52 +122,13 @@ def as_data(looked: Looked) -> Any:
     return to_json(looked)
 
 
-def describe(looked: Looked) -> str:
-    """Everything as text."""
-    changed = [one for one in looked.drifts if one.changed]
-    long = [one for one in looked.streaks if one.flagged]
-    pace = [
-        [
-            one.assessor,
-            one.n,
-            _number(one.median),
-            _number(one.winsorised_mean),
-            one.too_fast.count,
-            one.capped,
-        ]
-        for one in looked.paces
-        if one.n
-    ]
-    matrix = ["assessor", "against", "pairs", "same", "kappa (quadratic)", "difference"]
-    against = ["assessor", "pairs", "as the final grade", "bias", "severity", "upheld"]
-    parts = [
-        text_table(matrix, matrix_rows(looked.diagnosed)),
-        text_table(against, against_rows(looked.diagnosed)),
-        text_table(
-            ["assessor", "repeats", "same grade again", "within one", "later grade less the first"],
-            repeat_rows(looked.diagnosed),
-        ),
-        text_table(["assessor", "timed", "median s", "winsorised mean s", "too fast", "idle"], pace),
-        "\n".join(["why they disagree:", *(f"  {line}" for line in finding_lines(looked.diagnosed))]),
-        "\n".join(
-            [
-                "change over time:",
-                *(
-                    f"  {one.assessor}: {one.measure} changes over {one.axis}, p = {_number(one.p_value)}: "
-                    + ", ".join(f"{level.label} {level.mean:.2f} (n {level.n})" for level in one.levels)
-                    for one in changed
-                ),
-                *(
-                    f"  {one.assessor}: {run.length} times grade {run.grade} in a row from judgement {run.start} on"
-                    for one in long
-                    for run in one.flagged
-                ),
-                *(["  nothing beyond chance"] if not changed and not long else []),
-            ]
-        ),
-    ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _number(value: float | Undefined) -> str:
-    return "undefined" if isinstance(value, Undefined) else f"{value:.3g}"
+def describe(looked: Looked, *, queries: Collection[str]) -> str:
+    """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
+    section = assessors(looked, queries)
+    parts = ["\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in section.paragraphs)]
+    for block in section.blocks:
+        if isinstance(block, Table):
+            notes = [textwrap.fill(note, WIDTH) for note in block.notes]
+            caption = textwrap.fill(block.caption, WIDTH)
+            parts.append("\n".join([caption, "", text_table(block.headings, block.rows), *notes]))
+    return "\n\n".join(parts)

@@ -20,7 +20,7 @@ from annot.steps import import_judgements
 from annot.steps import imports as csfcube
 from annot.steps import reusability as reusability_step
 from annot.steps.outcome import Outcome, outcome_of
-from annot.store import facet_labels, papers, pools
+from annot.store import facet_labels, papers, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.runs import read_imports, read_runs
@@ -120,7 +120,13 @@ def _read(ws: Workspace) -> Study:
             decisions=outcome.decisions,
             agreement=agreement,
             binarised=binarised,
-            diagnosed=diagnosis_step.of_outcome(ws, outcome, {one.query_id: one.facet for one in queries}),
+            diagnosed=diagnosis_step.of_outcome(
+                ws,
+                outcome,
+                {one.query_id: one.facet for one in queries},
+                plan=people.read_assignments(session),
+                elsewhere=any(one.what in MADE_ELSEWHERE for one in imports),
+            ),
             evaluated=evaluated,
             mattering=mattering,
             run_settings=tuple(
