@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from annot.report.text import without_minus_zero
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -62,7 +64,7 @@ class Document:
 
 def number(value: float | None, digits: int = 2) -> str:
     """A number as the report prints it; an en dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    return "–" if value is None else f"{value:z.{digits}f}"
 
 
 def share(part: int, whole: int) -> str:
@@ -72,4 +74,4 @@ def share(part: int, whole: int) -> str:
 
 def rows_of(rows: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
     """Rows as text cells."""
-    return tuple(tuple("–" if cell is None else str(cell) for cell in row) for row in rows)
+    return tuple(tuple("–" if cell is None else without_minus_zero(str(cell)) for cell in row) for row in rows)

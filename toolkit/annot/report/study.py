@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.agreement import PERCENTAGES, AgreementTable, GroupAgreement, Interval, Summary, Undefined
+from annot.agreement import PERCENTAGES, AgreementTable, Bootstrap, GroupAgreement, Interval, Summary, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
 from annot.report.diagnosed import Diagnosed
@@ -33,15 +33,20 @@ class Study:
     decisions: tuple[Decision, ...]
     agreement: AgreementTable
     diagnosed: Diagnosed
-    evaluated: Evaluated | None
-    mattering: DoesItMatter | None
-    """None where there are fewer than two runs to rank."""
+    evaluated: Evaluated | Undefined
+    mattering: DoesItMatter | Undefined
+    """Both, or why there is nothing to measure or to rank."""
     run_settings: tuple[tuple[str, str], ...]
     """Each run's tag and its settings in words."""
     notice: str | None
     """What a reader must know before believing any number."""
     made_elsewhere: str | None
     """How the judgements were made, where that was not here."""
+
+    @property
+    def bootstrap(self) -> Bootstrap:
+        """How the report's own intervals are drawn."""
+        return Bootstrap(self.settings.agreement.resamples, self.settings.agreement.level, self.settings.seed)
 
 
 def group_named(table: AgreementTable, name: str) -> GroupAgreement:
@@ -56,7 +61,7 @@ def interval(summary: Summary, statistic: str) -> str:
     found = summary.intervals[statistic]
     for one in (found.bca, found.percentile):
         if isinstance(one, Interval):
-            return f"[{one.low:.2f}, {one.high:.2f}]"
+            return f"[{one.low:z.2f}, {one.high:z.2f}]"
     return ""
 
 
@@ -67,7 +72,7 @@ def value(name: str, figure: float | Undefined) -> str:
     """
     if isinstance(figure, Undefined):
         return "undefined"
-    return f"{figure:.2f}" if name in PERCENTAGES else f"{figure:.4f}"
+    return f"{figure:z.2f}" if name in PERCENTAGES else f"{figure:z.4f}"
 
 
 def plain(figure: float | Undefined) -> float | None:

@@ -6,14 +6,18 @@ from annot.agreement import Interval, Undefined
 from annot.report.document import Section, Table, rows_of
 from annot.reusability import Comparison, DoesItMatter
 
+ANCHOR, TITLE = "mattering", "Does it matter who judged?"
 
-def mattering(found: DoesItMatter) -> Section:
+
+def mattering(found: DoesItMatter | Undefined) -> Section:
     """The rankings of the runs under every grading, Kendall's tau between them, and random mixtures."""
+    if isinstance(found, Undefined):
+        return Section(ANCHOR, TITLE, (f"Not asked: {found.reason}.",))
     settings = found.settings
     command = f"annot reusability --dialect {settings.dialect} --measure {settings.measure}"
     return Section(
-        "mattering",
-        "Does it matter who judged?",
+        ANCHOR,
+        TITLE,
         (
             f"The runs ranked by {settings.measure} (dialect {settings.dialect}) under the final grades, under the "
             "grades of the first and of the second assessor of each query (A and B), and under each assessor on the "

@@ -1,0 +1,57 @@
+"""Intervals as the report prints them, shares with theirs, and in words how they were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from annot.agreement import Bootstrap, Interval, Intervals
+from annot.agreement.clusters import of_clusters
+
+
+class Part(NamedTuple):
+    """`count` of a query's `of` pairs."""
+
+    count: int
+    of: int
+
+
+def interval_text(intervals: Intervals, *, scale: float = 1.0) -> str:
+    """The BCa interval, else the percentile one, times `scale`; empty where there is none.
+
+    One of no width is none: where all resamples give the same figure, they do not show how sure it is.
+    """
+    for one in (intervals.bca, intervals.percentile):
+        if isinstance(one, Interval):
+            return f"[{scale * one.low:z.2f}, {scale * one.high:z.2f}]" if one.low < one.high else ""
+    return ""
+
+
+def ratio_text(parts: Mapping[str, Part], *, plan: Bootstrap, key: str) -> str:
+    """A mean over the queries, `count` a query, with its interval by resampling whole queries."""
+    total, of = sum(one.count for one in parts.values()), sum(one.of for one in parts.values())
+    return f"{total / of:.2f} {_interval(parts, plan, key, 1)}".strip() if of else "–"
+
+
+def share_text(parts: Mapping[str, Part], *, plan: Bootstrap, key: str) -> str:
+    """The share of all pairs, in percent, with its interval by resampling whole queries; an en dash of no pairs.
+
+    parts: by query.
+    """
+    count, of = sum(one.count for one in parts.values()), sum(one.of for one in parts.values())
+    return f"{100 * count / of:.1f}% {_interval(parts, plan, key, 100)}".strip() if of else "–"
+
+
+def how_drawn(plan: Bootstrap, *, over: str) -> str:
+    """How the intervals of a section were drawn, in a sentence. over: what was resampled, in the plural."""
+    return (
+        f"In brackets: {100 * plan.level:g}% intervals from {plan.resamples:,} bootstrap resamples of whole {over} "
+        "(BCa; percentile where BCa has no value). A figure that is the same in all resamples has none."
+    )
+
+
+def _interval(parts: Mapping[str, Part], plan: Bootstrap, key: str, scale: float) -> str:
+    there = np.array([parts[query_id] for query_id in sorted(parts)], dtype=np.float64)
+    return interval_text(of_clusters(there[:, :1], there[:, 1:], cluster="query", plan=plan, key=key), scale=scale)
