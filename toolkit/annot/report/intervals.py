@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -42,6 +43,16 @@ def share_text(parts: Mapping[str, Part], *, plan: Bootstrap, key: str) -> str:
     """
     count, of = sum(one.count for one in parts.values()), sum(one.of for one in parts.values())
     return f"{100 * count / of:.1f}% {_interval(parts, plan, key, 100)}".strip() if of else "–"
+
+
+def split_interval(cell: str) -> tuple[str, str]:
+    """A cell as figure and interval, for where the two stand one below the other; no interval is empty.
+
+    >>> split_interval("24.81 [18.20, 31.50]")
+    ('24.81', '[18.20, 31.50]')
+    """
+    found = re.fullmatch(r"(.*\S) (\[-?[\d.]+, -?[\d.]+\])", cell)
+    return (found[1], found[2]) if found else (cell, "")
 
 
 def how_drawn(plan: Bootstrap, *, over: str) -> str:

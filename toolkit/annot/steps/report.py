@@ -148,13 +148,13 @@ def _mattering(ws: Workspace) -> DoesItMatter | Undefined:
 def _nothing_to_measure(ws: Workspace, *, runs: int) -> Undefined | None:
     """What is missing where there are no qrels, or fewer than so many runs."""
     if not (ws.exports / QRELS_FILE).is_file():
-        return Undefined(f"exports/{QRELS_FILE} is not written yet; `annot qrels` writes it from the final grades")
+        return Undefined(f"exports/{QRELS_FILE} is not written yet; annot qrels writes it from the final grades")
     found = len(list(ws.runs.glob("*.run")))
     if found >= runs:
         return None
     return Undefined(
         f"exports/runs holds {found or 'no'} run{'' if found == 1 else 's'} and at least {runs} "
-        f"{'is' if runs == 1 else 'are'} needed; `annot run` makes baselines, and run files of others can be put there"
+        f"{'is' if runs == 1 else 'are'} needed; annot run makes baselines, and run files of others can be put there"
     )
 
 
