@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from annot.report.figures import Drawing
 from annot.report.text import without_minus_zero
 
 
@@ -23,10 +24,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing as SVG, and the sentence that says the same for those who cannot see it."""
+    """A drawing, and the sentence that says the same for those who cannot see it."""
 
     caption: str
-    svg: str
+    svg: Drawing
     description: str
 
 

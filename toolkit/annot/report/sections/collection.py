@@ -83,7 +83,8 @@ def pools(study: Study) -> Section:
             f"{len(sizes)} pools of {sizes[0]} to {sizes[-1]} documents, {mean:.2f} on average. {modes} "
             "A document already in the pool is passed over and the method draws further down.",
         ),
-        (figure, table),
+        # The table first: a tall figure that does not fit on the sheet would leave it half empty.
+        (table, figure),
     )
 
 

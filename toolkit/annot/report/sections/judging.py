@@ -25,8 +25,10 @@ def judgements(study: Study) -> Section:
     given = _counted((one.query_id, one.assessor, one.grade) for one in study.judgements if not one.flags)
     blocks: list[Table | Figure] = []
     if final:
-        blocks += [_drawing(final, names), _final_grades(final, names, study)]
+        blocks.append(_final_grades(final, names, study))
     blocks.append(_of_assessors(given, names, study))
+    if final:
+        blocks.append(_drawing(final, names))
     return Section(
         "judgements",
         "Judgements",
