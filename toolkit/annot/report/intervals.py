@@ -13,9 +13,9 @@ from annot.agreement.clusters import of_clusters
 
 
 class Part(NamedTuple):
-    """`count` of a query's `of` pairs."""
+    """`part` of a query's `of` pairs."""
 
-    count: int
+    part: int
     of: int
 
 
@@ -31,8 +31,8 @@ def interval_text(intervals: Intervals, *, scale: float = 1.0) -> str:
 
 
 def ratio_text(parts: Mapping[str, Part], *, plan: Bootstrap, key: str) -> str:
-    """A mean over the queries, `count` a query, with its interval by resampling whole queries."""
-    total, of = sum(one.count for one in parts.values()), sum(one.of for one in parts.values())
+    """A mean over the queries, `part` a query, with its interval by resampling whole queries."""
+    total, of = sum(one.part for one in parts.values()), sum(one.of for one in parts.values())
     return f"{total / of:.2f} {_interval(parts, plan, key, 1)}".strip() if of else "–"
 
 
@@ -41,7 +41,7 @@ def share_text(parts: Mapping[str, Part], *, plan: Bootstrap, key: str) -> str:
 
     parts: by query.
     """
-    count, of = sum(one.count for one in parts.values()), sum(one.of for one in parts.values())
+    count, of = sum(one.part for one in parts.values()), sum(one.of for one in parts.values())
     return f"{100 * count / of:.1f}% {_interval(parts, plan, key, 100)}".strip() if of else "–"
 
 

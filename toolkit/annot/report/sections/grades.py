@@ -75,7 +75,8 @@ def _across_facets(study: Study) -> list[Table]:
         papers = len({paper_id for paper_id, _ in shared})
         tables.append(
             Table(
-                f"Candidates judged under two facets of one paper: {len(shared)} candidates of {papers} papers.",
+                f"Candidates judged under two facets of one paper: {len(shared)} candidates of {papers} "
+                f"paper{'' if papers == 1 else 's'}.",
                 (f"{first} \\ {second}", *(f"{second} {grade}" for grade in scale.grades)),
                 rows_of(rows),
                 COMMAND,
