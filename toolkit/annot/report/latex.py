@@ -23,18 +23,19 @@ PROSE = 24
 
 
 class Size(NamedTuple):
-    """A font size, the digits that a line of 16 cm holds in it, and how far apart its rows stand."""
+    """A font size, the digits that a line of 16 cm holds in it, and how far apart its columns (points) and rows (lines) stand."""
 
     name: str
     room: float
+    apart: float
     stretch: float
 
 
 SIZES = (
-    Size("small", 94, 0.95),
-    Size("footnotesize", 102, 0.9),
-    Size("scriptsize", 110, 0.8),
-    Size("tiny", 130, 0.65),
+    Size("small", 94, 3, 0.95),
+    Size("footnotesize", 102, 3, 0.9),
+    Size("scriptsize", 110, 3, 0.8),
+    Size("tiny", 130, 2.2, 0.65),
 )
 NARROW = frozenset(".,:;'|()[]!ijlt ")
 """Letters that take about half the room of a digit."""
@@ -120,7 +121,7 @@ def _long(title: str, label: str, columns: str, head: list[str], body: list[str]
 
 
 def _distances(size: Size) -> str:
-    return rf"\setlength{{\tabcolsep}}{{3pt}}\renewcommand{{\arraystretch}}{{{size.stretch}}}"
+    return rf"\setlength{{\tabcolsep}}{{{size.apart}pt}}\renewcommand{{\arraystretch}}{{{size.stretch}}}"
 
 
 def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
