@@ -13,7 +13,7 @@ from annot.report.latex import latex
 from annot.report.latex_text import escape
 
 HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"
-LETTERS = "Škoda Łódź naïve œuvre ß ŋ ħ 漢字 Ωμέγα α ≥ − – — … “so” ‘so’ \u200b \u0301x 😀 \x07 a\tb\nc"
+LETTERS = "† ‡ Škoda Łódź naïve œuvre ß ŋ ħ 漢字 Ωμέγα α ≥ − – — … “so” ‘so’ \u200b \u0301x 😀 \x07 a\tb\nc"
 PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage{lmodern}

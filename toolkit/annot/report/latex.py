@@ -23,7 +23,7 @@ PROSE = 24
 
 
 class Size(NamedTuple):
-    """A font size, the digits that a line of 16 cm holds in it, and how far apart its columns (points) and rows (lines) stand."""
+    """A font size: the digits that a line of 16 cm holds, how far apart columns (points) and rows (lines) stand."""
 
     name: str
     room: float
@@ -39,6 +39,8 @@ SIZES = (
 )
 NARROW = frozenset(".,:;'|()[]!ijlt ")
 """Letters that take about half the room of a digit."""
+REASON = 45
+"""The same for a column of numbers, in which a reason may stand where there is none."""
 GAP = 1.5
 """Digits between two columns."""
 NARROWEST = 0.2
@@ -130,7 +132,7 @@ def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
     The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
     """
     widths = _widths(one, rows)
-    prose = [at for at, width in enumerate(widths) if at < one.numeric_from and width > PROSE]
+    prose = [at for at, width in enumerate(widths) if width > _widest(one, at)]
     of_prose = sum(widths[at] for at in prose)
     others = sum(width + GAP for at, width in enumerate(widths) if at not in prose)
     free = max(NARROWEST, min(0.94 - others / size.room, (of_prose + GAP) / size.room))
@@ -147,7 +149,12 @@ def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
 def _across(one: Table, rows: Sequence[Sequence[str]]) -> float:
     """How wide the table is, in digits; a column of words can do with `PROSE`."""
     widths = _widths(one, rows)
-    return sum((min(PROSE, width) if at < one.numeric_from else width) + GAP for at, width in enumerate(widths))
+    return sum(min(_widest(one, at), width) + GAP for at, width in enumerate(widths))
+
+
+def _widest(one: Table, at: int) -> int:
+    """The digits from which on a column is set as a paragraph: numbers only where words stand in their place."""
+    return PROSE if at < one.numeric_from else REASON
 
 
 def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:

@@ -42,6 +42,8 @@ _SPECIAL = {
     "’": r"\textquoteright{}",
     "“": r"\textquotedblleft{}",
     "”": r"\textquotedblright{}",
+    "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
     "…": r"\ldots{}",
     "−": r"\ensuremath{-}",
     "≤": r"\ensuremath{\leq}",
