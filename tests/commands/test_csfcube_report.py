@@ -141,8 +141,8 @@ def release_grades(shared: Path) -> dict[str, dict[str, list[int]]]:
 def test_measures_stand_with_their_intervals_and_how_they_were_drawn(exports: Path, name: str) -> None:
     text = (exports / name).read_text(encoding="utf-8")
     evaluation = text[text.index("In brackets", text.index("Relevant from grade")) :]
-    assert re.match(r"In brackets: 95\\?% intervals from 2,000 bootstrap resamples of whole query papers", evaluation)
-    assert "BCa" in evaluation[:300]
+    assert re.match(r"In brackets: 95\\?% bootstrap intervals \(BCa", evaluation)
+    assert "from 2,000 resamples of whole query papers" in evaluation[:300]
     # Beside the figure, or in LaTeX, where the line is too short, in the row below it.
     below = r"\b24\.81[^\n]*\n & +& \[" if name == "report.tex" else r"\b24\.81(<[^>]*>|\s)*\["
     assert re.search(below + r"1\d\.\d\d, 3\d\.\d\d\]", evaluation)

@@ -95,7 +95,7 @@ def test_every_share_of_grades_has_its_n_and_interval(study: Workspace, name: st
     text = (study.exports / name).read_text(encoding="utf-8")
     given = text[text.index("What each assessor gave") :]
     assert re.search(r"\d+\.\d% ?(<span class=\"interval\">)?\[\d+\.\d\d, \d+\.\d\d\]", given)
-    assert "intervals from 100 bootstrap resamples of whole queries" in text
+    assert "from 100 resamples of whole queries" in text
 
 
 def test_the_first_sheet_of_paper_is_full(study: Workspace, chromium: Any, tmp_path: Path) -> None:

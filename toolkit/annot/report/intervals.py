@@ -20,13 +20,13 @@ class Part(NamedTuple):
 
 
 def interval_text(intervals: Intervals, *, scale: float = 1.0) -> str:
-    """The BCa interval, else the percentile one, times `scale`; empty where there is none.
+    """The BCa interval, else the percentile one with a dagger, times `scale`; empty where there is none.
 
     One of no width is none: where all resamples give the same figure, they do not show how sure it is.
     """
-    for one in (intervals.bca, intervals.percentile):
+    for one, mark in ((intervals.bca, ""), (intervals.percentile, "†")):
         if isinstance(one, Interval):
-            return f"[{scale * one.low:z.2f}, {scale * one.high:z.2f}]" if one.low < one.high else ""
+            return f"[{scale * one.low:z.2f}, {scale * one.high:z.2f}]{mark}" if one.low < one.high else ""
     return ""
 
 
@@ -46,20 +46,21 @@ def share_text(parts: Mapping[str, Part], *, plan: Bootstrap, key: str) -> str:
 
 
 def split_interval(cell: str) -> tuple[str, str]:
-    """A cell as figure and interval, for where the two stand one below the other; no interval is empty.
+    """A cell as figure, and interval with what follows it, for where the two stand one below the other; no interval is
+    empty.
 
     >>> split_interval("24.81 [18.20, 31.50]")
     ('24.81', '[18.20, 31.50]')
     """
-    found = re.fullmatch(r"(.*\S) (\[-?[\d.]+, -?[\d.]+\])", cell)
+    found = re.fullmatch(r"(.*\S) (\[-?[\d.]+, -?[\d.]+\].*)", cell)
     return (found[1], found[2]) if found else (cell, "")
 
 
 def how_drawn(plan: Bootstrap, *, over: str) -> str:
     """How the intervals of a section were drawn, in a sentence. over: what was resampled, in the plural."""
     return (
-        f"In brackets: {100 * plan.level:g}% intervals from {plan.resamples:,} bootstrap resamples of whole {over} "
-        "(BCa; percentile where BCa has no value). A figure that is the same in all resamples has none."
+        f"In brackets: {100 * plan.level:g}% bootstrap intervals (BCa; † percentile, where BCa has none), from "
+        f"{plan.resamples:,} resamples of whole {over}. A figure that is the same in all resamples has none."
     )
 
 

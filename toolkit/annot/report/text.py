@@ -39,5 +39,5 @@ def _is_number(cell: str) -> bool:
     try:
         float(cell.rstrip("%").replace(",", "") or "0")
     except ValueError:
-        return cell in ("-", "") or (cell.startswith("[") and cell.endswith("]"))
+        return cell in ("-", "") or (cell.startswith("[") and cell.endswith(("]", "]†")))
     return True
