@@ -21,6 +21,7 @@ from annot.ranking.tokens import tokenise
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.regrading import CUTOFF as CUTOFF_OF_MANY
 from annot.regrading import REGRADED, Cell, Graded, mixtures, regraded
+from annot.report.sections.mattering import ranking_rows
 from annot.reusability import DoesItMatter, Mattering, does_it_matter
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -343,9 +344,72 @@ def test_missing_grades_count_as_not_relevant_and_are_counted() -> None:
     judgements = judged({"q": {"a1": [None, 2, 0], "a2": [3, 2, 0]}})
     found = does_it_matter(runs, judgements, final_of({"q": [3, 2, 0]}), replace(SETTINGS, measure="AP"))
     ungraded = {one.name: one.n_ungraded for one in found.rankings}
-    # The first assessor of d00 is a1 although a1 gave it no grade; a1 did not judge every pair, so has no line.
-    assert ungraded == {"final": 0, "A": 1, "B": 0, "a2": 0}
-    assert means(found)["A"] == pytest.approx({"one": 1 / 2, "two": 1 / 2})
+    # The first assessor of d00 is a1 although a1 gave it no grade. The same rule for A as for a1.
+    assert ungraded == {"final": 0, "A": 1, "B": 0, "a1": 1, "a2": 0}
+    assert means(found)["A"] == means(found)["a1"] == pytest.approx({"one": 1 / 2, "two": 1 / 2})
+    assert found.missing == "zero"
+
+
+def test_an_answer_without_a_grade_costs_nobody_a_query() -> None:
+    """Who judged five queries and left one pair without a grade has five queries, and one pair counted."""
+    runs, judgements, qrels = study(n_queries=5, n_docs=20, noise=[0.5, 1.5], seed=15)
+    at = next(at for at, one in enumerate(judgements) if one.assessor == "a2")
+    judgements[at] = replace(judgements[at], grade=None)
+    found = {one.name: one for one in does_it_matter(runs, judgements, qrels, SETTINGS).rankings}
+    # On q00 a2 is the first of a2 and a3.
+    counts = [(len(found[name].queries), found[name].n_ungraded) for name in ("A", "B", "a2", "a3")]
+    assert counts == [(5, 1), (5, 0), (5, 1), (3, 0)]
+
+
+def test_a_query_of_which_somebody_was_given_a_part_is_left_out_and_named() -> None:
+    runs, judgements, qrels = study(n_queries=4, n_docs=20, noise=[0.5, 1.5], seed=16)
+    kept = [one for one in judgements if (one.query_id, one.doc_id, one.assessor) != ("q01", "d03", "a2")]
+    found = does_it_matter(runs, kept, qrels, SETTINGS)
+    queries = {one.name: one.queries for one in found.rankings}
+    assert queries["a2"] == queries["B"] == ("q00", "q02", "q03")
+    assert queries["A"] == queries["final"] == ("q00", "q01", "q02", "q03")
+    assert found.notes == (
+        "B: without q01, where some pairs were given to fewer assessors than others",
+        "a2: without q01, of which they were given only some pairs",
+    )
+    assert comparison(found, "A", "B").n_queries == 3
+
+
+def test_one_assessor_a_pair_leaves_no_second_to_compare() -> None:
+    runs, judgements, qrels = study(n_queries=4, n_docs=20, noise=[0.5, 1.5], seed=17)
+    found = does_it_matter(runs, [one for one in judgements if one.assessor == "a2"], qrels, SETTINGS)
+    assert [one.name for one in found.rankings] == ["final", "A", "a2"]
+    assert found.notes == ("B: no query has a second assessor",)
+    assert [(one.first, one.second) for one in found.comparisons] == [("A", "final"), ("a2", "final")]
+
+
+def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> None:
+    runs, judgements, qrels = study(n_queries=7, n_docs=25, noise=[1.0, 1.1, 1.2, 1.3], seed=18)
+    found = does_it_matter(runs, judgements, qrels, SETTINGS)
+    for one in found.comparisons:
+        first, second = (one.means[name] for name in (one.first, one.second))
+        expected = stats.kendalltau([first[tag] for tag in runs], [second[tag] for tag in runs]).statistic
+        assert one.tau == pytest.approx(expected)
+    shown = {row[0]: row for row in ranking_rows(found)}
+    assert {name for name in shown if name.startswith("final, ")} == {"final, queries of a1", "final, queries of a3"}
+    # Three of the seven queries are a1's and a2's; the final order beside a1 is that of these three.
+    on_three = [one for one in qrels if one.query_id in ("q01", "q03", "q05")]
+    there = {
+        tag: evaluate({name: run[name] for name in ("q01", "q03", "q05")}, on_three, dialect="csfcube", relevant_from=2)
+        for tag, run in runs.items()
+    }
+    expected_order = sorted(runs, key=lambda tag: -there[tag].mean["NDCG%20"])
+    assert [part.split()[0] for part in shown["final, queries of a1"][-1].split(", ")] == expected_order
+    assert shown["final, queries of a1"][1:4] == (3, 75, 0)
+
+
+def test_runs_that_tie_are_joined_by_an_equals_sign() -> None:
+    tied = {"q": in_order(["d00", "d01"])}
+    found = does_it_matter(
+        {"one": tied, "two": tied}, judged({"q": {"a1": [2, 0], "a2": [2, 0]}}), final_of({"q": [2, 0]}), SETTINGS
+    )
+    # Two documents: the first fifth of the list is empty.
+    assert ranking_rows(found)[0][-1] == "one 0.00 = two 0.00"
 
 
 def test_pairs_and_queries_without_both_kinds_of_grade_are_left_out_and_told() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from annot.steps import imports, qrels, report
 from annot.steps.init import init
 from annot.workspace import Workspace
+from scipy import stats
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +56,9 @@ def test_the_figures_at_the_top_carry_interval_and_number_of_queries(page: str) 
 
 def test_table_1_counts_relevant_documents_per_query(page: str) -> None:
     assert "33 queries of 28 papers, 122.76 pairs each" in page
-    assert rows(page, "together", "1 or higher") == [["12", "87", "39.27", "33", "4051"]]
-    assert rows(page, "together", "2 or higher") == [["1", "35", "10.18", "33", "4051"]]
+    # The shares follow from the means: 39.27 and 10.18 of 122.76 pairs.
+    assert rows(page, "together", "1 or higher") == [["12", "87", "39.27", "32.0%", "33", "4051"]]
+    assert rows(page, "together", "2 or higher") == [["1", "35", "10.18", "8.3%", "33", "4051"]]
     assert rows(page, "background", "1 or higher")[0][-1] == "1877"
     assert rows(page, "method", "1 or higher")[0][-1] == "2174"
 
@@ -101,6 +105,7 @@ def test_figure_2_crosses_the_two_facets_of_a_paper(page: str) -> None:
 
 def test_appendix_d_shows_what_citations_are_worth(page: str) -> None:
     cited = page[page.index("Grades of papers that the query paper cites") :]
+    assert [rows(cited, facet)[0][0] for facet in ("background", "method")] == ["16", "17"]
     assert rows(cited, "background")[0][-1] == "79.7%"
     assert rows(cited, "method")[0][-1] == "88.8%"
 
@@ -145,3 +150,83 @@ def test_each_query_has_its_figures_in_the_appendix(page: str) -> None:
 def test_latex_captions_are_short(exports: Path) -> None:
     captions = re.findall(r"\\caption\{(.*)\}", (exports / "report.tex").read_text(encoding="utf-8"))
     assert max(map(len, captions)) < 600
+
+
+def in_brackets(page: str, *names: str) -> list[tuple[float, float]]:
+    """The intervals in the table row that begins with these cells."""
+    (line,) = [one for one in page.splitlines() if one.startswith(f"| {' | '.join(names)} |")]
+    return [(float(low), float(high)) for low, high in re.findall(r"\[(-?[\d.]+), (-?[\d.]+)\]", line)]
+
+
+def test_shares_have_intervals_over_whole_queries_as_scipy_has_them(page: str, shared: Path) -> None:
+    pairs = release_grades(shared)
+    counts = np.array([[sum(grade == 0 for grade in of), len(of)] for of in pairs["background"].values()], dtype=float)
+    expected = stats.bootstrap(
+        (counts[:, 0], counts[:, 1]),
+        lambda some, of, axis=-1: some.sum(axis=axis) / of.sum(axis=axis),
+        paired=True,
+        n_resamples=10_000,
+        method="BCa",
+        rng=3,
+    ).confidence_interval
+    table = page[page.index("Final grades. (") : page.index("What each assessor gave")]
+    found = in_brackets(table, "background", "16", "1877")[0]
+    # In percent; the ends of 2,000 resamples move by some tenths.
+    assert found == pytest.approx((100 * expected.low, 100 * expected.high), abs=0.8)
+
+
+def release_grades(shared: Path) -> dict[str, dict[str, list[int]]]:
+    """The final grades of the release by facet and query paper, read as plain JSON."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for facet in ("background", "method"):
+        (path,) = (shared / "csfcube").rglob(f"test-pid2anns-csfcube-{facet}.json")
+        found[facet] = {paper: one["relevance_adju"] for paper, one in json.loads(path.read_text()).items()}
+    return found
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md", "report.tex"])
+def test_measures_stand_with_their_intervals_and_how_they_were_drawn(exports: Path, name: str) -> None:
+    text = (exports / name).read_text(encoding="utf-8")
+    evaluation = text[text.index("In brackets", text.index("Relevant from grade")) :]
+    assert re.match(r"In brackets: 95\\?% bootstrap intervals \(BCa", evaluation)
+    assert "from 2,000 resamples of whole query papers" in evaluation[:300]
+    # Beside the figure, or in LaTeX, where the line is too short, in the row below it.
+    below = r"\b24\.81[^\n]*\n & +& \[" if name == "report.tex" else r"\b24\.81(<[^>]*>|\s)*\["
+    assert re.search(below + r"1\d\.\d\d, 3\d\.\d\d\]", evaluation)
+
+
+def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports: Path, shared: Path) -> None:
+    """Method alone: 17 papers in two folds of 9 and 8; the quantiles over resampled papers, computed by hand."""
+    evaluated = json.loads((exports / "evaluation.json").read_text())
+    line = next(one for one in evaluated["lines"] if one["run"] == "specter" and one["facet"] == "together")
+    values = {name: one["values"]["AP"] for name, one in evaluated["queries"]["specter"]["csfcube"].items()}
+    papers = sorted({name.rpartition("-")[0] for name in values})
+    folds = [
+        [f"{paper}-{facet}" for paper, facet in (one.split("_") for one in names)]
+        for fold, names in json.loads(next((shared / "csfcube").rglob("evaluation_splits.json")).read_text())[
+            "all"
+        ].items()
+        if fold.endswith("_test")
+    ]
+    rng = np.random.default_rng(5)
+    means = []
+    for _ in range(4000):
+        times = dict(zip(papers, np.bincount(rng.integers(0, 28, 28), minlength=28), strict=True))
+        weights = [np.array([times[name.rpartition("-")[0]] for name in fold]) for fold in folds]
+        of = [np.array([values[name] for name in fold]) for fold in folds]
+        means.append(np.mean([w @ v / w.sum() for w, v in zip(weights, of, strict=True)]))
+    assert (len(papers), line["queries"]) == (28, 33)
+    found = line["intervals"]["AP"]["percentile"]
+    assert (found["low"], found["high"]) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.008)
+
+
+def test_where_one_run_is_all_there_is_the_report_says_why_it_ranks_none(page: str) -> None:
+    section = page[page.index("## Does it matter who judged?") :]
+    assert "exports/runs holds 1 run and at least 2 are needed" in section
+
+
+def test_pools_and_runs_are_told_in_words(page: str) -> None:
+    assert "drew one after the other, each its whole quota at once" in page
+    assert "imported True" not in page
+    assert "drawn blocks" not in page
+    assert "the run came with the release" in page

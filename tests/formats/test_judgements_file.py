@@ -94,6 +94,23 @@ def test_seconds_beside_a_moment() -> None:
     assert (found.judged_at, found.seconds) == ("2031-03-14T00:00:00+00:00", 61.5)
 
 
+def test_a_score_is_the_grade_where_nothing_else_is() -> None:
+    (found,) = read("topic;doc;rater;score\nq-method;d1;Ada;2\n")
+    assert found.grade == 2
+    (found,) = read("topic;doc;rater;score;rating\nq-method;d1;Ada;0,71;3\n")
+    assert found.grade == 3
+
+
+def test_a_column_that_another_field_has_is_not_suggested() -> None:
+    with pytest.raises(InputError) as error:
+        read("topic;doc;rater;points\nq-method;d1;Ada;2\n")
+    (fault,) = error.value.faults
+    assert fault.startswith("j.csv: no column for the grade; expected one named grade or relevance")
+    with pytest.raises(InputError) as error:
+        read("topic;doc;rater;grades\nq-method;d1;Ada;2\n")
+    assert error.value.faults == ("j.csv: no column for the grade; did you mean 'grades'?",)
+
+
 def test_a_repeat_has_an_occasion_of_its_own() -> None:
     first, again = read("query,document,assessor,grade,occasion\nq-method,d1,Ada,1,\nq-method,d1,Ada,2,2\n")
     assert [(one.occasion, one.grade) for one in (first, again)] == [(1, 1), (2, 2)]

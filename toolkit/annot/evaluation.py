@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from annot.agreement import Bootstrap, Intervals
+from annot.agreement.clusters import of_clusters
 from annot.errors import InputError
 from annot.measures import DIALECTS, MEASURES, Evaluation, by_folds, chance_floor
 from annot.measures import evaluate as measure
@@ -28,6 +32,8 @@ class Line:
     """How the queries were averaged: plainly, or as the mean of the folds' means."""
     queries: int
     values: dict[str, float]
+    intervals: dict[str, Intervals]
+    """Of each measure, by resampling whole query papers: two facets of one paper share its pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Evaluated:
     """All lines, the evaluations behind them, and what a reader must know."""
 
     relevant_from: int
+    bootstrap: Bootstrap
+    """How the intervals were drawn."""
     lines: tuple[Line, ...]
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then dialect."""
@@ -46,11 +54,16 @@ def of_runs(
     qrels: tuple[Qrel, ...],
     *,
     facets: Mapping[str, str],
+    papers: Mapping[str, str],
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     dialects: tuple[str, ...],
     relevant_from: int,
+    bootstrap: Bootstrap,
 ) -> Evaluated:
-    """Evaluate runs by facet and together. A run that covers only some facets is measured on those."""
+    """Evaluate runs by facet and together. A run that covers only some facets is measured on those.
+
+    facets, papers: the facet and the paper of each query. All lines of a facet see the same resamples of its papers.
+    """
     lines: list[Line] = []
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
@@ -73,16 +86,17 @@ def of_runs(
             )
             evaluations[tag][dialect] = evaluation
             for facet in [*covered, *([TOGETHER] if len(names) > 1 and covered == names else [])]:
-                lines.append(_line(evaluation, facet, tag, facets, splits))
+                lines.append(_line(evaluation, facet, tag, facets, papers, splits, bootstrap))
         notes += _notes(tag, evaluations[tag][dialects[0]], set(rankings) - set(facets))
     for dialect in dialects:
         floor = chance_floor(qrels, dialect=dialect, relevant_from=relevant_from)
         for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
-            members = [values for query_id, values in floor.items() if facet in (facets[query_id], TOGETHER)]
-            values = {name: sum(one[name] for one in members) / len(members) for name in MEASURES[dialect]}
-            lines.append(Line(dialect, facet, CHANCE, PLAIN, len(members), values))
+            members = {query_id: of for query_id, of in floor.items() if facet in (facets[query_id], TOGETHER)}
+            values = {name: sum(one[name] for one in members.values()) / len(members) for name in MEASURES[dialect]}
+            intervals = _intervals(members, [tuple(members)], papers, facet, bootstrap)
+            lines.append(Line(dialect, facet, CHANCE, PLAIN, len(members), values, intervals))
     lines.sort(key=lambda one: (tuple(DIALECTS).index(one.dialect), one.facet == TOGETHER, one.facet))
-    return Evaluated(relevant_from, tuple(lines), evaluations, tuple(notes))
+    return Evaluated(relevant_from, bootstrap, tuple(lines), evaluations, tuple(notes))
 
 
 def _line(
@@ -90,16 +104,43 @@ def _line(
     facet: str,
     tag: str,
     facets: Mapping[str, str],
+    papers: Mapping[str, str],
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
+    bootstrap: Bootstrap,
 ) -> Line:
     members = [one for one in evaluation.queries if facet in (facets[one.query_id], TOGETHER)]
     names = MEASURES[evaluation.dialect]
+    by_query = {one.query_id: one.values for one in members}
     folds = _test_folds(splits.get("all" if facet == TOGETHER else facet, {}))
     if folds and {query_id for fold in folds for query_id in fold} == {one.query_id for one in members}:
         means = by_folds(evaluation, test=folds, dev=folds[0])
-        return Line(evaluation.dialect, facet, tag, TEST, len(members), means.test)
+        intervals = _intervals(by_query, folds, papers, facet, bootstrap)
+        return Line(evaluation.dialect, facet, tag, TEST, len(members), means.test, intervals)
     values = {name: sum(one.values[name] for one in members) / len(members) for name in names}
-    return Line(evaluation.dialect, facet, tag, PLAIN, len(members), values)
+    intervals = _intervals(by_query, [tuple(by_query)], papers, facet, bootstrap)
+    return Line(evaluation.dialect, facet, tag, PLAIN, len(members), values, intervals)
+
+
+def _intervals(
+    values: Mapping[str, Mapping[str, float]],
+    folds: Sequence[Sequence[str]],
+    papers: Mapping[str, str],
+    facet: str,
+    bootstrap: Bootstrap,
+) -> dict[str, Intervals]:
+    """Of the mean over `folds` of each fold's mean, by measure; `values` by query, then measure."""
+    rows = {paper_id: at for at, paper_id in enumerate(sorted({papers[query_id] for query_id in values}))}
+    sizes = np.zeros((len(rows), len(folds)))
+    names = tuple(next(iter(values.values())))
+    sums = np.zeros((len(names), *sizes.shape))
+    for place, fold in enumerate(folds):
+        for query_id in fold:
+            sizes[rows[papers[query_id]], place] += 1
+            sums[:, rows[papers[query_id]], place] += [values[query_id][name] for name in names]
+    return {
+        name: of_clusters(of_name, sizes, cluster="query paper", plan=bootstrap, key=f"evaluation {facet}")
+        for name, of_name in zip(names, sums, strict=True)
+    }
 
 
 def _test_folds(folds: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -47,6 +47,9 @@ class Grading:
     name: str
     grades: tuple[Grades, ...]
     queries: npt.NDArray[np.int64]
+    """Those of which whom it names was given every pair."""
+    partly: npt.NDArray[np.int64]
+    """Those of which whom it names was given some pairs and not others: it does not stand on them."""
     n_ungraded: int
 
 
@@ -66,16 +69,15 @@ class Graded:
 
 def gradings_of(cells: Sequence[Cell]) -> list[Grading]:
     """`final`; `A` and `B`, the first and the second assessor of each pair in the order of their pseudonyms; then the
-    assessors by name, on the queries of which they graded every pair, where there is such a query."""
-    everywhere = np.arange(len(cells))
-    gradings = [Grading(FINAL, tuple(cell.final for cell in cells), everywhere, 0)]
+    assessors by name. One rule for all: a grading stands on the queries of which whom it names was given every pair,
+    and an answer without a grade is 0 there. One that stands on no query is there all the same, with none."""
+    gradings = [Grading(FINAL, tuple(cell.final for cell in cells), np.arange(len(cells)), _nowhere(), 0)]
     for name, place in ((FIRST, 1), (SECOND, 2)):
-        gradings.append(_grading(name, [_of_place(cell, place) for cell in cells], everywhere))
+        chosen = [cell.asked & (cell.asked.cumsum(axis=0) == place) for cell in cells]
+        gradings.append(_grading(name, cells, chosen))
     for assessor in sorted({name for cell in cells for name in cell.assessors}):
-        rows = [_of_assessor(cell, assessor) for cell in cells]
-        whole = np.array([at for at, row in enumerate(rows) if not np.isnan(row).any()], dtype=np.int64)
-        if len(whole):
-            gradings.append(_grading(assessor, rows, whole))
+        chosen = [cell.asked & (np.array(cell.assessors) == assessor)[:, None] for cell in cells]
+        gradings.append(_grading(assessor, cells, chosen))
     return gradings
 
 
@@ -105,22 +107,18 @@ def check_measure(dialect: str, measure: str) -> None:
         raise InputError(f"measure {measure!r}: not in the dialect {dialect}", hint=f"one of {known}")
 
 
-def _grading(name: str, rows: Sequence[Array], queries: npt.NDArray[np.int64]) -> Grading:
-    ungraded = sum(int(np.isnan(rows[at]).sum()) for at in queries)
-    return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), queries, ungraded)
+def _grading(name: str, cells: Sequence[Cell], chosen: Sequence[npt.NDArray[np.bool_]]) -> Grading:
+    """chosen: of each query, whose answer to each pair is taken, shape (M, N) with one true a column at most."""
+    given = [of.any(axis=0) for of in chosen]
+    whole = np.array([at for at, pairs in enumerate(given) if pairs.all()], dtype=np.int64)
+    partly = np.array([at for at, pairs in enumerate(given) if pairs.any() and not pairs.all()], dtype=np.int64)
+    rows = [np.where(of, cell.ratings, 0.0).sum(axis=0) for cell, of in zip(cells, chosen, strict=True)]
+    ungraded = sum(int(np.isnan(rows[at]).sum()) for at in whole)
+    return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), whole, partly, ungraded)
 
 
-def _of_place(cell: Cell, place: int) -> Array:
-    """The grade of the first (1) or second (2) assessor of each pair, nan where there is none: shape (N,)."""
-    chosen = cell.asked & (cell.asked.cumsum(axis=0) == place)
-    grades = np.where(chosen, cell.ratings, 0.0).sum(axis=0)
-    return np.where(chosen.any(axis=0), grades, np.nan)
-
-
-def _of_assessor(cell: Cell, assessor: str) -> Array:
-    if assessor not in cell.assessors:
-        return np.full(len(cell.final), np.nan)
-    return np.asarray(cell.ratings[cell.assessors.index(assessor)])
+def _nowhere() -> npt.NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
 
 
 def _hits(graded: Graded) -> npt.NDArray[np.bool_]:

@@ -111,8 +111,8 @@ def drifts(
 ) -> tuple[Drift, ...]:
     """Test every assessor, measure and axis for a change, at family-wise level `alpha` (Holm).
 
-    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. permutations: at
-    least so many; more where so many tests need smaller p-values. Days are tested where there are three or more. power:
+    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. permutations:
+    at least so many; more where so many tests need smaller p-values. Days are tested where there are three or more. power:
     the chance of being found at which a change counts as detectable; None does not reckon it, which takes most of the
     time.
     """

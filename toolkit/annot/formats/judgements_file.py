@@ -27,6 +27,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "comment": ("comment", "comments", "note", "notes", "remark"),
 }
 """The names under which each field is found when none is given; case, and hyphen or blank for `_`, do not matter."""
+SECOND_CHOICE = {"grade": ("score",)}
+"""Names that stand for the field only where none of `NAMES` does: a score may also be a ranking's."""
 REQUIRED = ("query", "document", "assessor", "grade")
 NO_GRADE = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
 """How a judgement that has no grade is written, in any case."""
@@ -97,7 +99,8 @@ def _refuse_doubles(judgements: Iterable[FileJudgement], faults: Faults) -> None
 
 
 def _csv_records(text: str, columns: Mapping[str, str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    known = {_plain(heading) for heading in [*columns.values(), *(one for names in NAMES.values() for one in names)]}
+    named = [one for names in (*NAMES.values(), *SECOND_CHOICE.values()) for one in names]
+    known = {_plain(heading) for heading in [*columns.values(), *named]}
     try:
         found = csv_rows(text, knows=lambda cell: _plain(cell) in known)
         line, cells = next(found, (0, []))
@@ -136,7 +139,9 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
         taken = {column for other, column in columns.items() if other != field}
         there = [heading for heading in dict.fromkeys(headings) if heading not in taken]
         wanted = (columns[field],) if field in columns else names
-        found = [one for one in there if _plain(one) in {_plain(name) for name in wanted}]
+        found = _called(there, wanted)
+        if not found and field not in columns:
+            found = _called(there, SECOND_CHOICE.get(field, ()))
         # A name that is given exactly wins over one that only looks like it.
         found = [one for one in found if one == columns.get(field)] or found
         if len(found) > 1:
@@ -144,10 +149,17 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
         elif found:
             fields[field] = found[0]
         elif field in columns or field in REQUIRED:
-            near = difflib.get_close_matches(wanted[0], there, 1)
+            others = {name for other, names in NAMES.items() if other != field for name in _called(there, names)}
+            near = difflib.get_close_matches(wanted[0], [one for one in there if one not in others], 1)
             expected = f"did you mean {near[0]!r}?" if near else f"expected one named {' or '.join(wanted)}"
             faults.add(f"no column for the {field}; {expected}")
     return fields
+
+
+def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
+    """The headings that are one of the names."""
+    plain = {_plain(name) for name in names}
+    return [heading for heading in headings if _plain(heading) in plain]
 
 
 class _Reading:

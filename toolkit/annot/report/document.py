@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from annot.report.figures import Drawing
+from annot.report.text import without_minus_zero
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -21,10 +24,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing as SVG, and the sentence that says the same for those who cannot see it."""
+    """A drawing, and the sentence that says the same for those who cannot see it."""
 
     caption: str
-    svg: str
+    svg: Drawing
     description: str
 
 
@@ -62,7 +65,7 @@ class Document:
 
 def number(value: float | None, digits: int = 2) -> str:
     """A number as the report prints it; an en dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    return "–" if value is None else f"{value:z.{digits}f}"
 
 
 def share(part: int, whole: int) -> str:
@@ -72,4 +75,4 @@ def share(part: int, whole: int) -> str:
 
 def rows_of(rows: Iterable[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
     """Rows as text cells."""
-    return tuple(tuple("–" if cell is None else str(cell) for cell in row) for row in rows)
+    return tuple(tuple("–" if cell is None else without_minus_zero(str(cell)) for cell in row) for row in rows)

@@ -9,11 +9,21 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F", "#000000")
-WIDTH = 7.2
-"""Inches; the page scales the drawing to its column."""
+WIDTH, NARROW = 7.2, 3.7
+"""Inches, on a screen or sheet and on a phone; the page scales the drawing to its column, and the letters with it."""
+ROW = 0.21
+"""Inches that a row of a horizontal drawing takes."""
+
+
+class Drawing(NamedTuple):
+    """The same drawing twice, as SVG: for a page of ordinary width, and for a phone."""
+
+    wide: str
+    narrow: str
+
 
 STYLE: Any = {
     "font.size": 8,
@@ -26,11 +36,10 @@ STYLE: Any = {
     "legend.fontsize": 8,
     # Text stays text: it can be searched, read aloud, and is drawn in the reader's font.
     "svg.fonttype": "none",
-    "svg.hashsalt": "annot",
 }
 
 
-def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[str], unit: str) -> str:
+def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[str], unit: str) -> Drawing:
     """One horizontal bar a row, stacked from named parts (`parts[row][part]`), its total at the end."""
     rows = list(parts)
 
@@ -44,12 +53,14 @@ def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[st
         for row, end in zip(rows, left, strict=True):
             axes.text(end + max(left) * 0.01, row, f"{end:g}", va="center")
         axes.set_xlabel(unit)
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
 
-    return _svg(0.24 * len(rows) + 1.2, paint)
+    return _drawn(ROW * len(rows) + 1.2, paint)
 
 
-def paired_dots(values: Mapping[str, tuple[float | None, float | None]], *, names: tuple[str, str], unit: str) -> str:
+def paired_dots(
+    values: Mapping[str, tuple[float | None, float | None]], *, names: tuple[str, str], unit: str
+) -> Drawing:
     """Two dots a row, joined: before and after. A row without a value keeps its place, empty."""
     rows = list(values)
     lowest = min((value for pair in values.values() for value in pair if value is not None), default=0.0)
@@ -63,15 +74,15 @@ def paired_dots(values: Mapping[str, tuple[float | None, float | None]], *, name
             across, down = [point[0] for point in points], [point[1] for point in points]
             axes.scatter(across, down, label=name, marker=marker, s=26, color=PALETTE[place], zorder=2)
         axes.set_yticks(range(len(rows)), rows)
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel(unit)
         axes.set_xlim(min(0.0, lowest) - 0.03, 1.03)
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
 
-    return _svg(0.24 * len(rows) + 1.1, paint)
+    return _drawn(ROW * len(rows) + 1.1, paint)
 
 
-def grouped_bars(values: Mapping[str, Mapping[str, float]], *, unit: str) -> str:
+def grouped_bars(values: Mapping[str, Mapping[str, float]], *, unit: str) -> Drawing:
     """Vertical bars: a group a row, a bar a column: `values[group][bar]`."""
     groups = list(values)
     bars = list(dict.fromkeys(bar for group in values.values() for bar in group))
@@ -85,20 +96,25 @@ def grouped_bars(values: Mapping[str, Mapping[str, float]], *, unit: str) -> str
         axes.set_xticks(range(len(groups)), groups)
         axes.set_ylabel(unit)
 
-    return _svg(2.8, paint)
+    return _drawn(2.8, paint)
 
 
-def _svg(height: float, paint: Callable[[Any], None]) -> str:
+def _drawn(height: float, paint: Callable[[Any], None]) -> Drawing:
+    return Drawing(_svg(WIDTH, height, paint, columns=4), _svg(NARROW, height + 0.4, paint, columns=2))
+
+
+def _svg(width: float, height: float, paint: Callable[[Any], None], *, columns: int) -> str:
     """The drawing without what changes from run to run: date, version, random ids."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     buffer = io.StringIO()
-    with rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    # Both stand on one page: what one names must not be found in the other.
+    with rc_context(STYLE | {"svg.hashsalt": f"annot {width:g}"}):
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
         paint(axes)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]

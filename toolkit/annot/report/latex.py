@@ -1,76 +1,187 @@
-"""The report's tables as LaTeX, one `table` environment each, for a paper; they need the package booktabs."""
+"""The report as LaTeX to `\\input` in a paper: sections, paragraphs and tables, without the figures.
+
+Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: what else there is to
+say stands below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; what it needs stands at its head.
+"""
 
 from __future__ import annotations
 
-from annot.report.document import Document, Table
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "†": r"\textdagger{}",
-}
+from annot.report.document import Document, Section, Table
+from annot.report.intervals import split_interval
+from annot.report.latex_text import HEAD, comment, escape
 
-LONG, WIDTH = 60, 0.35
-"""A column with a text of more letters than this is broken into lines, this share of the page wide."""
+LONGEST_FLOAT = 30
+"""Lines of a table that surely stand on one page; more become a `longtable`."""
+LONGEST_NOTES = 1500
+"""Characters below a table that still float with it; more would break the page, or not break at all."""
+PROSE = 24
+"""Characters from which on a column of names or words is set as a paragraph."""
+
+
+class Size(NamedTuple):
+    """A font size: the digits that a line of 16 cm holds, how far apart columns (points) and rows (lines) stand."""
+
+    name: str
+    room: float
+    apart: float
+    stretch: float
+
+
+SIZES = (
+    Size("small", 94, 3, 0.95),
+    Size("footnotesize", 102, 3, 0.9),
+    Size("scriptsize", 110, 3, 0.8),
+    Size("tiny", 130, 2.2, 0.65),
+)
+NARROW = frozenset(".,:;'|()[]!ijlt ")
+"""Letters that take about half the room of a digit."""
+REASON = 45
+"""The same for a column of numbers, in which a reason may stand where there is none."""
+GAP = 1.5
+"""Digits between two columns."""
+NARROWEST = 0.2
+"""Of a line: what a column of words has at least."""
 
 
 def latex(document: Document) -> str:
-    """Every table of the document, in its order, under a label made of section and number."""
-    parts = [f"% {document.title}. Needs \\usepackage{{booktabs}}."]
+    """The document in its order; every table has a label made of section and number."""
+    parts = [comment(f"{document.title}. {document.subtitle}."), HEAD]
     if document.notice:
-        parts.append(f"% {document.notice}")
+        parts.append(rf"\paragraph{{Note.}} {escape(document.notice)}")
     for section in document.sections:
-        tables = [block for block in section.blocks if isinstance(block, Table)]
-        parts += [table(one, label=f"tab:{section.anchor}-{number}") for number, one in enumerate(tables, start=1)]
+        parts += _section(section)
     return "\n\n".join(parts) + "\n"
 
 
+def _section(section: Section) -> list[str]:
+    tables = [block for block in section.blocks if isinstance(block, Table)]
+    return [
+        rf"\section{{{escape(section.title)}}}",
+        *map(escape, section.paragraphs),
+        *(table(one, label=f"tab:{section.anchor}-{number}") for number, one in enumerate(tables, start=1)),
+    ]
+
+
 def table(one: Table, *, label: str) -> str:
-    """One table with its caption, which names the command that prints the same numbers."""
-    columns = "".join(_column(one, at) for at in range(len(one.headings)))
-    command = rf"(\texttt{{{escape(one.command)}}})"
-    caption = " ".join([escape(one.caption), command, *(escape(note) for note in one.notes)])
+    """One table with a caption of one sentence; below it what the caption left, the notes, and the command."""
+    rows = one.rows
+    if _across(one, rows) > SIZES[-2].room:
+        rows = tuple(line for row in rows for line in _intervals_below(row))
+    size = next((each for each in SIZES if _across(one, rows) <= each.room), SIZES[-1])
+    title, rest = _first_sentence(one.caption)
+    head = [r"\toprule", _row(one.headings), r"\midrule"]
+    below = [escape(note) for note in (*([rest] if rest else []), *one.notes)]
+    below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
+    parts = (title, label, _columns(one, rows, size), head, [_row(row) for row in rows], size, below)
+    floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
+    return _float(*parts) if floats else _long(*parts)
+
+
+def _float(title: str, label: str, columns: str, head: list[str], body: list[str], size: Size, below: list[str]) -> str:
+    notes = [rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(below)}}}"]
     return "\n".join(
         [
-            r"\begin{table}",
+            r"\begin{table}[htbp]",
             r"\centering",
-            rf"\caption{{{caption}}}",
+            rf"\caption{{{escape(title)}}}",
             rf"\label{{{label}}}",
+            _distances(size),
             rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            _row(one.headings),
-            r"\midrule",
-            *(_row(row) for row in one.rows),
+            *head,
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
+            *notes,
             r"\end{table}",
         ]
     )
 
 
-def escape(text: str) -> str:
-    """`text` with LaTeX's special characters escaped.
+def _long(title: str, label: str, columns: str, head: list[str], body: list[str], size: Size, below: list[str]) -> str:
+    # A group, so that the distances of columns and rows end with the table.
+    return "\n".join(
+        [
+            rf"\begingroup{_distances(size)}",
+            rf"\begin{{longtable}}{{{columns}}}",
+            rf"\caption{{{escape(title)}}}\label{{{label}}}\\",
+            *head,
+            r"\endfirsthead",
+            *head,
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            *body,
+            r"\end{longtable}",
+            r"\endgroup",
+            rf"{{\footnotesize\noindent {' '.join(below)}\par}}",
+        ]
+    )
 
-    >>> escape("50% of a_1 & b")
-    '50\\\\% of a\\\\_1 \\\\& b'
+
+def _distances(size: Size) -> str:
+    return rf"\setlength{{\tabcolsep}}{{{size.apart}pt}}\renewcommand{{\arraystretch}}{{{size.stretch}}}"
+
+
+def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
+    """Names to the left, numbers to the right; columns of many words share the line that the others leave.
+
+    The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
     """
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+    widths = _widths(one, rows)
+    prose = [at for at, width in enumerate(widths) if width > _widest(one, at)]
+    of_prose = sum(widths[at] for at in prose)
+    others = sum(width + GAP for at, width in enumerate(widths) if at not in prose)
+    free = max(NARROWEST, min(0.94 - others / size.room, (of_prose + GAP) / size.room))
+    columns = []
+    for at, width in enumerate(widths):
+        if at in prose:
+            part = rf"{free * width / of_prose:.2f}\linewidth"
+            columns.append(rf">{{\{size.name}\raggedright\arraybackslash}}p{{{part}}}")
+        else:
+            columns.append(rf">{{\{size.name}}}{'l' if at < one.numeric_from else 'r'}")
+    return "".join(columns)
 
 
-def _column(one: Table, at: int) -> str:
-    if any(len(row[at]) > LONG for row in one.rows):
-        return rf"p{{{WIDTH}\linewidth}}"
-    return "l" if at < one.numeric_from else "r"
+def _across(one: Table, rows: Sequence[Sequence[str]]) -> float:
+    """How wide the table is, in digits; a column of words can do with `PROSE`."""
+    widths = _widths(one, rows)
+    return sum(min(_widest(one, at), width) + GAP for at, width in enumerate(widths))
 
 
-def _row(cells: tuple[str, ...]) -> str:
-    return " & ".join(escape(cell) for cell in cells) + r" \\"
+def _widest(one: Table, at: int) -> int:
+    """The digits from which on a column is set as a paragraph: numbers only where words stand in their place."""
+    return PROSE if at < one.numeric_from else REASON
+
+
+def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
+    """The width of each column in digits."""
+    lines = (one.headings, *rows)
+    return [
+        max(sum(0.55 if letter in NARROW else 1.0 for letter in line[at]) for line in lines)
+        for at in range(len(one.headings))
+    ]
+
+
+def _intervals_below(row: Sequence[str]) -> list[tuple[str, ...]]:
+    """The row without its intervals, and under it a row of these."""
+    parts = [split_interval(cell) for cell in row]
+    if not any(interval for _, interval in parts):
+        return [tuple(row)]
+    return [tuple(figure for figure, _ in parts), tuple(interval for _, interval in parts)]
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    first, _, rest = re.sub(r"(?<=[.:;]) ", "\0", text, count=1).partition("\0")
+    if not rest:
+        return first, ""
+    return re.sub("[:;]$", ".", first), rest[0].upper() + rest[1:]
+
+
+def _row(cells: Sequence[str]) -> str:
+    line = " & ".join(escape(cell) for cell in cells)
+    # After the end of a row LaTeX takes a star or a bracket for a part of its command.
+    return f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\"

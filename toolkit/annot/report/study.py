@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.agreement import AgreementTable, GroupAgreement, Undefined
+from annot.agreement import AgreementTable, Bootstrap, GroupAgreement, Undefined
 from annot.evaluation import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
 from annot.report.diagnosed import Looked
@@ -40,15 +40,20 @@ class Study:
     binarised: tuple[AgreementTable, ...]
     """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
     diagnosed: Looked
-    evaluated: Evaluated | None
-    mattering: DoesItMatter | None
-    """None where there are fewer than two runs to rank."""
+    evaluated: Evaluated | Undefined
+    mattering: DoesItMatter | Undefined
+    """Both, or why there is nothing to measure or to rank."""
     run_settings: tuple[tuple[str, str], ...]
     """Each run's tag and its settings in words."""
     notice: str | None
     """What a reader must know before believing any number."""
     made_elsewhere: str | None
     """How the judgements were made, where that was not here."""
+
+    @property
+    def bootstrap(self) -> Bootstrap:
+        """How the report's own intervals are drawn."""
+        return Bootstrap(self.settings.agreement.resamples, self.settings.agreement.level, self.settings.seed)
 
 
 def group_named(table: AgreementTable, name: str) -> GroupAgreement:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
 
 
 def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A plain text table: words to the left, numbers to the right."""
     if not rows:
         return ""
-    cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    cells = [[("" if cell is None else without_minus_zero(str(cell))) for cell in row] for row in rows]
     widths = [max(len(heading), *(len(row[at]) for row in cells)) for at, heading in enumerate(headings)]
     right = [all(_is_number(row[at]) for row in cells) for at in range(len(headings))]
 
@@ -23,9 +26,18 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     return "\n".join([line(headings), line(["-" * width for width in widths]), *(line(row) for row in cells)])
 
 
+def without_minus_zero(text: str) -> str:
+    """`text` with every figure that was rounded to minus nothing as plain nothing.
+
+    >>> without_minus_zero("-0.00 [-0.04, 0.03]")
+    '0.00 [-0.04, 0.03]'
+    """
+    return _MINUS_ZERO.sub(r"\1", text)
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell.rstrip("%").replace(",", "") or "0")
     except ValueError:
-        return cell in ("-", "")
+        return cell in ("-", "") or (cell.startswith("[") and cell.endswith(("]", "]†")))
     return True

@@ -38,7 +38,7 @@ class GradingRanking:
     queries: tuple[str, ...]
     n_pairs: int
     n_ungraded: int
-    """Pairs to which this grading gives no grade; they count as not relevant, as unjudged ones do."""
+    """Pairs of these queries that came back without a grade; they count as not relevant, as unjudged ones do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,8 @@ class Comparison:
     first: str
     second: str
     n_queries: int
+    means: dict[str, dict[str, float]]
+    """By grading, the measure by run over these queries: what tau compares. Best first, equal ones by tag."""
     n_run_pairs: int
     tau: Value
     intervals: Intervals
@@ -112,6 +114,8 @@ class DoesItMatter:
     """The answer, with everything it rests on."""
 
     settings: Mattering
+    missing: str
+    """The policy for missing judgements: `zero`, whatever the agreement of the study counts them as."""
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     n_pairs: int

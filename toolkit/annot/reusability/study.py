@@ -12,13 +12,27 @@ from annot.agreement.ratings import QueryRatings, ratings_of
 from annot.errors import InputError
 from annot.ordering import ranked
 from annot.records import Decision, Judgement, Qrel, Ranking
-from annot.regrading import FINAL, Cell, Graded, Grades, Grading, check_measure, gradings_of, mixtures, regraded
+from annot.regrading import (
+    FINAL,
+    FIRST,
+    SECOND,
+    Cell,
+    Graded,
+    Grades,
+    Grading,
+    check_measure,
+    gradings_of,
+    mixtures,
+    regraded,
+)
 from annot.reusability.mixed import of_mixtures
 from annot.reusability.orders import means_of, seen_from, tau_intervals, tau_value, tests_between, turned_round, way_of
 from annot.reusability.results import Comparison, DoesItMatter, GradingRanking, Mattering, Swap
 from annot.significance import PairedTest, tau_b_of_rows
 
 Array = npt.NDArray[np.float64]
+
+MISSING = "zero"
 
 
 def does_it_matter(
@@ -30,9 +44,11 @@ def does_it_matter(
     """Rank the runs under every grading and hold the rankings against each other.
 
     Gradings: `final` (the qrels); `A` and `B`, the first and the second assessor of each pair in the order of their
-    pseudonyms, so one fixed person a query where teams are fixed; each assessor by name, on the queries of which they
-    graded every pair; and `settings.mixtures` mixtures, in which each pair has the grade of one of those who graded
-    it, drawn for each query from the seed. Judgements that carry flags do not count.
+    pseudonyms, so one fixed person a query where teams are fixed; each assessor by name; and `settings.mixtures`
+    mixtures, in which each pair has the grade of one of those who graded it, drawn for each query from the seed.
+    A grading stands on the queries of which whom it names was given every pair; those of which they were given a part
+    are told in the notes. A pair that came back without a grade counts as not relevant. Judgements that carry flags do
+    not count.
 
     A run that has no ranking for a query scores 0 there, as in `annot.measures`.
     Raises InputError for an unknown dialect or measure, and when no pair has both a final grade and an assessor's.
@@ -42,7 +58,9 @@ def does_it_matter(
     tags = tuple(sorted(runs))
     notes += _notes_on_runs(runs, cells)
     mixed = [mixtures(cell, n=settings.mixtures, seed=settings.bootstrap.seed) for cell in cells]
-    named = gradings_of(cells)
+    everyone = gradings_of(cells)
+    notes += _notes_on_gradings(everyone, cells)
+    named = [one for one in everyone if len(one.queries)]
     # All gradings of a query are measured in one go: the named ones, then the mixtures.
     values = np.stack(
         [
@@ -57,12 +75,15 @@ def does_it_matter(
     )  # (runs, gradings, queries)
     by_name = {one.name: values[:, at, :] for at, one in enumerate(named)}
     queries = tuple(cell.query_id for cell in cells)
+    final, *others = named
+    first_two = [one for one in others if one.name in (FIRST, SECOND)]
     comparisons = [
         _compare(one, other, by_name, tags, settings)
-        for one, other in [(named[1], named[2]), *((one, named[0]) for one in named[1:])]
+        for one, other in [*itertools.combinations(first_two, 2), *((one, final) for one in others)]
     ]
     return DoesItMatter(
         settings=settings,
+        missing=MISSING,
         runs=tags,
         queries=queries,
         n_pairs=sum(len(cell.final) for cell in cells),
@@ -124,6 +145,19 @@ def _notes_on_runs(runs: Mapping[str, Mapping[str, Ranking]], cells: Sequence[Ce
     return notes
 
 
+def _notes_on_gradings(gradings: Sequence[Grading], cells: Sequence[Cell]) -> list[str]:
+    notes = []
+    for one in gradings:
+        names = ", ".join(cells[at].query_id for at in one.partly)
+        if one.name in (FIRST, SECOND) and len(one.partly):
+            notes.append(f"{one.name}: without {names}, where some pairs were given to fewer assessors than others")
+        elif len(one.partly):
+            notes.append(f"{one.name}: without {names}, of which they were given only some pairs")
+        elif not len(one.queries):
+            notes.append(f"{one.name}: no query has a second assessor")
+    return notes
+
+
 def _measured(run: Mapping[str, Ranking], cell: Cell, grades: Grades, settings: Mattering) -> Array:
     """The measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
     docs = run.get(cell.query_id, ())
@@ -138,14 +172,18 @@ def _measured(run: Mapping[str, Ranking], cell: Cell, grades: Grades, settings: 
 
 
 def _ranking(grading: Grading, values: Array, tags: Sequence[str], cells: Sequence[Cell]) -> GradingRanking:
-    means = dict(zip(tags, means_of(values[:, grading.queries]).tolist(), strict=True))
     return GradingRanking(
         name=grading.name,
-        means=dict(sorted(means.items(), key=lambda one: (-one[1], one[0]))),
+        means=_best_first(values[:, grading.queries], tags),
         queries=tuple(cells[at].query_id for at in grading.queries),
         n_pairs=sum(len(cells[at].final) for at in grading.queries),
         n_ungraded=grading.n_ungraded,
     )
+
+
+def _best_first(values: Array, tags: Sequence[str]) -> dict[str, float]:
+    means = zip(tags, means_of(values).tolist(), strict=True)
+    return dict(sorted(means, key=lambda one: (-one[1], one[0])))
 
 
 def _compare(
@@ -166,6 +204,7 @@ def _compare(
         first=first.name,
         second=second.name,
         n_queries=len(queries),
+        means={first.name: _best_first(one, tags), second.name: _best_first(other, tags)},
         n_run_pairs=len(pairs),
         tau=tau_value(tau[0], len(tags)),
         intervals=tau_intervals(one[:, None, :], other, key=key, settings=settings),

@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annot.agreement import to_json
+from annot.agreement import Bootstrap, to_json
 from annot.errors import InputError, MissingInput
 from annot.evaluation import Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.measures import DIALECTS, MEASURES
 from annot.records import Ranking
+from annot.report.intervals import how_drawn, interval_text
 from annot.report.text import text_table
 from annot.steps import qrels as qrels_step
 from annot.steps.names import check_name
@@ -41,15 +42,17 @@ def compute(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> E
     dialects = tuple(DIALECTS) if dialect is None else (dialect,)
     qrels = qrels_step.read(ws)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        facets = {query.query_id: query.facet for query in read_queries(session)}
+        queries = read_queries(session)
         splits = read_splits(session)
     return of_runs(
         read_runs(ws, files),
         qrels,
-        facets=facets,
+        facets={query.query_id: query.facet for query in queries},
+        papers={query.query_id: query.paper_id for query in queries},
         splits=splits,
         dialects=dialects,
         relevant_from=ws.settings.evaluation.relevant_from,
+        bootstrap=Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed),
     )
 
 
@@ -57,6 +60,7 @@ def as_data(evaluated: Evaluated) -> Any:
     """The lines and the queries' own values, as JSON can carry them."""
     return {
         "relevant_from": evaluated.relevant_from,
+        "intervals": {"over": "query papers", **to_json(evaluated.bootstrap)},
         "lines": to_json(evaluated.lines),
         "queries": {
             tag: {
@@ -76,10 +80,12 @@ def describe(evaluated: Evaluated, *, per_query: bool) -> str:
         lines = [line for line in evaluated.lines if line.dialect == dialect]
         if not lines:
             continue
-        rows = [
-            [line.facet, line.run, *(f"{100 * line.values[name]:.2f}" for name in names), line.queries, line.average]
-            for line in lines
-        ]
+        rows: list[list[object]] = []
+        for line in lines:
+            figures = [f"{100 * line.values[name]:.2f}" for name in names]
+            rows.append([line.facet, line.run, *figures, line.queries, line.average])
+            # Below each figure its interval: beside it, no terminal would be wide enough.
+            rows.append(["", "", *(interval_text(line.intervals[name], scale=100) for name in names), "", ""])
         parts.append(f"dialect {dialect}; relevant from grade {evaluated.relevant_from}; %")
         parts.append(text_table(["facet", "run", *names, "queries", "average"], rows))
         if per_query:
@@ -89,6 +95,7 @@ def describe(evaluated: Evaluated, *, per_query: bool) -> str:
                 for one in by_dialect[dialect].queries
             ]
             parts.append(text_table(["run", "query", *names], detail))
+    parts.append(how_drawn(evaluated.bootstrap, over="query papers, two facets of one paper together"))
     return "\n\n".join(parts)
 
 

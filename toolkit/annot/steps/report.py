@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from annot.evaluation import Evaluated
 from annot.report.html import page
 from annot.report.latex import latex
 from annot.report.markdown import markdown
@@ -20,10 +23,12 @@ from annot.steps import import_judgements
 from annot.steps import imports as csfcube
 from annot.steps import reusability as reusability_step
 from annot.steps.outcome import Outcome, outcome_of
+from annot.steps.qrels import QRELS_FILE
 from annot.store import facet_labels, papers, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.runs import read_imports, read_runs
+from annot.undefined import Undefined
 from annot.workspace import Workspace, sha256_of, write_file
 
 REPORT_FILE = "report.html"
@@ -35,6 +40,7 @@ MADE_ELSEWHERE = {
     "is what the file says; whether people worked blind to each other is not known here.",
 }
 
+SETTINGS_OF_OTHERS = "not told: the run came with the release"
 CHAIN = (
     "corpus/manifest.json",
     "pools/rankings/manifest.json",
@@ -59,7 +65,7 @@ class Written:
 def write(ws: Workspace) -> Written:
     """Write `exports/report.html`, the same as Markdown, and its tables as LaTeX.
 
-    Evaluation is in it when there are qrels and runs.
+    Evaluation is in it when there are qrels and runs; where it is not, the page says what is missing.
     """
     study = _read(ws)
     files = dict(_measured(ws, study))
@@ -77,9 +83,9 @@ def write(ws: Workspace) -> Written:
 def _measured(ws: Workspace, study: Study) -> Iterator[tuple[Path, str]]:
     """The files with the figures that stand in the report."""
     yield agreement_step.file_of(ws, study.agreement)
-    if study.evaluated is not None:
+    if not isinstance(study.evaluated, Undefined):
         yield evaluate_step.file_of(ws, study.evaluated)
-    if study.mattering is not None:
+    if not isinstance(study.mattering, Undefined):
         yield reusability_step.file_of(ws, study.mattering)
 
 
@@ -96,9 +102,6 @@ def _chain(ws: Workspace, files: Mapping[Path, str]) -> Iterator[tuple[str, str]
 def _read(ws: Workspace) -> Study:
     agreement = agreement_step.compute(ws, missing=None, binarised_at=None)
     binarised = agreement_step.at_each_grade(ws)
-    runs = len(list(ws.runs.glob("*.run"))) if (ws.exports / "qrels.txt").is_file() else 0
-    evaluated = evaluate_step.compute(ws, files=(), dialect=None) if runs else None
-    mattering = _mattering(ws) if runs > 1 else None
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session)
         queries = read_queries(session)
@@ -127,10 +130,10 @@ def _read(ws: Workspace) -> Study:
                 plan=people.read_assignments(session),
                 elsewhere=any(one.what in MADE_ELSEWHERE for one in imports),
             ),
-            evaluated=evaluated,
-            mattering=mattering,
+            evaluated=_evaluated(ws),
+            mattering=_mattering(ws),
             run_settings=tuple(
-                (run.tag, ", ".join(f"{name} {_told(value)}" for name, value in sorted(run.facts.items())))
+                (run.tag, SETTINGS_OF_OTHERS if run.kind == csfcube.SOURCE else _settings_told(run.facts))
                 for run in read_runs(session)
             ),
             notice=next((str(one.facts["notice"]) for one in imports if one.what == SIMULATION), None),
@@ -138,8 +141,14 @@ def _read(ws: Workspace) -> Study:
         )
 
 
-def _mattering(ws: Workspace) -> DoesItMatter:
-    return reusability_step.compute(
+def _evaluated(ws: Workspace) -> Evaluated | Undefined:
+    missing = _nothing_to_measure(ws, runs=1)
+    return missing or evaluate_step.compute(ws, files=(), dialect=None)
+
+
+def _mattering(ws: Workspace) -> DoesItMatter | Undefined:
+    missing = _nothing_to_measure(ws, runs=2)
+    return missing or reusability_step.compute(
         ws,
         dialect=reusability_step.DIALECT,
         measure_name=reusability_step.MEASURE,
@@ -153,7 +162,30 @@ def _single(outcome: Outcome) -> int:
     return sum(pair in agreed and len(team) == 1 for pair, team in outcome.planned.items())
 
 
+def _nothing_to_measure(ws: Workspace, *, runs: int) -> Undefined | None:
+    """What is missing where there are no qrels, or fewer than so many runs."""
+    if not (ws.exports / QRELS_FILE).is_file():
+        return Undefined(f"exports/{QRELS_FILE} is not written yet; annot qrels writes it from the final grades")
+    found = len(list(ws.runs.glob("*.run")))
+    if found >= runs:
+        return None
+    return Undefined(
+        f"exports/runs holds {found or 'no'} run{'' if found == 1 else 's'} and at least {runs} "
+        f"{'is' if runs == 1 else 'are'} needed; annot run makes baselines, and run files of others can be put there"
+    )
+
+
+def _settings_told(facts: Mapping[str, Any]) -> str:
+    """Settings in words, the nested ones in brackets; hashes cut to what tells them apart."""
+    return ", ".join(f"{name.replace('_', ' ')} {_told(value)}" for name, value in sorted(facts.items()))
+
+
 def _told(value: object) -> str:
-    if isinstance(value, dict):
-        return "(" + ", ".join(f"{key} {_told(item)}" for key, item in sorted(value.items())) + ")"
-    return str(value)
+    if isinstance(value, Mapping):
+        return f"({_settings_told(value)})"
+    if isinstance(value, list | tuple):
+        return " and ".join(map(_told, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return f"{text[:12]}…" if re.fullmatch("[0-9a-f]{64}", text) else text

@@ -9,7 +9,8 @@ from typing import Any
 from annot.agreement import Bootstrap, to_json
 from annot.errors import InputError
 from annot.measures import MEASURES
-from annot.report.sections.mattering import mixtures_text, ranking_rows, tau_rows
+from annot.report.intervals import how_drawn
+from annot.report.sections.mattering import comparison_text, gradings_text, mixtures_text, ranking_rows, tau_rows
 from annot.report.text import text_table
 from annot.reusability import DoesItMatter, Mattering, does_it_matter
 from annot.steps import evaluate as evaluate_step
@@ -79,7 +80,9 @@ def describe(found: DoesItMatter) -> str:
     return "\n\n".join(
         [
             head,
-            text_table(("grades of", "queries", "runs, best first"), ranking_rows(found)),
+            gradings_text(),
+            text_table(("grades of", "queries", "pairs", "no grade", "runs, best first"), ranking_rows(found)),
+            f"{comparison_text(found)} {how_drawn(settings.bootstrap, over='queries')}",
             text_table(("grades of", "against", "tau", "interval", "reversed", "swaps", "queries"), tau_rows(found)),
             mixtures_text(found),
             *found.notes,

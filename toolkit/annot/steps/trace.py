@@ -11,6 +11,7 @@ from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Assignment, Draw, Paper, Pool
 from annot.steps import qrels
+from annot.steps.collection import SOURCE as LABEL_STUDIO
 from annot.steps.corpus import MANIFEST
 from annot.steps.names import known_query
 from annot.steps.outcome import Outcome, outcome_of
@@ -61,6 +62,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         pool=pooled,
         had_by=had_by,
         given_to=tuple((one.assessor, one.position, one.occasion) for one in plan if one.asked.pair == pair),
+        imported=bool(judged) and not any(one.source == LABEL_STUDIO for one in judged),
         sent_to=tuple(sent_to),
         said=tuple(sorted(said, key=lambda one: one.recorded_at or "")),
         shown=_shown(settled, outcome),

@@ -110,7 +110,10 @@ class Trace:
     had_by: tuple[Draw, ...]
     """Of a document that is not in the pool: the rankings that have it, with its rank."""
     given_to: tuple[tuple[str, int, int], ...]
-    """(assessor, place in their sequence, occasion: 2 for a hidden repeat)."""
+    """(assessor, place in their sequence, occasion: 2 for a hidden repeat); of judgements that were imported nobody was
+    given anything here, and the place is that in the imported records."""
+    imported: bool
+    """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
     said: tuple[Said, ...]
@@ -185,10 +188,7 @@ def _draw(one: Draw) -> str:
 
 
 def _judging(found: Trace) -> str:
-    lines = [
-        f"given to {name} as pair {position} of theirs" + (", a hidden repeat" if occasion > 1 else "")
-        for name, position, occasion in found.given_to
-    ]
+    lines = [_given(*one, imported=found.imported) for one in found.given_to]
     sent = [person for person, round in found.sent_to if round == "judge"]
     if sent:
         lines.append(
@@ -216,6 +216,13 @@ def _judging(found: Trace) -> str:
     ]
     headings = ["when", "who", "as", "revision", "grade", "seconds", "counts", "from", "said"]
     return "\n".join([*lines, text_table(headings, rows) or "judged by nobody"])
+
+
+def _given(name: str, position: int, occasion: int, *, imported: bool) -> str:
+    repeat = ", a hidden repeat" if occasion > 1 else ""
+    if imported:
+        return f"judged elsewhere by {name}, as number {position} of theirs in the imported records{repeat}"
+    return f"given to {name} as pair {position} of theirs{repeat}"
 
 
 def _decision(found: Trace) -> str:

@@ -35,9 +35,4 @@ def _sections(study: Study) -> list[Section]:
     sections.append(assessors(study.diagnosed))
     if study.decisions:
         sections.append(grades(study))
-    if study.evaluated is not None:
-        sections.append(evaluation(study, study.evaluated))
-    if study.mattering is not None:
-        sections.append(mattering(study.mattering))
-    sections.append(each_query(study))
-    return sections
+    return [*sections, evaluation(study), mattering(study.mattering), each_query(study)]

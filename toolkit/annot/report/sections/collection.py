@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from annot.pooling import CITED, shares
 from annot.records import Pool
 from annot.report import figures
 from annot.report.document import Figure, Section, Table, rows_of, share
 from annot.report.study import Study
+
+DRAWN = {
+    "round-robin": "the methods drew in turn, one new document each",
+    "blocks": "the methods drew one after the other, each its whole quota at once",
+}
+"""How a pool was drawn, by its mode."""
 
 
 def corpus(study: Study) -> Section:
@@ -56,7 +63,7 @@ def pools(study: Study) -> Section:
     size = sum(totals.values())
     rows = [[name, totals[name], share(totals[name], size), deepest.get(name)] for name in order]
     sizes = sorted(len(pool.entries) for pool in study.pools.values())
-    modes = ", ".join(sorted({_how(pool) for pool in study.pools.values()}))
+    modes = " ".join(f"{how[0].upper()}{how[1:]}." for how in _ways(study.pools.values()))
     figure = Figure(
         "Documents of each pool by the method that drew them.",
         figures.stacked_bars(
@@ -77,14 +84,27 @@ def pools(study: Study) -> Section:
         "pools",
         "Pools",
         (
-            f"{len(sizes)} pools of {sizes[0]} to {sizes[-1]} documents, {mean:.2f} on average, drawn {modes}. "
+            f"{len(sizes)} pools of {sizes[0]} to {sizes[-1]} documents, {mean:.2f} on average. {modes} "
             "A document already in the pool is passed over and the method draws further down."
             + ("" if study.pooled else " The judged pairs do not come from these pools."),
         ),
-        (figure, table),
+        # The table first: a tall figure that does not fit on the sheet would leave it half empty.
+        (table, figure),
     )
 
 
-def _how(pool: Pool) -> str:
-    quota = "" if pool.per_method is None else f" with {pool.per_method} per method"
-    return f"{pool.mode}{quota}"
+def _ways(pools: Iterable[Pool]) -> list[str]:
+    """How the pools were drawn, in words; quotas that differ under one way of drawing stand together."""
+    quotas: dict[str, set[int]] = {}
+    for pool in pools:
+        quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
+    return [
+        f"{DRAWN[mode]}{f', {_either(sorted(of))} documents from each method' if of else ''}"
+        for mode, of in sorted(quotas.items())
+    ]
+
+
+def _either(numbers: Sequence[int]) -> str:
+    """`12`, `12 or 33`, `12, 13 or 33`."""
+    *others, last = map(str, numbers)
+    return f"{', '.join(others)} or {last}" if others else last

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from annot.agreement import TOGETHER
 from annot.pooling import CITED
-from annot.report.document import Section, Table, rows_of, share
+from annot.report.document import Section, Table, rows_of
+from annot.report.intervals import Part, how_drawn, ratio_text, share_text
 from annot.report.study import Study
 
 COMMAND = "annot qrels"
@@ -22,7 +25,7 @@ def grades(study: Study) -> Section:
         f"{len(study.decisions)} pairs have a final grade: {len(sizes)} queries of "
         f"{len({pools[name] for name in sizes})} papers, {mean:.2f} pairs each on average."
     )
-    return Section("grades", "Final grades", (paragraph,), tuple(blocks))
+    return Section("grades", "Final grades", (paragraph, how_drawn(study.bootstrap, over="queries")), tuple(blocks))
 
 
 def _per_query(study: Study) -> Table:
@@ -31,16 +34,20 @@ def _per_query(study: Study) -> Table:
     for one in study.decisions:
         by_query.setdefault(one.query_id, []).append(one.grade)
     rows = []
-    for facet in [*sorted({facet_of[name] for name in by_query}), "together"]:
-        members = [found for name, found in by_query.items() if facet in (facet_of[name], "together")]
+    for facet in [*sorted({facet_of[name] for name in by_query}), TOGETHER]:
+        members = {name: found for name, found in by_query.items() if facet in (facet_of[name], TOGETHER)}
+        pairs = sum(map(len, members.values()))
         for least in study.settings.scale.grades[1:]:
-            counts = [sum(grade >= least for grade in found) for found in members]
-            pairs = sum(len(found) for found in members)
-            mean = f"{sum(counts) / len(counts):.2f}"
-            rows.append([facet, f"{least} or higher", min(counts), max(counts), mean, len(members), pairs])
+            counts = {name: sum(grade >= least for grade in found) for name, found in members.items()}
+            plan, key = study.bootstrap, f"per query {facet}"
+            mean = ratio_text({name: Part(count, 1) for name, count in counts.items()}, plan=plan, key=key)
+            parts = {name: Part(count, len(members[name])) for name, count in counts.items()}
+            share = share_text(parts, plan=plan, key=key)
+            fewest, most = min(counts.values()), max(counts.values())
+            rows.append([facet, f"{least} or higher", fewest, most, mean, share, len(members), pairs])
     return Table(
         "Documents of each grade per query.",
-        ("Facet", "Grade", "Fewest", "Most", "Mean", "Queries", "Pairs"),
+        ("Facet", "Grade", "Fewest", "Most", "Mean", "Of all pairs", "Queries", "Pairs"),
         rows_of(rows),
         COMMAND,
         numeric_from=2,
@@ -70,7 +77,7 @@ def _across_facets(study: Study) -> list[Table]:
         tables.append(
             Table(
                 f"Candidates judged under two facets of one paper: {of}.",
-                ("", *(f"{second} {grade}" for grade in scale.grades)),
+                (f"{first} \\ {second}", *(f"{second} {grade}" for grade in scale.grades)),
                 rows_of(rows),
                 COMMAND,
             )
@@ -87,28 +94,35 @@ def _cited(study: Study) -> list[Table]:
         if entry.drawn.method == CITED
     }
     paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
-    counts: dict[str, Counter[int]] = {}
+    counts: dict[str, dict[str, Counter[int]]] = {}
     for one in study.decisions:
         paper_id, facet = paper_of[one.query_id]
         if (paper_id, one.doc_id) in cited:
-            counts.setdefault(facet, Counter())[one.grade] += 1
+            counts.setdefault(facet, {}).setdefault(one.query_id, Counter())[one.grade] += 1
     if not counts:
         return []
     scale = study.settings.scale
+    ways = [*((grade,) for grade in scale.grades), scale.grades[:2]]
     rows = [
         [
             facet,
-            found.total(),
-            *(share(found[grade], found.total()) for grade in scale.grades),
-            share(sum(found[grade] for grade in scale.grades[:2]), found.total()),
+            len(by_query),
+            sum(found.total() for found in by_query.values()),
+            *(_share_of(by_query, way, study, key=f"cited {facet}") for way in ways),
         ]
-        for facet, found in sorted(counts.items())
+        for facet, by_query in sorted(counts.items())
     ]
     return [
         Table(
             "Grades of papers that the query paper cites.",
-            ("Facet", "Pairs", *(f"{grade} {name}" for grade, name in enumerate(scale.names)), "0 or 1"),
+            ("Facet", "Queries", "Pairs", *(f"{grade} {name}" for grade, name in enumerate(scale.names)), "0 or 1"),
             rows_of(rows),
             COMMAND,
         )
     ]
+
+
+def _share_of(by_query: Mapping[str, Counter[int]], grades: Sequence[int], study: Study, *, key: str) -> str:
+    """The share of pairs that have one of `grades`."""
+    parts = {name: Part(sum(found[grade] for grade in grades), found.total()) for name, found in by_query.items()}
+    return share_text(parts, plan=study.bootstrap, key=key)

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from annot.agreement import Interval, Undefined
+from collections.abc import Mapping
+
+from annot.agreement import Undefined
+from annot.regrading import FINAL
 from annot.report.document import Section, Table, rows_of
-from annot.reusability import Comparison, DoesItMatter
+from annot.report.intervals import how_drawn, interval_text
+from annot.reusability import DoesItMatter
+
+ANCHOR, TITLE = "mattering", "Does it matter who judged?"
 
 
-def mattering(found: DoesItMatter) -> Section:
+def mattering(found: DoesItMatter | Undefined) -> Section:
     """The rankings of the runs under every grading, Kendall's tau between them, and random mixtures."""
+    if isinstance(found, Undefined):
+        return Section(ANCHOR, TITLE, (f"Not asked: {found.reason}.",))
     settings = found.settings
     command = f"annot reusability --dialect {settings.dialect} --measure {settings.measure}"
     return Section(
-        "mattering",
-        "Does it matter who judged?",
+        ANCHOR,
+        TITLE,
         (
-            f"The runs ranked by {settings.measure} (dialect {settings.dialect}) under the final grades, under the "
-            "grades of the first and of the second assessor of each query (A and B), and under each assessor on the "
-            f"queries they judged; {len(found.queries)} queries, {found.n_pairs} pairs. Voorhees (1998, 2000) asked it "
-            "of TREC.",
+            f"The runs ranked by {settings.measure} (dialect {settings.dialect}) under every grading; "
+            f"{len(found.queries)} queries, {found.n_pairs} pairs. Voorhees (1998, 2000) asked it of TREC.",
+            gradings_text(),
+            f"{comparison_text(found)} {how_drawn(settings.bootstrap, over='queries')}",
             mixtures_text(found) + ".",
-            *found.notes,
+            *(f"{note}." for note in found.notes),
         ),
         (
             Table(
                 "The runs in order, with their means in percent.",
-                ("Grades of", "Queries", "Runs, best first"),
+                ("Grades of", "Queries", "Pairs", "No grade", "Runs, best first"),
                 rows_of(ranking_rows(found)),
                 command,
-                numeric_from=3,
+                numeric_from=5,
             ),
             Table(
                 "Kendall's tau-b between two orders of the runs; a swap is a pair of runs in another order whose "
@@ -42,12 +50,44 @@ def mattering(found: DoesItMatter) -> Section:
     )
 
 
+def gradings_text() -> str:
+    """Whose grades are whose, and what counts where there is none."""
+    return (
+        "A and B are the first and the second assessor of each pair, in the order of their pseudonyms: two people for "
+        "each pair, not the same two for all. A line of grades stands on the queries of which whom it names was given "
+        "every pair. Missing judgements: zero. A pair that came back without a grade counts as not relevant, whatever "
+        "it counts as in the agreement, and is counted under no grade; the mixtures take grades that there are."
+    )
+
+
+def comparison_text(found: DoesItMatter) -> str:
+    """What tau compares, and where the orders stand that it compares."""
+    text = "Tau compares two orders of the runs on the queries that both gradings have"
+    if any(len(one.queries) < len(found.queries) for one in found.rankings):
+        text += "; where these are not all, the order under the final grades on the same queries stands below"
+    return f"{text}. An equals sign joins runs that tie."
+
+
 def ranking_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
-    """The runs in order under each grading, with their means in percent."""
-    return [
-        (one.name, len(one.queries), ", ".join(f"{tag} {100 * mean:.2f}" for tag, mean in one.means.items()))
-        for one in found.rankings
-    ]
+    """The runs in order under each grading, with their means in percent; where a grading stands on some of the queries
+    only, below it the final grades on the same."""
+    against_final = {one.first: one for one in found.comparisons if one.second == FINAL}
+    rows: list[tuple[object, ...]] = []
+    for one in found.rankings:
+        rows.append((one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
+        if len(one.queries) < len(found.queries):
+            same = against_final[one.name].means[FINAL]
+            rows.append((f"{FINAL}, queries of {one.name}", len(one.queries), one.n_pairs, 0, _order(same)))
+    return rows
+
+
+def _order(means: Mapping[str, float]) -> str:
+    """`b 61.20, a 58.03 = c 58.03`."""
+    text, last = "", None
+    for tag, mean in means.items():
+        text += ("" if last is None else " = " if mean == last else ", ") + f"{tag} {100 * mean:.2f}"
+        last = mean
+    return text
 
 
 def tau_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
@@ -57,7 +97,7 @@ def tau_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
             one.first,
             one.second,
             number(one.tau),
-            _interval(one),
+            interval_text(one.intervals),
             f"{one.reversed_pairs} of {one.n_run_pairs}",
             len(one.swaps),
             one.n_queries,
@@ -72,7 +112,7 @@ def mixtures_text(found: DoesItMatter) -> str:
     spread = ""
     if not isinstance(mixed.tau_range, Undefined):
         low, high = mixed.tau_range
-        spread = f" (middle {100 * found.settings.bootstrap.level:g}%: {low:.2f} to {high:.2f})"
+        spread = f" (middle {100 * found.settings.bootstrap.level:g}%: {low:z.2f} to {high:z.2f})"
     return (
         f"{mixed.n} mixtures, each pair's grade from one of its assessors at random: mean tau with the final ranking "
         f"{number(mixed.tau)}{spread}; {mixed.same_order} rank the runs exactly alike; {mixed.with_swap} have a "
@@ -82,11 +122,4 @@ def mixtures_text(found: DoesItMatter) -> str:
 
 def number(value: float | Undefined) -> str:
     """Tau to two decimals, or why there is none."""
-    return f"undefined: {value.reason}" if isinstance(value, Undefined) else f"{value:.2f}"
-
-
-def _interval(one: Comparison) -> str:
-    for found in (one.intervals.bca, one.intervals.percentile):
-        if isinstance(found, Interval):
-            return f"[{found.low:.2f}, {found.high:.2f}]"
-    return ""
+    return f"undefined: {value.reason}" if isinstance(value, Undefined) else f"{value:z.2f}"

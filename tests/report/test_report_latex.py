@@ -1,0 +1,153 @@
+"""The report as LaTeX: whatever the names are, its structure holds, and pdfLaTeX makes pages of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from annot.report.document import Document, Section, Table
+from annot.report.latex import latex
+from annot.report.latex_text import escape
+
+HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"
+LETTERS = "† ‡ Škoda Łódź naïve œuvre ß ŋ ħ 漢字 Ωμέγα α ≥ − – — … “so” ‘so’ \u200b \u0301x 😀 \x07 a\tb\nc"
+PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern}
+\usepackage{array}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage[margin=2.4cm]{geometry}
+\begin{document}
+\input{report}
+\end{document}
+"""
+
+
+def document(*, rows: int = 3, notes: tuple[str, ...] = ()) -> Document:
+    """Three tables with hostile text everywhere: narrow, of many words, and wider than a page."""
+    wide = tuple(f"{at}.50 [-{at}.25, {at}.75]" for at in range(9))
+    return Document(
+        title=f"Title {HOSTILE}\nsecond line \\end{{document}}",
+        subtitle=LETTERS,
+        notice=HOSTILE,
+        facts=(),
+        sections=(
+            Section(
+                "one",
+                f"Section {HOSTILE}",
+                (HOSTILE, LETTERS, "95% intervals (BCa)."),
+                (
+                    Table("Plain. All else: below.", ("A", "B"), (("[x", "1"), ("*", "2")), "annot a --b", notes),
+                    Table(HOSTILE, (HOSTILE, LETTERS), ((LETTERS * 3, HOSTILE),) * rows, HOSTILE, numeric_from=2),
+                    Table("Wide.", ("Name", *map(str, range(9))), ((HOSTILE[:9], *wide),) * rows, "annot", notes),
+                ),
+            ),
+        ),
+    )
+
+
+def tables(text: str) -> list[tuple[str, list[str]]]:
+    """The columns of each table and its rows, from `\\toprule` to the end."""
+    found = []
+    for kind in ("tabular", "longtable"):
+        for match in re.finditer(rf"\\begin{{{kind}}}(.*?)\\end{{{kind}}}", text, re.DOTALL):
+            first, _, rest = match[1].partition("\n")
+            lines = [line for line in rest.splitlines() if line.endswith(r"\\") and not line.startswith(r"\caption")]
+            found.append((first, lines))
+    return found
+
+
+def columns_of(specification: str) -> int:
+    return len(re.findall(r"(?:l|r|p)(?=>|}$)", re.sub(r"p\{[^{}]*\}", "p", specification)))
+
+
+def unescaped(text: str, letter: str) -> int:
+    return len(re.findall(rf"(?<!\\){re.escape(letter)}", text))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 80])
+def test_environments_are_balanced_and_every_row_has_as_many_cells_as_columns(rows: int) -> None:
+    text = latex(document(rows=rows))
+    opened: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", re.sub(r"^%.*$", "", text, flags=re.MULTILINE)):
+        if kind == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    assert not opened
+    found = tables(text)
+    assert sorted(columns_of(of) for of, _ in found) == [2, 2, 10]
+    for of, lines in found:
+        assert lines
+        assert {unescaped(line, "&") + 1 for line in lines} == {columns_of(of)}
+    assert unescaped(text, "{") == unescaped(text, "}")
+
+
+def test_a_table_that_no_page_holds_goes_over_pages_and_repeats_its_head() -> None:
+    short, long = latex(document(rows=3)), latex(document(rows=80))
+    assert short.count(r"\begin{longtable}") == 0
+    assert long.count(r"\begin{longtable}") == 2
+    assert long.count(r"\endhead") == 2
+    many = latex(document(notes=("No value on a query: two pairs only.",) * 112))
+    assert many.count(r"\begin{longtable}") == 2
+
+
+def test_a_caption_is_one_sentence_and_the_rest_stands_below() -> None:
+    notes = tuple(f"No value on query {at}: one grade only." for at in range(112))
+    text = latex(document(notes=notes))
+    captions = re.findall(r"\\caption\{(.*?)\}(?:\\label|$)", text, re.MULTILINE)
+    assert {"Plain.", "Wide."} <= set(captions)
+    assert max(map(len, captions)) < 2 * len(escape(HOSTILE))
+    assert text.count("No value on query 17: one grade only.") == 2
+    assert r"All else: below. No value" in text
+    assert r"\texttt{annot a -{}-b}" in text
+
+
+def test_intervals_of_a_wide_table_stand_below_their_figures() -> None:
+    (lines,) = (lines for of, lines in tables(latex(document(rows=1))) if columns_of(of) == 10)
+    assert lines[1].endswith(r"& 0.50 & 1.50 & 2.50 & 3.50 & 4.50 & 5.50 & 6.50 & 7.50 & 8.50 \\")
+    assert lines[2].startswith(" & [-0.25, 0.75] & ")
+
+
+def test_nothing_in_a_name_is_a_command() -> None:
+    text = escape(HOSTILE)
+    for letter in "%&#$_":
+        assert unescaped(text, letter) == 0
+    assert not re.search(r"\\input|[~^<>|`\"]", text)
+    assert "--" not in text
+    assert escape("ordinary (words), 0.5") == "ordinary (words), 0.5"
+    assert escape("漢") == r"\annotchar{6F22}"
+    assert escape("e\u0301") == "é"
+    # What stands in a comment cannot leave it.
+    first = latex(document()).splitlines()[0]
+    assert first.startswith("% Title")
+    assert r"\end{document}" in first
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; the tests above look at the structure")
+@pytest.mark.parametrize("rows", [3, 80])
+def test_pdflatex_makes_pages_of_it(tmp_path: Path, rows: int) -> None:
+    (tmp_path / "main.tex").write_text(PREAMBLE, encoding="utf-8")
+    (tmp_path / "report.tex").write_text(latex(document(rows=rows)), encoding="utf-8")
+    for _ in range(2):
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"], cwd=tmp_path, capture_output=True
+        )
+        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    assert (tmp_path / "main.pdf").stat().st_size > 10_000
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_every_letter_that_is_left_as_it_is_has_a_glyph(tmp_path: Path) -> None:
+    kept = [chr(code) for code in range(0x20, 0x250) if escape(chr(code)) == chr(code) and not chr(code).isspace()]
+    assert {"é", "Š", "ł", "ß"} <= set(kept)
+    (tmp_path / "main.tex").write_text(PREAMBLE, encoding="utf-8")
+    (tmp_path / "report.tex").write_text(" ".join(kept), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "main.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert "Unicode character" not in done.stdout.decode(errors="replace")

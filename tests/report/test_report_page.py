@@ -1,0 +1,112 @@
+"""The report as a page in a real browser, on a phone, a desk and paper: nothing is cut, and everything can be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.steps import report
+from annot.workspace import Workspace
+from judged_study import judged_study
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Judged, settled and measured, with four runs and two query papers."""
+    ws = judged_study(tmp_path_factory.mktemp("page"), query_papers=2)
+    report.write(ws)
+    return ws
+
+
+@pytest.fixture
+def page(study: Workspace, chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The page in a window of the width asked for."""
+    context = chromium.new_context(viewport={"width": request.param, "height": 900})
+    page = context.new_page()
+    requests: list[str] = []
+    page.on("request", lambda one: requests.append(one.url))
+    page.goto((study.exports / "report.html").as_uri())
+    assert len(requests) == 1
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("page", [390, 820, 1440], indirect=True)
+def test_the_page_is_as_wide_as_the_window_and_captions_are_whole(page: Any) -> None:
+    width = page.viewport_size["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    cut = page.evaluate(
+        "() => [...document.querySelectorAll('figcaption, .note')].filter(one => one.closest('.scroll')"
+        " || one.getBoundingClientRect().right > innerWidth).length"
+    )
+    assert cut == 0
+
+
+@pytest.mark.parametrize("page", [390, 820, 1440], indirect=True)
+def test_the_letters_of_drawings_can_be_read_and_one_drawing_is_seen(page: Any) -> None:
+    heights = page.evaluate(
+        "() => [...document.querySelectorAll('figure.drawing text')].map(one => one.getBoundingClientRect().height)"
+        ".filter(height => height > 0)"
+    )
+    assert min(heights) >= 11
+    seen = page.evaluate(
+        "() => [...document.querySelectorAll('figure.drawing')].map(one => [...one.querySelectorAll('svg')]"
+        ".filter(svg => svg.getBoundingClientRect().height > 0).length)"
+    )
+    assert set(seen) == {1}
+
+
+@pytest.mark.parametrize("page", [1440], indirect=True)
+def test_at_a_desk_no_table_is_wider_than_its_place(page: Any) -> None:
+    wider = page.evaluate(
+        "() => [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)"
+        ".map(one => one.getAttribute('aria-label'))"
+    )
+    assert wider == []
+
+
+@pytest.mark.parametrize("page", [390], indirect=True)
+def test_on_a_phone_the_first_column_stays_while_the_numbers_go_by(page: Any) -> None:
+    places = page.evaluate(
+        "() => [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 40)"
+        ".map(one => { one.scrollLeft = one.scrollWidth; const cell = one.querySelector('td').getBoundingClientRect();"
+        " return [cell.left - one.getBoundingClientRect().left, cell.width / one.clientWidth]; })"
+    )
+    assert len(places) >= 3
+    assert max(left for left, _ in places) <= 1
+    assert max(share for _, share in places) < 0.4
+
+
+def test_no_name_in_one_drawing_is_taken_by_another(study: Workspace) -> None:
+    text = (study.exports / "report.html").read_text(encoding="utf-8")
+    for drawing in re.findall(r'<figure class="drawing">.*?</figure>', text, re.DOTALL):
+        clips = [set(re.findall(r'<clipPath id="([^"]+)"', one)) for one in re.findall(r"<svg.*?</svg>", drawing, re.S)]
+        assert len(clips) == 2
+        assert not clips[0] & clips[1]
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_every_share_of_grades_has_its_n_and_interval(study: Workspace, name: str) -> None:
+    text = (study.exports / name).read_text(encoding="utf-8")
+    given = text[text.index("What each assessor gave") :]
+    assert re.search(r"\d+\.\d% ?(<span class=\"interval\">)?\[\d+\.\d\d, \d+\.\d\d\]", given)
+    assert "from 100 resamples of whole queries" in text
+
+
+def test_the_first_sheet_of_paper_is_full(study: Workspace, chromium: Any, tmp_path: Path) -> None:
+    context = chromium.new_context(viewport={"width": 718, "height": 1030})
+    page = context.new_page()
+    page.emulate_media(media="print")
+    page.goto((study.exports / "report.html").as_uri())
+    # The first thing that may not be broken stands below what fills the first sheet.
+    top, height = page.evaluate(
+        "() => { const one = document.querySelector('figure.drawing').getBoundingClientRect();"
+        " return [one.top, one.height]; }"
+    )
+    assert top > 600 or top + height < 1030
+    context.close()

@@ -1,0 +1,88 @@
+"""Text as LaTeX has it: special characters escaped, and those that pdfLaTeX's fonts lack still printed somehow."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+HEAD = r"""% Sections and tables to \input in a document with this in its preamble:
+%   \usepackage[T1]{fontenc}   % not with XeLaTeX or LuaLaTeX
+%   \usepackage{array}
+%   \usepackage{booktabs}
+%   \usepackage{longtable}
+% A page of one column, at least 16 cm wide (\usepackage[margin=2.4cm]{geometry}), holds all of them.
+% \annotchar prints a character that pdfLaTeX has no letter for: XeLaTeX and LuaLaTeX print it as it is, in a font that
+% has it; pdfLaTeX prints its number.
+\ifdefined\Umathcode
+  \providecommand{\annotchar}[1]{\char"#1{}}
+\else
+  \providecommand{\annotchar}[1]{\texttt{[U+#1]}}
+\fi"""
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
+    "‘": r"\textquoteleft{}",
+    "’": r"\textquoteright{}",
+    "“": r"\textquotedblleft{}",
+    "”": r"\textquotedblright{}",
+    "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
+    "…": r"\ldots{}",
+    "−": r"\ensuremath{-}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "×": r"\ensuremath{\times}",
+    "α": r"\ensuremath{\alpha}",
+    "κ": r"\ensuremath{\kappa}",
+    "ρ": r"\ensuremath{\rho}",
+    "τ": r"\ensuremath{\tau}",
+}
+"""What has a meaning of its own in LaTeX, and the signs that the reports are likely to have."""
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
+_LIGATURE = re.compile(r"([-,])(?=\1)")
+"""Two hyphens or commas in a row, of which TeX makes one sign."""
+_IN_T1 = frozenset(map(chr, [*range(0x20, 0x7F), *range(0xC0, 0x17F)])) - frozenset("×÷ĦħĿŀŊĸŉŦŧ")
+"""Letters that every LaTeX prints with the font encoding T1."""
+
+
+def escape(text: str) -> str:
+    r"""`text` as one line that LaTeX prints as it is; control characters are blanks.
+
+    >>> escape("50% of a_1 & b")
+    '50\\% of a\\_1 \\& b'
+    >>> escape("don't --help")
+    "don't -{}-help"
+    """
+    letters = unicodedata.normalize("NFC", text)
+    line = " ".join("".join(" " if unicodedata.category(one) in ("Cc", "Cf") else one for one in letters).split())
+    # An apostrophe within or after a word is the one that LaTeX prints by itself.
+    escaped = "'".join("".join(map(_letter, part)) for part in _APOSTROPHE.split(line))
+    return _LIGATURE.sub(r"\1{}", escaped)
+
+
+def comment(text: str) -> str:
+    """`text` as one comment line."""
+    return f"% {' '.join(text.split())}"
+
+
+def _letter(letter: str) -> str:
+    if letter in _SPECIAL:
+        return _SPECIAL[letter]
+    return letter if letter in _IN_T1 else rf"\annotchar{{{ord(letter):04X}}}"
