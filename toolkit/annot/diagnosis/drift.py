@@ -112,9 +112,9 @@ def drifts(
     """Test every assessor, measure and axis for a change, at family-wise level `alpha` (Holm).
 
     Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. permutations:
-    at least so many; more where so many tests need smaller p-values. Days are tested where there are three or more. power:
-    the chance of being found at which a change counts as detectable; None does not reckon it, which takes most of the
-    time.
+    at least so many; more where so many tests need smaller p-values. Days are tested where there are three or more.
+    power: the chance of being found at which a change counts as detectable; None does not reckon it, which takes most
+    of the time.
     """
     sequences = list(sequences)
     out: list[str] = []
