@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo-workspace
+# Each has a Label Studio of its own, about a gigabyte with it.
+WORKERS ?= 2
 STAMP := $(VENV)/.ready
 
 .PHONY: demo test check format facet-model golden wheel clean
@@ -13,7 +15,7 @@ demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
 
 test: $(STAMP) system-packages
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

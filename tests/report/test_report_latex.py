@@ -11,6 +11,7 @@ import pytest
 from annot.report.document import Document, Section, Table
 from annot.report.latex import latex
 from annot.report.latex_text import escape
+from needs import unavailable
 
 HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"
 LETTERS = "† ‡ Škoda Łódź naïve œuvre ß ŋ ħ 漢字 Ωμέγα α ≥ − – — … “so” ‘so’ \u200b \u0301x 😀 \x07 a\tb\nc"
@@ -128,26 +129,33 @@ def test_nothing_in_a_name_is_a_command() -> None:
     assert r"\end{document}" in first
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; the tests above look at the structure")
+@pytest.fixture(scope="module")
+def pdflatex() -> str:
+    """The program that makes pages of it."""
+    program = shutil.which("pdflatex")
+    if program is None:
+        unavailable("no pdflatex; on Debian: apt-get install texlive-latex-recommended lmodern")
+    return program
+
+
 @pytest.mark.parametrize("rows", [3, 80])
-def test_pdflatex_makes_pages_of_it(tmp_path: Path, rows: int) -> None:
+def test_pdflatex_makes_pages_of_it(tmp_path: Path, pdflatex: str, rows: int) -> None:
     (tmp_path / "main.tex").write_text(PREAMBLE, encoding="utf-8")
     (tmp_path / "report.tex").write_text(latex(document(rows=rows)), encoding="utf-8")
     for _ in range(2):
         done = subprocess.run(
-            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"], cwd=tmp_path, capture_output=True
+            [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "main.tex"], cwd=tmp_path, capture_output=True
         )
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
     assert (tmp_path / "main.pdf").stat().st_size > 10_000
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
-def test_every_letter_that_is_left_as_it_is_has_a_glyph(tmp_path: Path) -> None:
+def test_every_letter_that_is_left_as_it_is_has_a_glyph(tmp_path: Path, pdflatex: str) -> None:
     kept = [chr(code) for code in range(0x20, 0x250) if escape(chr(code)) == chr(code) and not chr(code).isspace()]
     assert {"é", "Š", "ł", "ß"} <= set(kept)
     (tmp_path / "main.tex").write_text(PREAMBLE, encoding="utf-8")
     (tmp_path / "report.tex").write_text(" ".join(kept), encoding="utf-8")
     done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "main.tex"], cwd=tmp_path, capture_output=True, check=False
+        [pdflatex, "-interaction=nonstopmode", "main.tex"], cwd=tmp_path, capture_output=True, check=False
     )
     assert "Unicode character" not in done.stdout.decode(errors="replace")
