@@ -15,7 +15,7 @@ demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
 
 test: $(STAMP) system-packages
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -15,6 +15,15 @@ pytest_plugins = ["fixtures_studio"]
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
+SLOWEST = ("story", "labelstudio")
+"""Folders of tests that wait for a server most of the time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slowest first: what two workers do then ends at about the same time."""
+    items.sort(key=lambda item: not set(SLOWEST) & set(item.path.parts))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real data (`csfcube/`, `csabstruct/`), from `ANNOT_SHARED` or beside the checkout."""

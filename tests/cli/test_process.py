@@ -103,10 +103,17 @@ def test_help_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path], unbuffered: str) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*annot, "query", "list"], cwd=study("queried"), stdout=full, stderr=subprocess.PIPE, text=True
+            [*annot, "query", "list"],
+            cwd=study("queried"),
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert done.returncode == 2
     assert done.stderr.startswith("annot: No space left on device\n")

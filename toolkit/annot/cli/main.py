@@ -87,7 +87,16 @@ def run() -> None:
         sys.exit(error.exit_code)
     except OSError as error:
         report(refusal(error))
+        _give_up_what_cannot_be_written()
         sys.exit(AnnotError.exit_code)
+
+
+def _give_up_what_cannot_be_written() -> None:
+    """Python writes what is left to stdout once more at its end, and where that fails exits with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 SHOWN_FAULTS = 20

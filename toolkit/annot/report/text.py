@@ -1,4 +1,4 @@
-"""Tables as plain text, for the terminal."""
+"""Tables as plain text, for the terminal, and what words need before they are shown."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ def without_minus_zero(text: str) -> str:
     '0.00 [-0.04, 0.03]'
     """
     return _MINUS_ZERO.sub(r"\1", text)
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital and a full stop; a pseudonym keeps its small letter.
+
+    >>> sentence("nobody changes"), sentence("a1 changes")
+    ('Nobody changes.', 'a1 changes.')
+    """
+    return f"{text if re.match('[a-z][0-9]', text) else text[:1].upper() + text[1:]}."
 
 
 def _is_number(cell: str) -> bool:

@@ -9,6 +9,7 @@ from annot.report import assessor_tables, assessor_times
 from annot.report.assessor_cells import percent, share
 from annot.report.diagnosed import Diagnosed, Looked
 from annot.report.document import Section
+from annot.report.text import sentence
 
 POLICY = {"drop": "as annot.toml has it", "zero": "though annot.toml counts them as grade 0 in the coefficients"}
 
@@ -20,7 +21,7 @@ def assessors(looked: Looked, queries: Collection[str] = ()) -> Section:
         "assessors",
         "Assessors, and why they disagree",
         tuple(
-            f"{line}."
+            sentence(line)
             for line in (
                 *finding_lines(found),
                 *assessor_times.change_lines(looked),
