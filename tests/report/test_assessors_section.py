@@ -154,7 +154,7 @@ def test_policy_for_missing_judgements_is_told_with_counts() -> None:
 
 
 def test_nothing_found_is_told_with_what_could_have_been_found(study: Looked) -> None:
-    (told,) = [line for line in assessors(study).paragraphs if line.startswith("no assessor changes")]
+    (told,) = [line for line in assessors(study).paragraphs if line.startswith("No assessor changes")]
     assert re.search(r"with a chance of 80% .*severity by 0\.\d\d grades to .*speed by 1\.\d\d times as long", told)
 
 
