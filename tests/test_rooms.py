@@ -42,12 +42,13 @@ LEVELS = {
         "forecast",
         "templating",
     ),
-    2: ("evaluation", "reusability"),
-    3: ("workspace", "store", "labelstudio", "report", "demo"),
-    4: ("steps",),
-    5: ("cli",),
+    2: ("comparisons",),
+    3: ("evaluation", "reusability"),
+    4: ("workspace", "store", "labelstudio", "report", "demo"),
+    5: ("steps",),
+    6: ("cli",),
 }
-PURE_LEVELS = (1, 2)
+PURE_LEVELS = (1, 2, 3)
 """Numbers in, numbers out."""
 LEVEL_OF = {room: level for level, rooms in LEVELS.items() for room in rooms}
 DATA_PACKAGES = {"templates", "guidelines", "demo.frozen_rankings", "demo.frozen_runs"}

@@ -39,15 +39,22 @@ def run(
 def evaluate(
     files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
     dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure on which runs are compared.", show_default="NDCG%20; nDCG in trec")
+    ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
+    """Print which run is best, which differences hold, and all measures by facet with intervals.
+
+    Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
+    Without files, dialect or measure it also writes exports/evaluation.json.
+    """
     from annot.steps import evaluate as step
     from annot.workspace import Workspace
 
-    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
+    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect, measure=measure)
     for note in evaluated.notes:
         say(note)
     emit("evaluate", step.as_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)

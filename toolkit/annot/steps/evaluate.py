@@ -1,4 +1,4 @@
-"""Evaluation of runs on the qrels, in both dialects, with the floor of chance and the ceiling of one assessor."""
+"""Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.agreement import Bootstrap, to_json
+from annot.comparisons import ALPHA, POWER
 from annot.errors import InputError, MissingInput
 from annot.evaluation import Evaluated, of_runs
 from annot.formats.trec import read_run
@@ -16,16 +17,17 @@ from annot.report.intervals import how_drawn, interval_text
 from annot.report.text import text_table
 from annot.steps import qrels as qrels_step
 from annot.steps.names import check_name
+from annot.steps.outcome import outcome_of
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.splits import read_splits
 from annot.workspace import Workspace, write_file
 
 
-def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> Evaluated:
+def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None, measure: str | None) -> Evaluated:
     """Evaluate as `compute` does; the runs of `exports/runs/` in all dialects are written too."""
-    evaluated = compute(ws, files=files, dialect=dialect)
-    if not files and dialect is None:
+    evaluated = compute(ws, files=files, dialect=dialect, measure=measure)
+    if not files and dialect is None and measure is None:
         write_file(*file_of(ws, evaluated))
     return evaluated
 
@@ -35,33 +37,50 @@ def file_of(ws: Workspace, evaluated: Evaluated) -> tuple[Path, str]:
     return ws.exports / "evaluation.json", json.dumps(as_data(evaluated), indent=2, ensure_ascii=False) + "\n"
 
 
-def compute(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> Evaluated:
+def compute(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None, measure: str | None) -> Evaluated:
     """Evaluate run files (those of `exports/runs/` when none is named), in all dialects when none is named."""
     if dialect is not None:
         check_name(dialect, tuple(DIALECTS), what="dialect")
     dialects = tuple(DIALECTS) if dialect is None else (dialect,)
+    if measure is not None:
+        check_name(measure, MEASURES[dialects[0]], what=f"measure of dialect {dialects[0]}")
     qrels = qrels_step.read(ws)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
         splits = read_splits(session)
+        judgements = outcome_of(session).judgements
     return of_runs(
         read_runs(ws, files),
         qrels,
+        judgements,
         facets={query.query_id: query.facet for query in queries},
         papers={query.query_id: query.paper_id for query in queries},
         splits=splits,
         dialects=dialects,
+        measure=measure,
         relevant_from=ws.settings.evaluation.relevant_from,
         bootstrap=Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed),
     )
 
 
 def as_data(evaluated: Evaluated) -> Any:
-    """The lines and the queries' own values, as JSON can carry them."""
+    """The lines, the comparisons and the queries' own values, as JSON can carry them."""
     return {
         "relevant_from": evaluated.relevant_from,
         "intervals": {"over": "query papers", **to_json(evaluated.bootstrap)},
         "lines": to_json(evaluated.lines),
+        "ceiling": to_json(evaluated.ceiling),
+        "comparison": {
+            "convention": evaluated.convention,
+            "measure": evaluated.measure,
+            "test": "two-sided paired randomisation test",
+            "unit": "query paper",
+            "correction": "Holm, over all pairs of runs of a facet",
+            "alpha": ALPHA,
+            "power": POWER,
+            "verdicts": to_json(evaluated.verdicts),
+            "pairs": to_json(evaluated.comparisons),
+        },
         "queries": {
             tag: {
                 dialect: {one.query_id: to_json(one) for one in evaluation.queries}
@@ -74,14 +93,15 @@ def as_data(evaluated: Evaluated) -> Any:
 
 
 def describe(evaluated: Evaluated, *, per_query: bool) -> str:
-    """The lines as one table a dialect; figures as percentages, as both source papers print them."""
-    parts = []
+    """The verdict, the lines as one table a dialect, all comparisons; figures as percentages, as both papers do."""
+    parts = [_verdict(evaluated)]
     for dialect, names in MEASURES.items():
-        lines = [line for line in evaluated.lines if line.dialect == dialect]
+        lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.dialect == dialect]
         if not lines:
             continue
+        facets = list(dict.fromkeys(line.facet for line in lines))
         rows: list[list[object]] = []
-        for line in lines:
+        for line in sorted(lines, key=lambda line: facets.index(line.facet)):
             figures = [f"{100 * line.values[name]:.2f}" for name in names]
             rows.append([line.facet, line.run, *figures, line.queries, line.average])
             # Below each figure its interval: beside it, no terminal would be wide enough.
@@ -95,8 +115,59 @@ def describe(evaluated: Evaluated, *, per_query: bool) -> str:
                 for one in by_dialect[dialect].queries
             ]
             parts.append(text_table(["run", "query", *names], detail))
+    if evaluated.ceiling:
+        parts.append(
+            "The line one assessor ranks each query by the grades of one of its assessors (mean over the assessors). "
+            "The final grades rest on the same grades, so it is rather too high."
+        )
     parts.append(how_drawn(evaluated.bootstrap, over="query papers, two facets of one paper together"))
+    if evaluated.comparisons:
+        parts += [_comparisons(evaluated), _how_compared(evaluated)]
     return "\n\n".join(parts)
+
+
+def _verdict(evaluated: Evaluated) -> str:
+    if not evaluated.verdicts:
+        return "No facet has two runs, so none is compared with another."
+    rows = [
+        [
+            verdict.facet,
+            verdict.best,
+            ", ".join(verdict.worse) or "none",
+            ", ".join(verdict.undecided) or "none",
+            verdict.papers,
+            "none: too few papers" if verdict.detectable is None else f"{100 * verdict.detectable:.0f} points or more",
+        ]
+        for verdict in evaluated.verdicts
+    ]
+    head = f"Best run by {evaluated.measure} in the {evaluated.convention} convention:"
+    columns = ["facet", "best run", "better than", "undecided against", "papers", "detectable difference"]
+    return f"{head}\n\n{text_table(columns, rows)}"
+
+
+def _comparisons(evaluated: Evaluated) -> str:
+    rows = [
+        [
+            one.facet,
+            one.run_a,
+            one.run_b,
+            f"{100 * one.difference:.2f}",
+            interval_text(one.interval, scale=100),
+            f"{one.p_corrected:.4f}",
+            "yes" if one.holds else "no",
+        ]
+        for one in evaluated.comparisons
+    ]
+    return text_table(["facet", "better run", "other run", "difference", "interval", "p", "holds"], rows)
+
+
+def _how_compared(evaluated: Evaluated) -> str:
+    return (
+        f"All pairs of runs are compared on {evaluated.measure} in the {evaluated.convention} convention, in points of "
+        "100. p: paired randomisation test by query paper, corrected by Holm's method for the pairs of runs of a "
+        f"facet; a difference holds where p is at most {ALPHA:g}. Each interval is of its own difference, not "
+        f"corrected. Detectable: about the difference that would hold with a chance of {POWER:.0%}."
+    )
 
 
 def read_runs(ws: Workspace, files: tuple[Path, ...]) -> dict[str, dict[str, Ranking]]:

@@ -143,7 +143,7 @@ def _read(ws: Workspace) -> Study:
 
 def _evaluated(ws: Workspace) -> Evaluated | Undefined:
     missing = _nothing_to_measure(ws, runs=1)
-    return missing or evaluate_step.compute(ws, files=(), dialect=None)
+    return missing or evaluate_step.compute(ws, files=(), dialect=None, measure=None)
 
 
 def _mattering(ws: Workspace) -> DoesItMatter | Undefined:
