@@ -14,7 +14,7 @@ from annot.records import Paper
 from annot.store import papers as parquet
 from annot.store.database import Store, open_store
 from annot.store.runs import Imported, put_import, read_imports
-from annot.workspace import Workspace, sha256_of, write_manifest
+from annot.study.workspace import Workspace, sha256_of, write_manifest
 
 MANIFEST = "manifest.json"
 SOURCE = "corpus"

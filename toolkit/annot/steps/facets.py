@@ -18,7 +18,7 @@ from annot.report.text import text_table
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.store.facet_labels import CARRIED, CORRECTED, PREDICTED, FacetLabels
-from annot.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, write_file
 
 Advance = Callable[[int, int | None], None]
 

@@ -17,14 +17,14 @@ from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
 from annot.records import Assignment, Judgement
 from annot.report.text import text_table
-from annot.steps.judgements_named import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
-from annot.steps.outcome import outcome_of
 from annot.steps.pull import write_judgements
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
 from annot.store.revisions import Recorded
-from annot.workspace import Workspace
+from annot.study.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 
 SOURCE = "judgements-file"
 NO_GRADE = "no grade in the file"

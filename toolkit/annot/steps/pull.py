@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from annot.exchange.collecting import SOURCE, Collected, Found, collect
+from annot.exchange.connection import connect
 from annot.records import Judgement
-from annot.steps.collection import SOURCE, Collected, Found, collect
-from annot.steps.connection import connect
-from annot.steps.outcome import Outcome, outcome_of
 from annot.store import judgements, people
 from annot.store.database import Store, open_store
 from annot.store.studio import Project
-from annot.workspace import Workspace, write_file
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace, write_file
 
 Advance = Callable[[int, int | None], None]
 
