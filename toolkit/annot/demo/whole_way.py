@@ -16,7 +16,7 @@ from annot.demo import packaged, simulated_people
 from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
-from annot.records import Ranking
+from annot.records import Ranking, Source
 from annot.report.study import group_named
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
@@ -269,7 +269,7 @@ def _remember_simulation(ws: Workspace) -> None:
     cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
     digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
     with open_store(ws.database_url) as store, store.begin() as session:
-        put_import(session, Imported(report.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
+        put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
 
 
 def _quietly(_done: int, _total: int | None) -> None:

@@ -18,8 +18,6 @@ from annot.store.studio import Project, Round
 
 Advance = Callable[[int, int | None], None]
 
-SOURCE = "label-studio"
-
 
 @dataclass(frozen=True, slots=True)
 class Collected:

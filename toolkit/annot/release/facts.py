@@ -11,18 +11,12 @@ from typing import Literal
 from annot import __version__
 from annot.agreement import AgreementTable, Interval, Summary, Undefined
 from annot.corpus import Reason
-from annot.exchange.collecting import SOURCE as LABEL_STUDIO
 from annot.pooling import CITED
-from annot.records import Judgement
+from annot.records import Judgement, Source
 from annot.release.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
 from annot.steps.agreement import SHOWN, table_of
 from annot.steps.agreement_assessors import repeats_of
-from annot.steps.corpus import SOURCE as CORPUS
 from annot.steps.import_csfcube import ADJUDICATOR
-from annot.steps.import_csfcube import SOURCE as CSFCUBE
-from annot.steps.import_judgements import SOURCE as FILE
-from annot.steps.report import SIMULATION
-from annot.store.facet_labels import CARRIED, CORRECTED, PREDICTED
 from annot.store.papers import corpus_sha256
 from annot.study.snapshot import Study
 
@@ -88,16 +82,19 @@ def _rejected(study: Study) -> tuple[tuple[str, int], ...]:
     """Papers that the filters left out, over everything that was added; a paper that came twice is in the corpus."""
     total = Counter[str]()
     for one in study.imports:
-        if one.what == CORPUS:
+        if one.what == Source.CORPUS:
             total.update({name: count for name, count in one.facts["rejected"].items() if name != Reason.DUPLICATE_ID})
     return tuple(sorted(total.items()))
 
 
 def _origin(origin: str) -> str:
-    if origin.startswith(PREDICTED):
-        return f"labelled by a model (SHA-256 {origin.removeprefix(PREDICTED)}…)"
-    words = {CARRIED: "with labels that the corpus carries", CORRECTED: "with labels that a person corrected"}
-    return words[origin]
+    if origin.startswith(Source.PREDICTED):
+        return f"labelled by a model (SHA-256 {origin.removeprefix(f'{Source.PREDICTED}:')}…)"
+    words: dict[str, str] = {
+        Source.CARRIED: "with labels that the corpus carries",
+        Source.CORRECTED: "with labels that a person corrected",
+    }
+    return words[Source(origin)]
 
 
 def _facets(study: Study) -> Iterable[FacetFacts]:
@@ -143,7 +140,7 @@ def _pool(study: Study) -> PoolFacts:
         smallest=min(sizes, default=0),
         mean=sum(sizes) / len(sizes) if sizes else 0.0,
         largest=max(sizes, default=0),
-        judged=bool(pools) and FILE not in study.sources,
+        judged=bool(pools) and Source.FILE not in study.sources,
     )
 
 
@@ -167,7 +164,7 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
     ratings = sorted({one.ratings for one in outcome.adjudications.values()})
     by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
-    nameless = {ADJUDICATOR} if CSFCUBE in study.sources else set()
+    nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     agreed = {(one.query_id, one.doc_id) for one in outcome.decisions if one.origin == "agreed"}
     return JudgingFacts(
         platform=", ".join(_platform(source, study) for source in study.sources),
@@ -183,8 +180,8 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
         repeats=len(repeats),
         repeats_same=sum(one.first == one.second for one in repeats),
         audit=_audit(study.flagged),
-        simulated=any(one.what == SIMULATION for one in study.imports),
-        imported="release" if CSFCUBE in study.sources else "file" if FILE in study.sources else None,
+        simulated=any(one.what == Source.SIMULATION for one in study.imports),
+        imported="release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None,
         pairs_by_judgements=tuple(sorted(Counter(by_pair.values()).items())),
         unsettled=len(by_pair.keys() - {(one.query_id, one.doc_id) for one in outcome.decisions}),
         single=sum(by_pair[pair] == 1 for pair in agreed),
@@ -193,17 +190,17 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
 
 def _platform(source: str, study: Study) -> str:
     versions = " and ".join(sorted({one.version for one in study.projects}))
-    words = {
-        LABEL_STUDIO: f"Label Studio {versions} (free edition)",
-        CSFCUBE: "another tool (CSFCube's release was imported)",
-        FILE: "another tool (a file of judgements was imported)",
+    words: dict[str, str] = {
+        Source.LABEL_STUDIO: f"Label Studio {versions} (free edition)",
+        Source.CSFCUBE: "another tool (CSFCube's release was imported)",
+        Source.FILE: "another tool (a file of judgements was imported)",
     }
     return words[source]
 
 
 def _isolation(study: Study) -> str:
     """`server` where every assessor had one of their own, as the projects on record say."""
-    if LABEL_STUDIO not in study.sources:
+    if Source.LABEL_STUDIO not in study.sources:
         return (
             "In which order they judged, what they were shown and how they were kept apart is not on record here: "
             "the judgements were imported."
@@ -255,14 +252,17 @@ def _figure(summary: Summary, *, facet: str, stage: Literal["before", "after"], 
 def _hashes(study: Study) -> Iterable[tuple[str, str]]:
     if study.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
-    words = {CSFCUBE: "the imported release, all its files", FILE: "an imported file of judgements"}
+    words: dict[str, str] = {
+        Source.CSFCUBE: "the imported release, all its files",
+        Source.FILE: "an imported file of judgements",
+    }
     for one in study.imports:
         if one.what in words:
             yield words[one.what], one.source_sha256
     rankings = "".join(f"{paper_id} {sha256}\n" for paper_id, sha256 in study.rankings_sha256.items())
-    if rankings and CSFCUBE not in study.sources:
+    if rankings and Source.CSFCUBE not in study.sources:
         yield "rankings behind the pools, all", hashlib.sha256(rankings.encode()).hexdigest()
-    if study.plan is not None and LABEL_STUDIO in study.sources:
+    if study.plan is not None and Source.LABEL_STUDIO in study.sources:
         yield "pools/plan.jsonl", study.plan.sha256
     for run in study.runs:
         yield f"runs/{run.tag}.run", run.sha256
@@ -277,9 +277,9 @@ def _commands(study: Study, *, missing: str) -> Mapping[str, str]:
         "judgements": "annot pull",
         "audit": "annot pull",
     }
-    if CSFCUBE in study.sources:
+    if Source.CSFCUBE in study.sources:
         ours = dict.fromkeys(ours, "annot import csfcube")
-    elif LABEL_STUDIO not in study.sources:
+    elif Source.LABEL_STUDIO not in study.sources:
         ours |= dict.fromkeys(("judgements", "audit"), "annot import judgements")
     there = {"corpus": study.papers, "facets": study.label_origins, "pool": study.pools}
     ours = {group: command for group, command in ours.items() if there.get(group, True)}

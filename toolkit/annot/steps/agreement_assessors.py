@@ -11,12 +11,11 @@ from annot.agreement import COEFFICIENTS
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks, to_json
 from annot.errors import MissingInput
 from annot.names import known_query
-from annot.records import Assignment, Judgement
+from annot.records import Assignment, Judgement, Source
 from annot.report.diagnosed import Asked, Looked, diagnosed
 from annot.report.document import Table
 from annot.report.sections.assessors import assessors
 from annot.report.text import text_table
-from annot.steps import import_csfcube, import_judgements
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -43,7 +42,7 @@ def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
         outcome = outcome_of(session)
         known = {query.query_id: query for query in read_queries(session)}
         plan = people.read_assignments(session)
-        elsewhere = any(one.what in (import_csfcube.SOURCE, import_judgements.SOURCE) for one in read_imports(session))
+        elsewhere = any(one.what in (Source.CSFCUBE, Source.FILE) for one in read_imports(session))
     for name in queries:
         known_query(known, name)
     facets = {name: query.facet for name, query in known.items()}

@@ -14,14 +14,13 @@ from annot.errors import InputError
 from annot.formats.csfcube import CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
-from annot.records import Assessor, Assignment
+from annot.records import Assessor, Assignment, Source
 from annot.steps import qrels as qrels_step
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs, splits
 from annot.store.database import open_store
 from annot.study.workspace import Workspace, write_file
 
-SOURCE = "csfcube"
 ADJUDICATOR = "adjudicator"
 UNKNOWN = "unknown"
 """What the adjudicator saw of the grades: the release does not say."""
@@ -70,7 +69,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty workspace, or finds its own work there; it never mixes with another study."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        same = any(one.what == SOURCE and one.source_sha256 == digest for one in runs.read_imports(session))
+        same = any(one.what == Source.CSFCUBE and one.source_sha256 == digest for one in runs.read_imports(session))
         if same:
             return
         other = bool(queries.read_queries(session) or runs.read_imports(session))
@@ -97,7 +96,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
             facet_labels.FacetLabels(
                 paper.paper_id,
                 paper.labels,
-                facet_labels.CORRECTED if paper.paper_id in corrected else facet_labels.CARRIED,
+                Source.CORRECTED if paper.paper_id in corrected else Source.CARRIED,
             )
             for paper in release.papers
             if paper.labels is not None
@@ -114,7 +113,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
     )
     judgements.record_judgements(
         session,
-        (judgements.SourcedJudgement(one, SOURCE, "", None) for one in release.judgements),
+        (judgements.SourcedJudgement(one, Source.CSFCUBE, "", None) for one in release.judgements),
         recorded_at=recorded_at,
     )
     adjudications.record_adjudications(
@@ -122,7 +121,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         (
             adjudications.SourcedAdjudication(
                 adjudications.Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()),
-                SOURCE,
+                Source.CSFCUBE,
                 "",
                 None,
             )
@@ -138,14 +137,14 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         (
             runs.StoredRun(
                 run.tag,
-                SOURCE,
+                Source.CSFCUBE,
                 {"imported": True},
                 hashlib.sha256(write_run(run.rankings, tag=run.tag).encode()).hexdigest(),
             )
             for run in release.runs
         ),
     )
-    runs.put_import(session, runs.Imported(SOURCE, digest, imported.counts))
+    runs.put_import(session, runs.Imported(Source.CSFCUBE, digest, imported.counts))
 
 
 def _plan_of(release: Release) -> list[Assignment]:
