@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.agreement import Bootstrap
-from annot.comparisons import ALPHA, POWER, compare_runs
+from annot.evaluation.comparisons import ALPHA, POWER, compare_runs
 from scipy import stats
 
 PLAN = Bootstrap(resamples=100, level=0.95, seed=4)

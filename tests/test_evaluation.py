@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.agreement import Bootstrap
-from annot.evaluation import CHANCE, TEST, TOGETHER, Evaluated, Line, of_runs
+from annot.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line, of_runs
 from annot.records import Judgement, Qrel, ScoredDoc
 
 PAPERS = [f"p{at:02}" for at in range(12)]

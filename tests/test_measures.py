@@ -12,7 +12,7 @@ import ir_measures
 import numpy as np
 import pytest
 from annot.errors import InputError
-from annot.measures import (
+from annot.evaluation.measures import (
     DIALECTS,
     MEASURES,
     chance_floor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.errors import UndefinedStatistic
-from annot.significance import (
+from annot.stats.significance import (
     kendall_tau_b,
     randomisation_test,
     randomisation_tests,

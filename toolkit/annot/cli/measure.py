@@ -27,8 +27,8 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Rank the pools by baselines: the query's facet sentences against whole candidate abstracts."""
-    from annot.steps import runs as step
-    from annot.workspace import Workspace
+    from annot.steps import run as step
+    from annot.study.workspace import Workspace
 
     with progress("ranking pools") as advance:
         made = step.make(Workspace.open(workspace), methods=tuple(methods or ()), advance=advance)
@@ -52,7 +52,7 @@ def evaluate(
     Without files, dialect or measure it also writes exports/evaluation.json.
     """
     from annot.steps import evaluate as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect, measure=measure)
     for note in evaluated.notes:
@@ -72,8 +72,8 @@ def reusability(
     as_json: JsonOption = False,
 ) -> None:
     """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
-    from annot.steps import reusability as step
-    from annot.workspace import Workspace
+    from annot.steps import assessor_effect as step
+    from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),
