@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -12,9 +11,8 @@ from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, strea
 from annot.errors import MissingInput
 from annot.records import Assignment, Judgement
 from annot.report.diagnosed import Asked, Looked, diagnosed
-from annot.report.document import Table
-from annot.report.sections.assessors import assessors
-from annot.report.text import text_table
+from annot.report.sections.assessors import tables, told
+from annot.report.text import table_text, wrapped
 from annot.steps import import_judgements, imports
 from annot.steps.names import known_query
 from annot.steps.outcome import Outcome, outcome_of
@@ -34,7 +32,6 @@ POWER = 0.8
 """The chance at which a change counts as one that would have been found."""
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
-WIDTH = 100
 
 
 def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
@@ -124,11 +121,4 @@ def as_data(looked: Looked) -> Any:
 
 def describe(looked: Looked, *, queries: Collection[str]) -> str:
     """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
-    section = assessors(looked, queries)
-    parts = ["\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in section.paragraphs)]
-    for block in section.blocks:
-        if isinstance(block, Table):
-            notes = [textwrap.fill(note, WIDTH) for note in block.notes]
-            caption = textwrap.fill(block.caption, WIDTH)
-            parts.append("\n".join([caption, "", text_table(block.headings, block.rows), *notes]))
-    return "\n\n".join(parts)
+    return "\n\n".join(["\n".join(map(wrapped, told(looked))), *map(table_text, tables(looked, queries))])

@@ -10,10 +10,10 @@ from annot.agreement import Bootstrap, to_json
 from annot.errors import InputError, MissingInput
 from annot.evaluation import Evaluated, of_runs
 from annot.formats.trec import read_run
-from annot.measures import DIALECTS, MEASURES
+from annot.measures import DIALECTS
 from annot.records import Ranking
-from annot.report.intervals import how_drawn, interval_text
-from annot.report.text import text_table
+from annot.report.sections.runs import terminal
+from annot.report.text import table_text
 from annot.steps import qrels as qrels_step
 from annot.steps.names import check_name
 from annot.store.database import open_store
@@ -75,28 +75,7 @@ def as_data(evaluated: Evaluated) -> Any:
 
 def describe(evaluated: Evaluated, *, per_query: bool) -> str:
     """The lines as one table a dialect; figures as percentages, as both source papers print them."""
-    parts = []
-    for dialect, names in MEASURES.items():
-        lines = [line for line in evaluated.lines if line.dialect == dialect]
-        if not lines:
-            continue
-        rows: list[list[object]] = []
-        for line in lines:
-            figures = [f"{100 * line.values[name]:.2f}" for name in names]
-            rows.append([line.facet, line.run, *figures, line.queries, line.average])
-            # Below each figure its interval: beside it, no terminal would be wide enough.
-            rows.append(["", "", *(interval_text(line.intervals[name], scale=100) for name in names), "", ""])
-        parts.append(f"dialect {dialect}; relevant from grade {evaluated.relevant_from}; %")
-        parts.append(text_table(["facet", "run", *names, "queries", "average"], rows))
-        if per_query:
-            detail = [
-                [tag, one.query_id, *(f"{100 * one.values[name]:.2f}" for name in names)]
-                for tag, by_dialect in evaluated.evaluations.items()
-                for one in by_dialect[dialect].queries
-            ]
-            parts.append(text_table(["run", "query", *names], detail))
-    parts.append(how_drawn(evaluated.bootstrap, over="query papers, two facets of one paper together"))
-    return "\n\n".join(parts)
+    return "\n\n".join(map(table_text, terminal(evaluated, per_query=per_query)))
 
 
 def read_runs(ws: Workspace, files: tuple[Path, ...]) -> dict[str, dict[str, Ranking]]:

@@ -120,6 +120,7 @@ def _read(ws: Workspace) -> Study:
             single=_single(outcome),
             adjudicated=len(outcome.adjudications),
             open=len(outcome.open),
+            incomplete=len(outcome.incomplete),
             decisions=outcome.decisions,
             agreement=agreement,
             binarised=binarised,

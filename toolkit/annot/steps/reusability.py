@@ -9,9 +9,10 @@ from typing import Any
 from annot.agreement import Bootstrap, to_json
 from annot.errors import InputError
 from annot.measures import MEASURES
-from annot.report.intervals import how_drawn
-from annot.report.sections.mattering import comparison_text, gradings_text, mixtures_text, ranking_rows, tau_rows
-from annot.report.text import text_table
+from annot.report.sections.effect import method, terminal
+from annot.report.text import table_text, wrapped
+from annot.report.verdict import CONVENTION as DIALECT
+from annot.report.verdict import MEASURED as MEASURE
 from annot.reusability import DoesItMatter, Mattering, does_it_matter
 from annot.steps import evaluate as evaluate_step
 from annot.steps import qrels as qrels_step
@@ -24,8 +25,8 @@ EXACT_UP_TO = 20
 """Queries up to which the randomisation test counts every sign flip."""
 PERMUTATIONS = 10_000
 ALPHA = 0.05
-DIALECT, MEASURE, MIXTURES = "trec", "nDCG", 500
-"""What the command and the report ask when nothing else is asked."""
+MIXTURES = 500
+"""How many the command and the report draw when nothing else is asked."""
 
 
 def measure(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) -> DoesItMatter:
@@ -72,19 +73,4 @@ def as_data(found: DoesItMatter) -> Any:
 
 def describe(found: DoesItMatter) -> str:
     """The rankings, how they compare, and the mixtures."""
-    settings = found.settings
-    head = (
-        f"{settings.measure} in dialect {settings.dialect}, {len(found.runs)} runs, {len(found.queries)} queries, "
-        f"{found.n_pairs} pairs; significant at p <= {settings.alpha} (paired randomisation, uncorrected)"
-    )
-    return "\n\n".join(
-        [
-            head,
-            gradings_text(),
-            text_table(("grades of", "queries", "pairs", "no grade", "runs, best first"), ranking_rows(found)),
-            f"{comparison_text(found)} {how_drawn(settings.bootstrap, over='queries')}",
-            text_table(("grades of", "against", "tau", "interval", "reversed", "swaps", "queries"), tau_rows(found)),
-            mixtures_text(found),
-            *found.notes,
-        ]
-    )
+    return "\n\n".join([*map(wrapped, method(found)), *map(table_text, terminal(found))])
