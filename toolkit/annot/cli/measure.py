@@ -27,8 +27,8 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Rank the pools by baselines: the query's facet sentences against whole candidate abstracts."""
-    from annot.steps import runs as step
-    from annot.workspace import Workspace
+    from annot.steps import run as step
+    from annot.study.workspace import Workspace
 
     with progress("ranking pools") as advance:
         made = step.make(Workspace.open(workspace), methods=tuple(methods or ()), advance=advance)
@@ -45,12 +45,13 @@ def evaluate(
 ) -> None:
     """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
     from annot.steps import evaluate as step
-    from annot.workspace import Workspace
+    from annot.study.results import evaluation_data
+    from annot.study.workspace import Workspace
 
     evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
     for note in evaluated.notes:
         say(note)
-    emit("evaluate", step.as_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
+    emit("evaluate", evaluation_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
 
 
 def reusability(
@@ -65,13 +66,14 @@ def reusability(
     as_json: JsonOption = False,
 ) -> None:
     """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
-    from annot.steps import reusability as step
-    from annot.workspace import Workspace
+    from annot.steps import assessor_effect as step
+    from annot.study.measured import CONVENTION, MEASURE, MIXTURES
+    from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),
-        dialect=dialect or step.DIALECT,
-        measure_name=measure or step.MEASURE,
-        mixtures=mixtures or step.MIXTURES,
+        dialect=dialect or CONVENTION,
+        measure_name=measure or MEASURE,
+        mixtures=mixtures or MIXTURES,
     )
     emit("reusability", step.as_data(found), step.describe(found), as_json=as_json)

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Write the report: one self-contained HTML page with tables and figures."""
     from annot.steps import report as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace))
     emit("report", written, str(written.path), as_json=as_json)
@@ -31,12 +31,13 @@ def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> 
 
 def datasheet(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
+    from annot.release.answer_sheet import describe_open
     from annot.steps import datasheet as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace))
     if written.unanswered:
-        say(step.describe_missing(written.unanswered))
+        say(describe_open(written.unanswered))
         say(f"{len(written.unanswered)} question(s) not answered yet: answer them in {written.answers}")
     emit("datasheet", written, f"{written.markdown}\n{written.page}", as_json=as_json)
 
@@ -72,7 +73,7 @@ def release(
 ) -> None:
     """Write the release: data in five formats, judgements under pseudonyms, card, datasheet, checksums."""
     from annot.steps import release as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     done = step.release(
         Workspace.open(workspace),
@@ -97,9 +98,9 @@ def trace(
     as_json: JsonOption = False,
 ) -> None:
     """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
+    from annot.report.traced import describe
     from annot.steps import trace as step
-    from annot.steps.traced import describe
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     found = step.trace(Workspace.open(workspace), query, document)
     emit("trace", found, describe(found), as_json=as_json)

@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from annot.agreement import PERCENTAGES, Intervals
-from annot.undefined import Undefined
+from annot.agreement import PERCENTAGES
+from annot.stats.intervals import Intervals
+from annot.stats.undefined import Undefined
 
 NONE = "–"
 
@@ -106,10 +107,6 @@ class Number:
         return f"{sign}{text}{self.kind.unit}"
 
 
-Cell = str | int | Number | None
-"""What stands in a table."""
-
-
 def number(
     value: float | Undefined | None,
     kind: Kind,
@@ -161,7 +158,7 @@ def p_value(value: float | Undefined | None) -> str:
     return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 
-def text(cell: Cell, *, precise: bool) -> str:
+def text(cell: object, *, precise: bool) -> str:
     """A cell as it is printed."""
     if isinstance(cell, Number):
         return cell.text(precise=precise)

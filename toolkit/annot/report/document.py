@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.report.cells import Cell
 from annot.report.figures import Drawing
 
 
@@ -15,7 +14,7 @@ class Table:
     name: str
     caption: str
     headings: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
     command: str
     notes: tuple[str, ...] = ()
     numeric_from: int = 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from annot.report.cells import Cell, Number, text
+from annot.report.cells import Number, text
 from annot.report.document import Document, Figure
 from annot.templating import render
 
@@ -23,6 +23,6 @@ def _inline(sentence: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))
 
 
-def _parts(cell: Cell, precise: bool) -> tuple[str, str]:
+def _parts(cell: object, precise: bool) -> tuple[str, str]:
     """A cell as its figure, and its interval with what follows it."""
     return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annot.report.cells import Cell, Number, text
+from annot.report.cells import Number, text
 from annot.report.document import Document, Section, Table
 from annot.report.latex_text import HEAD, comment, escape, inline
 
@@ -173,7 +173,7 @@ def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
     ]
 
 
-def _intervals_below(row: Sequence[Cell], *, precise: bool) -> list[tuple[str, ...]]:
+def _intervals_below(row: Sequence[object], *, precise: bool) -> list[tuple[str, ...]]:
     """The row without its intervals, and under it a row of these."""
     parts = [
         cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "") for cell in row

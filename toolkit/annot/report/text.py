@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from annot.report.cells import NONE, Cell, Number, text
+from annot.report.cells import NONE, Number, text
 from annot.report.document import Table
 
 UNLIMITED = 10_000
@@ -72,6 +72,11 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     return "\n\n".join(_block(headings, row, columns) for row in whole)
 
 
+def share_done(part: int, whole: int) -> str:
+    """Whole percent, rounded down: only what is finished is at 100%."""
+    return f"{100 * part // whole}%" if whole else "-"
+
+
 def without_minus_zero(text: str) -> str:
     """`text` with every figure that was rounded to minus nothing as plain nothing.
 
@@ -81,13 +86,13 @@ def without_minus_zero(text: str) -> str:
     return _MINUS_ZERO.sub(r"\1", text)
 
 
-def _cell(cell: object) -> Cell:
+def _cell(cell: object) -> object:
     if isinstance(cell, Number):
         return cell
     return "" if cell is None else without_minus_zero(str(cell))
 
 
-def _split(cell: Cell) -> _Lines:
+def _split(cell: object) -> _Lines:
     return [part for part in cell.parts(precise=False) if part] if isinstance(cell, Number) else [str(cell)]
 
 
@@ -135,7 +140,7 @@ def _block(headings: Sequence[str], row: Sequence[_Lines], columns: int) -> str:
     return "\n".join(found)
 
 
-def _is_number(cell: Cell) -> bool:
+def _is_number(cell: object) -> bool:
     if not isinstance(cell, str):
         return True
     try:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.evaluation import CHANCE, Evaluated, Line
-from annot.report.cells import MEASURE, TAU, Number, number
-from annot.reusability import DoesItMatter
-from annot.undefined import Undefined
+from annot.assessor_effect import DoesItMatter
+from annot.evaluation.evaluated import CHANCE, Evaluated, Line
+from annot.report import cells
+from annot.report.cells import TAU, Number, number
+from annot.stats.undefined import Undefined
+from annot.study.measured import CONVENTION, MEASURE
 
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,
@@ -21,9 +23,6 @@ SAME_ORDER = 0.9
 Relevant Documents, SIGIR, page 77)."""
 MOST_REVERSED = 0.05
 """The share of random choices of an assessor for each pair in which a significant difference may turn round."""
-CONVENTION, MEASURED = "trec", "nDCG"
-"""By which the best run is chosen; it sees all grades, and all of the pool."""
-
 Reliability = Literal["reliable", "tentative", "uncertain", "unreliable", "unknown"]
 Robustness = Literal["robust", "fragile", "unknown"]
 
@@ -95,19 +94,19 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
     if isinstance(evaluated, Undefined):
         return None
     lines = of_all(evaluated)
-    runs = sorted((one for one in lines if one.run != CHANCE), key=lambda one: (-one.values[MEASURED], one.run))
+    runs = sorted((one for one in lines if one.run != CHANCE), key=lambda one: (-one.values[MEASURE], one.run))
     if not runs:
         return None
     first, facet = runs[0], runs[0].facet
     held = {
         (one.run_a, one.run_b) if one.difference > 0 else (one.run_b, one.run_a)
         for one in getattr(evaluated, "comparisons", ())
-        if one.facet == facet and one.measure == MEASURED and one.holds
+        if one.facet == facet and one.measure == MEASURE and one.holds
     }
     others = [one.run for one in runs[1:]]
     return Best(
         convention=CONVENTION,
-        measure=MEASURED,
+        measure=MEASURE,
         tag=first.run,
         figure=figure(first),
         queries=first.queries,
@@ -125,6 +124,6 @@ def of_all(evaluated: Evaluated) -> list[Line]:
     return [one for one in lines if one.facet == facet]
 
 
-def figure(line: Line, measure: str = MEASURED) -> Number:
+def figure(line: Line, measure: str = MEASURE) -> Number:
     """A measure of a run, in percent, with its interval."""
-    return number(line.values[measure], MEASURE, line.intervals[measure])
+    return number(line.values[measure], cells.MEASURE, line.intervals[measure])

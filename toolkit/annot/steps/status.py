@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.report.text import text_table
-from annot.steps.outcome import Outcome, outcome_of
+from annot.report.text import share_done, text_table
 from annot.store import facet_labels, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,6 @@ def status(ws: Workspace) -> Status:
         open=len(outcome.open),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
-
-
-def share_done(part: int, whole: int) -> str:
-    """Whole percent, rounded down: only what is finished is at 100%."""
-    return f"{100 * part // whole}%" if whole else "-"
 
 
 def describe(found: Status) -> str:

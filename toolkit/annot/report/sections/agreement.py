@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from annot.agreement import AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
+from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.missing import IN_WORDS
 from annot.report import figures
 from annot.report.cells import SHARE, Number, coefficient, number
@@ -15,9 +15,6 @@ from annot.report.reasons import HEADINGS, STATISTICS, reasons, summaries_of
 from annot.report.study import Study, plain
 from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences
-
-HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
-"""The coefficients of CSFCube's Table 2, in its order."""
 
 
 def body(study: Study) -> Section:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from annot.diagnosis import AgainstFinal, Drift, PairDiagnosis, Share, Undefined
+from annot.diagnosis.overview import Diagnosed, Looked
 from annot.report.cells import (
     COEFFICIENT,
     GRADES,
@@ -13,13 +14,11 @@ from annot.report.cells import (
     PERCENT,
     SECONDS,
     SHARE,
-    Cell,
     Kind,
     Number,
     number,
     p_value,
 )
-from annot.report.diagnosed import Diagnosed, Looked
 from annot.report.document import Section, Table
 from annot.report.words import sentence, sentences
 
@@ -156,7 +155,7 @@ def _against_final(found: Diagnosed) -> Iterator[Table]:
         )
 
 
-def _by_grade(one: AgainstFinal, scale: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
+def _by_grade(one: AgainstFinal, scale: Sequence[int]) -> Iterator[tuple[object, ...]]:
     assert not isinstance(one.table, Undefined)
     for grade, row in zip(scale, one.table, strict=True):
         yield one.assessor, grade, sum(row), *row, _share(one.by_grade[grade])
@@ -208,10 +207,10 @@ def _parts(found: Diagnosed) -> Iterator[Table]:
     )
 
 
-def _part(one: PairDiagnosis) -> tuple[Cell, ...]:
+def _part(one: PairDiagnosis) -> tuple[object, ...]:
     shares = [number(one.parts[name].value, PERCENT) for name in ("severity", "threshold", "noise")]
     expected = number(one.expected, PERCENT)
-    ordinary: Cell = NONE
+    ordinary: object = NONE
     if all(share.value is not None for share in (expected, *shares)):
         # Rounded so that the row adds up.
         ordinary = number((float(str(expected)) - sum(float(str(share)) for share in shares)) / 100, PERCENT)
@@ -380,7 +379,7 @@ def _share(one: Share) -> Number:
 def _table(
     name: str,
     headings: tuple[str, ...],
-    rows: Iterable[tuple[Cell, ...]],
+    rows: Iterable[tuple[object, ...]],
     *,
     notes: tuple[str, ...] = (),
     numeric_from: int = 1,

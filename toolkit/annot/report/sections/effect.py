@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from annot.regrading import FINAL
+from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect.regrading import FINAL
 from annot.report import figures
-from annot.report.cells import MEASURE, NONE, TAU, Cell, number
+from annot.report.cells import MEASURE, NONE, TAU, number
 from annot.report.document import Figure, Section, Table
 from annot.report.sections.assessors import findings
 from annot.report.study import Study
 from annot.report.verdict import robustness, same_order, tau
 from annot.report.words import sentence, sentences
-from annot.reusability import DoesItMatter
-from annot.undefined import Undefined
+from annot.stats.undefined import Undefined
 
 
 def body(study: Study) -> Section:
@@ -92,7 +92,7 @@ def orders(found: DoesItMatter) -> Iterator[Table]:
         _command(found),
         numeric_from=5,
     )
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[object, ...]] = [
         (
             one.first,
             one.second,
@@ -113,11 +113,11 @@ def orders(found: DoesItMatter) -> Iterator[Table]:
     )
 
 
-def ranking_rows(found: DoesItMatter) -> list[tuple[Cell, ...]]:
+def ranking_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
     """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
     only, below it the final grades on the same."""
     against_final = {one.first: one for one in found.comparisons if one.second == FINAL}
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for one in found.rankings:
         rows.append((one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
         if len(one.queries) < len(found.queries):
@@ -135,7 +135,7 @@ def _order(means: Mapping[str, float]) -> str:
     return text
 
 
-def _between(ends: tuple[float, float] | None) -> Cell:
+def _between(ends: tuple[float, float] | None) -> object:
     return NONE if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
 
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.agreement import TOGETHER
-from annot.agreement.clusters import of_clusters
 from annot.pooling import CITED
 from annot.report import figures
 from annot.report.cells import MEAN, SHARE, Kind, Number, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
+from annot.stats.clusters import of_clusters
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""

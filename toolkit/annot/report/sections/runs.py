@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from annot.evaluation import CHANCE, Evaluated
-from annot.measures import MEASURES
+from annot.evaluation.evaluated import CHANCE, Evaluated
+from annot.evaluation.measures import MEASURES
 from annot.report import figures
 from annot.report.cells import MEASURE, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
-from annot.report.verdict import MEASURED, best, figure, of_all
+from annot.report.verdict import best, figure, of_all
 from annot.report.words import sentence, sentences
-from annot.undefined import Undefined
+from annot.stats.undefined import Undefined
 
 TITLE = "Runs"
 
@@ -23,7 +23,7 @@ def body(study: Study) -> Section:
     if isinstance(evaluated, Undefined) or leader is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
-    lines = sorted((one for one in of_all(evaluated) if one.run != CHANCE), key=lambda one: -one.values[MEASURED])
+    lines = sorted((one for one in of_all(evaluated) if one.run != CHANCE), key=lambda one: -one.values[leader.measure])
     drawing = Figure(
         sentence("runs.figure", best=leader),
         figures.runs({one.run: figure(one) for one in lines}, chance=leader.chance, unit=f"{leader.measure}, %"),

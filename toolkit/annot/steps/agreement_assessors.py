@@ -1,0 +1,34 @@
+"""Assessors one by one and two by two: how they judge, whether they change, and why they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from annot.diagnosis import to_json
+from annot.diagnosis.overview import Looked
+from annot.names import known_query
+from annot.report.sections.assessors import tables, told
+from annot.report.text import table_text, wrapped
+from annot.study.measured import assessors_of
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+
+
+def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
+    """Look at everyone who judged. Raises MissingInput when nobody did, InputError for a query that is not known."""
+    snapshot = read_snapshot(ws)
+    known = {query.query_id: query for query in snapshot.queries}
+    for name in queries:
+        known_query(known, name)
+    return assessors_of(snapshot)
+
+
+def as_data(looked: Looked) -> Any:
+    """Everything as JSON can carry it."""
+    return to_json(looked)
+
+
+def describe(looked: Looked, *, queries: Collection[str]) -> str:
+    """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
+    return "\n\n".join(["\n".join(map(wrapped, told(looked))), *map(table_text, tables(looked, queries))])

@@ -1,0 +1,75 @@
+"""The guidelines of a facet: what assessors read, as Markdown, as the project's instructions, as the screen's line."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from importlib.resources import files
+
+from annot.errors import InputError
+from annot.labelstudio.screens import judge_screen
+from annot.study.workspace import Workspace
+
+LONGEST_DEFINITION = 140
+"""Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guidelines:
+    """What is said of one facet. `text` is Markdown."""
+
+    facet: str
+    definition: str
+    text: str
+
+
+def read(ws: Workspace, facet: str) -> Guidelines:
+    """The guidelines of `facet`; a file in the workspace's `guidelines/` wins over the package's."""
+    if facet not in ws.settings.facets:
+        near = difflib.get_close_matches(facet, ws.settings.facets, 1)
+        expected = f"did you mean {near[0]}?" if near else f"facets are {', '.join(ws.settings.facets)}"
+        raise InputError(f"facet {facet!r}: not in annot.toml; {expected}")
+    own = _text(ws, facet)
+    definition = _definition(own)
+    if not 0 < len(definition) <= LONGEST_DEFINITION:
+        raise InputError(
+            f"guidelines/{facet}.md: the definition (first paragraph after the heading) has {len(definition)} "
+            f"characters, expected 1 to {LONGEST_DEFINITION}",
+            hint="shorten it: the screen shows it above every pair",
+        )
+    return Guidelines(facet, definition, own)
+
+
+def general(ws: Workspace) -> str:
+    """What holds for every facet, as Markdown."""
+    return _text(ws, "general")
+
+
+def screen(ws: Workspace) -> str:
+    """The labelling configuration of the judging screen, rendered and checked without a server."""
+    return judge_screen(scale_names=ws.settings.scale.names, overrides=ws.root / "templates")
+
+
+def _text(ws: Workspace, name: str) -> str:
+    path = ws.override(f"guidelines/{name}.md")
+    if path is not None:
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
+    packaged = files("annot.guidelines") / f"{name}.md"
+    if not packaged.is_file():
+        raise InputError(
+            f"guidelines/{name}.md: not in the workspace, and none comes with annot for this facet",
+            hint=f"write {ws.root / 'guidelines' / f'{name}.md'}: a heading, the definition in one line, the grades",
+        )
+    return packaged.read_text(encoding="utf-8")
+
+
+def _definition(text: str) -> str:
+    """The first paragraph that is not a heading, as one line."""
+    for block in text.split("\n\n"):
+        lines = [line.strip() for line in block.strip().splitlines() if line.strip() and not line.startswith("#")]
+        if lines:
+            return " ".join(lines)
+    return ""

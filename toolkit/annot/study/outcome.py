@@ -1,0 +1,102 @@
+"""Where every planned pair stands: what its assessors said, whether it is in dispute, and its final grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from annot.adjudication import Pair, Settlement, settle
+from annot.records import Assignment, Decision, Judgement, Qrel
+from annot.store.adjudications import Adjudication, read_adjudications
+from annot.store.judgements import read_judgements
+from annot.store.people import read_assignments
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The pairs of the plan, all from one look at the store."""
+
+    planned: dict[Pair, tuple[str, ...]]
+    judgements: tuple[Judgement, ...]
+    """One for each pair and assessor that has any: the latest that counts, else the latest of all."""
+    repeats: tuple[Judgement, ...]
+    """The answers to hidden repeats, chosen the same way. They settle nothing."""
+    settlement: Settlement
+    adjudications: dict[Pair, Adjudication]
+    """The adjudication that counts, of each pair that has one."""
+    decisions: tuple[Decision, ...]
+    """By pair."""
+    open: tuple[Pair, ...]
+    """Pairs in dispute that nobody has settled yet."""
+    incomplete: tuple[Pair, ...]
+    """Pairs without a final grade that not all of their assessors have answered."""
+
+    @property
+    def everything(self) -> tuple[Judgement, ...]:
+        """Judgements and repeats, by pair, assessor and occasion."""
+        return tuple(sorted((*self.judgements, *self.repeats), key=_key))
+
+    @property
+    def qrels(self) -> tuple[Qrel, ...]:
+        """The final grades, by pair; a pair without one is not among them."""
+        return tuple(Qrel(one.query_id, one.doc_id, one.grade) for one in self.decisions)
+
+    @property
+    def of_answered_pairs(self) -> tuple[Judgement, ...]:
+        """The judgements of the pairs that all planned assessors have answered: none is missing."""
+        incomplete = set(self.incomplete)
+        return tuple(one for one in self.judgements if (one.query_id, one.doc_id) not in incomplete)
+
+
+def outcome_of(session: Session) -> Outcome:
+    """The state of every planned pair.
+
+    An adjudication stands once it is made, also where an assessor changed a grade afterwards and the two now agree.
+    """
+    planned = assessors_by_pair(read_assignments(session))
+    latest = current_judgements(read_judgements(session))
+    current = tuple(one for one in latest if one.occasion == 1)
+    settlement = settle(planned, current)
+    adjudications = {
+        (one.query_id, one.doc_id): one
+        for one in read_adjudications(session)
+        if not one.flags and one.grade is not None and (one.query_id, one.doc_id) in planned
+    }
+    decisions = {(one.query_id, one.doc_id): one for one in settlement.agreed}
+    for pair, one in adjudications.items():
+        assert one.grade is not None
+        decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
+    return Outcome(
+        planned=planned,
+        judgements=current,
+        repeats=tuple(one for one in latest if one.occasion > 1),
+        settlement=settlement,
+        adjudications=adjudications,
+        decisions=tuple(decisions[pair] for pair in sorted(decisions)),
+        open=tuple(
+            (one.query_id, one.doc_id) for one in settlement.disputed if (one.query_id, one.doc_id) not in adjudications
+        ),
+        incomplete=tuple(pair for pair in settlement.incomplete if pair not in adjudications),
+    )
+
+
+def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
+    """The assessors of each planned pair."""
+    found: dict[Pair, set[str]] = {}
+    for one in plan:
+        found.setdefault((one.query_id, one.doc_id), set()).add(one.assessor)
+    return {pair: tuple(sorted(names)) for pair, names in found.items()}
+
+
+def current_judgements(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
+    """Of several answers of one assessor on one occasion, the latest that counts; where none counts, the latest."""
+    found: dict[tuple[str, str, str, int], Judgement] = {}
+    for one in judgements:
+        if _key(one) not in found or not one.flags or found[_key(one)].flags:
+            found[_key(one)] = one
+    return tuple(found[key] for key in sorted(found))
+
+
+def _key(one: Judgement) -> tuple[str, str, str, int]:
+    return one.query_id, one.doc_id, one.assessor, one.occasion

@@ -1,0 +1,114 @@
+"""One record of a study, read in one transaction: all that is measured, reported and published is made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from annot.errors import MissingInput
+from annot.labelstudio.records import Payload
+from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
+from annot.store import adjudications, facet_labels, judgements, people, pools, runs, splits, studio
+from annot.store.database import open_store
+from annot.store.people import Plan
+from annot.store.queries import read_queries
+from annot.store.runs import Imported, StoredRun
+from annot.store.studio import Project
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The study as it was at one moment."""
+
+    ws: Workspace
+    label_origins: dict[str, int]
+    """Papers by where their sentence labels come from."""
+    queries: tuple[Query, ...]
+    pools: dict[str, Pool]
+    rankings_sha256: dict[str, str]
+    """What each pool was drawn from, by query paper."""
+    people: tuple[Assessor, ...]
+    plan: Plan | None
+    assignments: tuple[Assignment, ...]
+    outcome: Outcome
+    flagged: tuple[Judgement, ...]
+    """Judgements that do not count."""
+    sources: tuple[str, ...]
+    """Where the judgements come from, by the names in the store."""
+    projects: tuple[Project, ...]
+    splits: dict[str, dict[str, tuple[str, ...]]]
+    runs: tuple[StoredRun, ...]
+    imports: tuple[Imported, ...]
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """The facet of each query."""
+        return {query.query_id: query.facet for query in self.queries}
+
+    @property
+    def judged_elsewhere(self) -> bool:
+        """Whether the judgements were imported, so that the plan is only what a file had."""
+        return any(imported.what in (Source.CSFCUBE, Source.FILE) for imported in self.imports)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRecords:
+    """What is on record of the server, which must not leave the study."""
+
+    task_ids: frozenset[int]
+    payloads: tuple[Payload, ...]
+    """What was pulled, as it came: judgements, then adjudications."""
+
+
+def read_snapshot(ws: Workspace) -> Snapshot:
+    """Read it all."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        return snapshot_of(session, ws)
+
+
+def read_judged(ws: Workspace) -> tuple[Snapshot, ServerRecords]:
+    """The same of a study that has judgements, and what the server's records tell. Raises MissingInput without any."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        snapshot = snapshot_of(session, ws)
+        refuse_unjudged(snapshot)
+        task_ids = (studio.read_tasks(session, project.project).values() for project in snapshot.projects)
+        payloads = (
+            sourced.payload
+            for history in (judgements.read_sourced(session), adjudications.read_sourced(session))
+            for sourced in history
+        )
+        return snapshot, ServerRecords(
+            frozenset(task_id for project in task_ids for task_id in project),
+            tuple(payload for payload in payloads if isinstance(payload, dict)),
+        )
+
+
+def refuse_unjudged(snapshot: Snapshot) -> None:
+    """Raise MissingInput when nothing is judged."""
+    if not snapshot.outcome.judgements:
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+
+
+def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
+    """The study as this transaction sees it."""
+    judged = judgements.read_sourced(session)
+    return Snapshot(
+        ws=ws,
+        label_origins=facet_labels.count_by_origin(session),
+        queries=read_queries(session),
+        pools=pools.read_pools(session),
+        rankings_sha256=pools.read_rankings_sha256(session),
+        people=people.read_assessors(session),
+        plan=people.read_plan(session),
+        assignments=people.read_assignments(session),
+        outcome=outcome_of(session),
+        flagged=tuple(sourced.judgement for sourced in judged if sourced.judgement.flags),
+        sources=tuple(sorted({sourced.source for sourced in judged})),
+        projects=studio.read_projects(session),
+        splits=splits.read_splits(session),
+        runs=runs.read_runs(session),
+        imports=runs.read_imports(session),
+    )

@@ -1,0 +1,142 @@
+"""A study's folder: where its files lie, its settings, and writing files whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annot.errors import InputError, MissingInput
+from annot.settings import Settings, read_settings
+
+SETTINGS_FILE = "annot.toml"
+CACHE = ".annot"
+DATABASE_VARIABLE = "ANNOT_DATABASE"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder of one study. Everything a step reads or writes on disk has its path here."""
+
+    root: Path
+    settings: Settings
+
+    @classmethod
+    def open(cls, root: Path) -> Workspace:
+        """The workspace at `root`. Raises MissingInput when the folder has no settings file."""
+        path = root / SETTINGS_FILE
+        if not path.is_file():
+            raise MissingInput(f"{root}: not a workspace (no {SETTINGS_FILE})", hint="make one with `annot init`")
+        return cls(root, read_settings(path))
+
+    @property
+    def settings_file(self) -> Path:
+        return self.root / SETTINGS_FILE
+
+    @property
+    def corpus(self) -> Path:
+        return self.root / "corpus"
+
+    @property
+    def vectors(self) -> Path:
+        return self.root / "corpus" / "vectors"
+
+    @property
+    def pools(self) -> Path:
+        return self.root / "pools"
+
+    @property
+    def rankings(self) -> Path:
+        return self.root / "pools" / "rankings"
+
+    @property
+    def exports(self) -> Path:
+        return self.root / "exports"
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "exports" / "runs"
+
+    @property
+    def qrels(self) -> Path:
+        return self.root / "exports" / "qrels.txt"
+
+    def run_file(self, tag: str) -> Path:
+        """Where the run of this tag lies."""
+        return self.runs / f"{tag}.run"
+
+    @property
+    def cache(self) -> Path:
+        """What can be made again: token ids, trained word vectors, a local Label Studio."""
+        return self.root / CACHE
+
+    @property
+    def database_url(self) -> str:
+        """SQLAlchemy URL of the working state; `ANNOT_DATABASE` wins over the settings."""
+        named = os.environ.get(DATABASE_VARIABLE) or self.settings.store.database
+        if "://" not in named:
+            return f"sqlite:///{(self.root / named).resolve()}"
+        scheme, _, rest = named.partition("://")
+        return f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else named
+
+    def override(self, name: str) -> Path | None:
+        """The workspace's own `templates/x.j2` or `guidelines/y.md`, which wins over the package's."""
+        path = self.root / name
+        return path if path.is_file() else None
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write `content` to `path` so that a reader sees the old file or the new one, never a part."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes a private file; what the workspace holds is as readable as any other file of its owner.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_manifest(path: Path, *, files: Iterable[Path], inputs: Mapping[str, str], facts: Mapping[str, Any]) -> None:
+    """Write the manifest of a step: its files with their SHA-256, its inputs' hashes, and what it did.
+
+    `inputs` maps the name of each input to its SHA-256, so that manifests chain from the corpus to the measures.
+    """
+    record = {
+        "files": {file.relative_to(path.parent).as_posix(): sha256_of(file) for file in sorted(files)},
+        "inputs": dict(sorted(inputs.items())),
+        **facts,
+    }
+    write_file(path, json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def read_manifest(path: Path, *, hint: str) -> dict[str, Any]:
+    """The manifest at `path`. Raises MissingInput (with `hint`) when it is not there."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingInput(f"{path}: not there yet", hint=hint) from None
+    except ValueError as error:
+        raise InputError(f"{path}: not a manifest: {error}", hint=hint) from None
+    if not isinstance(record, dict):
+        raise InputError(f"{path}: not a manifest: found {type(record).__name__}, expected an object", hint=hint)
+    return record
