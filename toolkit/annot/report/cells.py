@@ -41,6 +41,8 @@ MEASURE = Kind(2, 1, 0, 100, scale=100)
 """A measure of a run, a fraction that is printed in percent."""
 POINTS = Kind(2, 1, -100, 100, scale=100, signed=True)
 """A difference of two measures."""
+DETECTABLE = Kind(1, 0, 0, 100, scale=100)
+"""A difference of two measures that would be found, in points of 100."""
 PERCENT = Kind(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Kind(2, 2, -1, 1)

@@ -120,19 +120,44 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
     return _drawn(2.7, paint, narrow=3.0)
 
 
-def runs(values: Mapping[str, Number], *, chance: Number, unit: str) -> Drawing:
-    """A dot and its interval a run; chance as a line with its interval as a band."""
+def runs(
+    values: Mapping[str, Number],
+    leads: Mapping[str, tuple[Number, bool]],
+    *,
+    chance: Number,
+    best: str,
+    measure: str,
+) -> Drawing:
+    """A dot and its interval a run, chance as a line with a band; beside it how far the best run leads on each other.
+
+    leads: by run, the difference and whether it holds: a full dot does, an empty one does not.
+    """
 
     def paint(figure: Any, narrow: bool) -> None:
-        axes = figure.add_subplot()
+        panels = 2 if leads else 1
+        axes, *more = figure.subplots(panels if narrow else 1, 1 if narrow else panels, squeeze=False).ravel()
         if chance.value is not None:
             axes.axvline(chance.value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0)
         if chance.ends is not None:
-            axes.axvspan(*chance.ends, color=SOFT, alpha=0.35, linewidth=0, zorder=0)
-        _dots(axes, {name: (one.value, one.ends) for name, one in values.items()}, unit)
-        _legend(figure, axes, columns=2)
+            axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
+        _dots(axes, {name: (one.value, one.ends) for name, one in values.items()}, f"{measure}, %")
+        for second in more:
+            second.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+            # In the rows of the runs beside it.
+            rows = {name: leads[name][0] if name in leads else None for name in values}
+            full = [name in leads and leads[name][1] for name in values]
+            bars = {name: (None, None) if one is None else (one.value, one.ends) for name, one in rows.items()}
+            _dots(second, bars, f"{measure}: lead of {best}, points", full=full)
+            if not narrow:
+                second.set_yticklabels([])
+            for label, face in (("difference holds", PALETTE[0]), ("does not hold", BACK)):
+                second.scatter([], [], s=26, facecolor=face, edgecolor=PALETTE[0], label=label)
+        handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
+        joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
+        figure.legend(*joined, loc="outside lower center", ncols=3)
 
-    return _drawn(ROW * len(values) + 1.0, paint)
+    height = ROW * len(values) + 1.0
+    return _drawn(height, paint, narrow=height + (height - 0.5 if leads else 0))
 
 
 def forest(values: Mapping[str, Bar], *, unit: str) -> Drawing:
@@ -200,12 +225,14 @@ def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[st
     return _drawn(ROW * len(rows) + 1.2, paint)
 
 
-def _dots(axes: Any, values: Mapping[str, Bar], unit: str) -> None:
+def _dots(axes: Any, values: Mapping[str, Bar], unit: str, *, full: Sequence[bool] | None = None) -> None:
+    """A dot and its interval a row; `full` says which dots are filled."""
     for at, (value, ends) in enumerate(values.values()):
         if ends is not None:
             axes.plot(ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
         if value is not None:
-            axes.scatter([value], [at], s=26, color=PALETTE[0], zorder=3)
+            face = PALETTE[0] if full is None or full[at] else BACK
+            axes.scatter([value], [at], s=26, facecolor=face, edgecolor=PALETTE[0], zorder=3)
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.set_xlabel(unit)

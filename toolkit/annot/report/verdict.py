@@ -10,10 +10,8 @@ from typing import Literal
 
 from annot.assessor_effect import DoesItMatter
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
-from annot.report import cells
-from annot.report.cells import TAU, Number, number
+from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
 from annot.stats.undefined import Undefined
-from annot.study.measured import CONVENTION, MEASURE
 
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,
@@ -33,15 +31,20 @@ class Best:
 
     convention: str
     measure: str
+    facet: str
     tag: str
     figure: Number
     queries: int
+    average: str
+    """How the queries were averaged."""
     chance: Number
     runs: int
     beaten: tuple[str, ...]
     """Runs that it is better than by a difference that holds."""
     level: tuple[str, ...]
     """Runs that may be as good."""
+    detectable: Number
+    """The difference that this collection would have found, in points of 100."""
 
     @property
     def certain(self) -> bool:
@@ -93,37 +96,36 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
     """The best run on all queries; None where there is none."""
     if isinstance(evaluated, Undefined):
         return None
-    lines = of_all(evaluated)
-    runs = sorted((one for one in lines if one.run != CHANCE), key=lambda one: (-one.values[MEASURE], one.run))
-    if not runs:
-        return None
-    first, facet = runs[0], runs[0].facet
-    held = {
-        (one.run_a, one.run_b) if one.difference > 0 else (one.run_b, one.run_a)
-        for one in getattr(evaluated, "comparisons", ())
-        if one.facet == facet and one.measure == MEASURE and one.holds
-    }
-    others = [one.run for one in runs[1:]]
+    lines, chance = of_all(evaluated)
+    first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
+    found = next((one for one in evaluated.verdicts if one.facet == first.facet), None)
     return Best(
-        convention=CONVENTION,
-        measure=MEASURE,
-        tag=first.run,
-        figure=figure(first),
+        convention=evaluated.convention,
+        measure=evaluated.measure,
+        facet=first.facet,
+        tag=found.best if found else first.run,
+        figure=figure(first, evaluated.measure),
         queries=first.queries,
-        chance=figure(next(one for one in lines if one.run == CHANCE)),
-        runs=len(runs),
-        beaten=tuple(one for one in others if (first.run, one) in held),
-        level=tuple(one for one in others if (first.run, one) not in held),
+        average=first.average,
+        chance=figure(chance, evaluated.measure),
+        runs=len(lines),
+        beaten=found.worse if found else (),
+        level=found.undecided if found else (),
+        detectable=number(found.detectable if found else None, DETECTABLE),
     )
 
 
-def of_all(evaluated: Evaluated) -> list[Line]:
-    """The lines of all queries together, by the convention that decides; of the one facet where there is only one."""
-    lines = [one for one in evaluated.lines if one.dialect == CONVENTION]
-    facet = lines[-1].facet
-    return [one for one in lines if one.facet == facet]
+def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
+    """The runs on all queries together, by the convention in which they are compared, and chance on the same.
+
+    Where no run covers all facets, those of the last facet that has one.
+    """
+    lines = [line for line in evaluated.lines if line.dialect == evaluated.convention]
+    facet = [line.facet for line in lines if line.run != CHANCE][-1]
+    there = [line for line in lines if line.facet == facet]
+    return [line for line in there if line.run != CHANCE], next(line for line in there if line.run == CHANCE)
 
 
-def figure(line: Line, measure: str = MEASURE) -> Number:
+def figure(line: Line, measure: str) -> Number:
     """A measure of a run, in percent, with its interval."""
-    return number(line.values[measure], cells.MEASURE, line.intervals[measure])
+    return number(line.values[measure], MEASURE, line.intervals[measure])

@@ -1,11 +1,11 @@
-"""Evaluation of runs on the qrels, in both dialects, with the floor of chance and the ceiling of one assessor."""
+"""Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import DIALECTS
+from annot.evaluation.measures import DIALECTS, MEASURES
 from annot.names import check_name
 from annot.report.sections.runs import terminal
 from annot.report.text import table_text
@@ -16,17 +16,20 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 
-def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> Evaluated:
+def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None, measure: str | None) -> Evaluated:
     """Evaluate run files (those of `exports/runs/` when none is named), in all dialects when none is named.
 
-    The runs of `exports/runs/` in all dialects are written to `exports/evaluation.json` too.
+    measure: on which runs are compared, in the first of the dialects. When none of this is named, the result is
+    written to `exports/evaluation.json` too.
     """
     if dialect is not None:
         check_name(dialect, tuple(DIALECTS), what="dialect")
     dialects = tuple(DIALECTS) if dialect is None else (dialect,)
-    qrels = exported_qrels(ws)
-    evaluated = evaluation_of(read_snapshot(ws), read_run_files(ws, files), qrels, dialects=dialects)
-    if not files and dialect is None:
+    if measure is not None:
+        check_name(measure, MEASURES[dialects[0]], what=f"measure of dialect {dialects[0]}")
+    runs = read_run_files(ws, files)
+    evaluated = evaluation_of(read_snapshot(ws), runs, exported_qrels(ws), dialects=dialects, measure=measure)
+    if not files and dialect is None and measure is None:
         write_file(*evaluation_file(ws, evaluated))
     return evaluated
 

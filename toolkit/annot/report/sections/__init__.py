@@ -8,6 +8,7 @@ from annot.report.sections import agreement, assessors, collection, effect, grad
 from annot.report.sections.answers import answers
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
+from annot.study.measured import CONVENTION, MEASURE
 
 
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
@@ -35,5 +36,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
 def _rules(study: Study) -> Section:
     """The rules behind the first screen, and how intervals and digits are made."""
     return Section(
-        "rules", "Rules, intervals and digits", sentences("answers.rules", limits=verdict, plan=study.bootstrap)
+        "rules",
+        "Rules, intervals and digits",
+        sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), plan=study.bootstrap),
     )

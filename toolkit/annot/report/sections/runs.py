@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from annot.evaluation.evaluated import CHANCE, Evaluated
+from annot.evaluation.comparisons import ALPHA, POWER
+from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import MEASURES
 from annot.report import figures
-from annot.report.cells import MEASURE, number
+from annot.report.cells import DETECTABLE, MEASURE, NONE, POINTS, number, p_value
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.verdict import best, figure, of_all
@@ -15,22 +16,30 @@ from annot.report.words import sentence, sentences
 from annot.stats.undefined import Undefined
 
 TITLE = "Runs"
+COMMAND = "annot evaluate"
 
 
 def body(study: Study) -> Section:
-    """The runs by the measure that decides, best first."""
+    """The runs by the measure that decides, best first, and which differences hold."""
     evaluated, leader = study.evaluated, best(study.evaluated)
     if isinstance(evaluated, Undefined) or leader is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
-    lines = sorted((one for one in of_all(evaluated) if one.run != CHANCE), key=lambda one: -one.values[leader.measure])
+    lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
+    of_best = [one for one in evaluated.comparisons if (one.facet, one.run_a) == (leader.facet, leader.tag)]
     drawing = Figure(
-        sentence("runs.figure", best=leader),
-        figures.runs({one.run: figure(one) for one in lines}, chance=leader.chance, unit=f"{leader.measure}, %"),
-        "; ".join(f"{one.run}: {figure(one)}" for one in lines),
+        sentence("runs.figure", best=leader, lead=bool(of_best)),
+        figures.runs(
+            {line.run: figure(line, leader.measure) for line in lines},
+            {one.run_b: (number(one.difference, POINTS, one.interval), one.holds) for one in of_best},
+            chance=leader.chance,
+            best=leader.tag,
+            measure=leader.measure,
+        ),
+        "; ".join(f"{line.run}: {figure(line, leader.measure)}" for line in lines),
     )
     told = sentences("runs.body", best=leader, evaluated=evaluated)
-    return Section("runs", TITLE, told, (drawing,))
+    return Section("runs", TITLE, told, (drawing, *_verdicts(evaluated)))
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -40,7 +49,7 @@ def appendix(study: Study) -> Iterator[Section]:
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
-    blocks = list(terminal(evaluated, per_query=False))
+    blocks = list(measures(evaluated, per_query=False))
     if study.run_settings:
         caption, command = sentence("runs.settings"), "annot report --table run-settings"
         blocks.append(Table("run-settings", caption, ("Run", "Settings"), study.run_settings, command, numeric_from=2))
@@ -48,8 +57,18 @@ def appendix(study: Study) -> Iterator[Section]:
 
 
 def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
-    """What `annot evaluate` prints: a table a convention, and on request each query."""
+    """What `annot evaluate` prints: the verdict, then every measure, then every comparison."""
+    yield from _verdicts(evaluated)
+    yield from measures(evaluated, per_query=per_query)
+
+
+def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
+    """A table a convention, and on request each query; then every two runs."""
     for convention, names in MEASURES.items():
+        lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.dialect == convention]
+        if not lines:
+            continue
+        facets = list(dict.fromkeys(line.facet for line in lines))
         rows = tuple(
             (
                 line.facet,
@@ -58,14 +77,11 @@ def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
                 line.queries,
                 line.average,
             )
-            for line in evaluated.lines
-            if line.dialect == convention
+            for line in sorted(lines, key=lambda line: facets.index(line.facet))
         )
-        if not rows:
-            continue
         yield Table(
             f"measures-{convention}",
-            sentence("runs.measures", convention=convention),
+            sentence("runs.measures", convention=convention, evaluated=evaluated),
             ("Facet", "Run", *names, "Queries", "Average"),
             rows,
             f"annot evaluate --dialect {convention}",
@@ -73,6 +89,48 @@ def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
         )
         if per_query:
             yield _by_query(evaluated, convention, names)
+    if evaluated.comparisons:
+        yield Table(
+            "comparisons",
+            sentence("runs.comparisons", evaluated=evaluated, alpha=ALPHA),
+            ("Facet", "Better run", "Other run", "Difference", "p", "Holds"),
+            tuple(
+                (
+                    one.facet,
+                    one.run_a,
+                    one.run_b,
+                    number(one.difference, POINTS, one.interval),
+                    p_value(one.p_corrected),
+                    "yes" if one.holds else "no",
+                )
+                for one in evaluated.comparisons
+            ),
+            COMMAND,
+            numeric_from=3,
+        )
+
+
+def _verdicts(evaluated: Evaluated) -> Iterator[Table]:
+    """The best run of each facet."""
+    if evaluated.verdicts:
+        yield Table(
+            "best-runs",
+            sentence("runs.verdicts", evaluated=evaluated, power=POWER),
+            ("Facet", "Best run", "Better than", "Undecided", "Query papers", "Detectable difference"),
+            tuple(
+                (
+                    one.facet,
+                    one.best,
+                    ", ".join(one.worse) or NONE,
+                    ", ".join(one.undecided) or NONE,
+                    one.papers,
+                    number(one.detectable, DETECTABLE),
+                )
+                for one in evaluated.verdicts
+            ),
+            COMMAND,
+            numeric_from=4,
+        )
 
 
 def _by_query(evaluated: Evaluated, convention: str, names: Sequence[str]) -> Table:
