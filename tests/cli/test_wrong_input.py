@@ -403,7 +403,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
-    "plan: half a design": Wrong("plan", "--assessors 3", ("--assessors", "--simulate"), "planned"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
