@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from annot.formats.text import without_direction
 from annot.records import Decision, Judgement
 
 
@@ -24,7 +25,7 @@ def write_judgements(judgements: Iterable[Judgement]) -> str:
             "occasion": one.occasion,
             "grade": one.grade,
             "cannot_judge": one.cannot_judge,
-            "comment": one.comment,
+            "comment": one.comment and without_direction(one.comment),
         }
         for one in sorted(counted, key=lambda one: (one.query_id, one.doc_id, one.assessor, one.occasion))
     )
@@ -43,7 +44,7 @@ def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[st
             "origin": one.origin,
             "adjudicator": one.adjudicator,
             "reason": one.reason,
-            "comment": comments.get((one.query_id, one.doc_id)),
+            "comment": without_direction(comments.get((one.query_id, one.doc_id), "")) or None,
         }
         for one in sorted(decisions, key=lambda one: (one.query_id, one.doc_id))
     )
