@@ -169,6 +169,9 @@ def test_a_study_that_cannot_be_written_is_read(annot: list[str], study: Callabl
         subprocess.run([sys.executable, "-c", WRITES_AND_DIES, str(folder / "annot.db")], check=True)
         assert (folder / "annot.db-wal").stat().st_size
     before = snapshot(folder)
+    if log == "no log":
+        for ending in ("-wal", "-shm"):  # looking at the rows leaves them
+            (folder / f"annot.db{ending}").unlink(missing_ok=True)
     for path in (folder, *folder.rglob("*")):
         path.chmod(path.stat().st_mode & ~0o222)
     assert "agreed" in read_only([*annot, "status"], folder).stdout

@@ -25,7 +25,7 @@ def write_judgements(judgements: Iterable[Judgement]) -> str:
             "occasion": one.occasion,
             "grade": one.grade,
             "cannot_judge": one.cannot_judge,
-            "comment": one.comment and without_direction(one.comment),
+            "comment": one.comment,
         }
         for one in sorted(counted, key=lambda one: (one.query_id, one.doc_id, one.assessor, one.occasion))
     )
@@ -44,11 +44,12 @@ def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[st
             "origin": one.origin,
             "adjudicator": one.adjudicator,
             "reason": one.reason,
-            "comment": without_direction(comments.get((one.query_id, one.doc_id), "")) or None,
+            "comment": comments.get((one.query_id, one.doc_id)),
         }
         for one in sorted(decisions, key=lambda one: (one.query_id, one.doc_id))
     )
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    # What a person wrote must not make the rest of its line read as something else.
+    return without_direction("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
