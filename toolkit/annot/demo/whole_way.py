@@ -16,7 +16,8 @@ from annot.demo import packaged, simulated_people
 from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
-from annot.records import Ranking
+from annot.records import Ranking, Source
+from annot.release.answer_sheet import answers_file
 from annot.report.study import group_named
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
@@ -24,7 +25,6 @@ from annot.steps import (
     agreement,
     assessor,
     corpus,
-    datasheet,
     evaluate,
     facets,
     plan,
@@ -142,7 +142,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
     _runs(ws, fresh=fresh)
-    evaluate.evaluate(ws, files=(), dialect=None)
+    evaluate.evaluate(ws, files=(), dialect=None, measure=None)
     tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both dialects")
     page = report.write(ws)
     tell("12/12 report written")
@@ -187,8 +187,8 @@ def _workspace(folder: Path) -> Workspace:
             hint="name another folder: annot demo FOLDER",
         )
     init(folder, name=None, dry_run=False)
-    if not datasheet.answers_file(ws).exists():
-        write_file(datasheet.answers_file(ws), packaged.datasheet_text())
+    if not answers_file(ws).exists():
+        write_file(answers_file(ws), packaged.datasheet_text())
     return ws
 
 
@@ -269,7 +269,7 @@ def _remember_simulation(ws: Workspace) -> None:
     cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
     digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
     with open_store(ws.database_url) as store, store.begin() as session:
-        put_import(session, Imported(report.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
+        put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
 
 
 def _quietly(_done: int, _total: int | None) -> None:

@@ -9,36 +9,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from annot import __version__
-from annot.agreement import AgreementTable, Interval, Summary, Undefined
+from annot.agreement import HEADLINE, AgreementTable, Interval, Summary, Undefined
 from annot.corpus import Reason
-from annot.exchange.collecting import SOURCE as LABEL_STUDIO
+from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
-from annot.records import Judgement
+from annot.records import Judgement, Source
 from annot.release.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
-from annot.steps.agreement import SHOWN, table_of
-from annot.steps.agreement_assessors import repeats_of
-from annot.steps.corpus import SOURCE as CORPUS
-from annot.steps.import_csfcube import ADJUDICATOR
-from annot.steps.import_csfcube import SOURCE as CSFCUBE
-from annot.steps.import_judgements import SOURCE as FILE
-from annot.steps.report import SIMULATION
-from annot.store.facet_labels import CARRIED, CORRECTED, PREDICTED
 from annot.store.papers import corpus_sha256
-from annot.study.snapshot import Study
+from annot.study.corpus_facts import CorpusFacts
+from annot.study.measured import repeats_of
+from annot.study.snapshot import Snapshot
 
-COEFFICIENTS = (*SHOWN, "ac2")
+COEFFICIENTS = (*HEADLINE, "ac2")
 NOT_RELEASED = "not part of the release, and not ours to license"
 
 
-def measured(study: Study) -> AgreementTable:
-    """The agreement of the study as it is now, with intervals."""
-    facets = {query.query_id: query.facet for query in study.queries}
-    missing = study.ws.settings.judging.missing
-    return table_of(study.ws, study.outcome, facets, missing=missing, binarised_at=None)
-
-
 def facts_of(
-    study: Study,
+    study: Snapshot,
+    corpus: CorpusFacts,
     agreement: AgreementTable,
     *,
     with_text: bool,
@@ -62,11 +50,11 @@ def facts_of(
         published=published,
         cite_as=collection.citation or None,
         keywords=collection.keywords,
-        papers=study.papers,
+        papers=corpus.papers,
         rejected=_rejected(study),
-        first_year=study.years[0] if study.years else None,
-        last_year=study.years[1] if study.years else None,
-        without_year=study.without_year,
+        first_year=corpus.years[0] if corpus.years else None,
+        last_year=corpus.years[1] if corpus.years else None,
+        without_year=corpus.without_year,
         sentence_labels=tuple((_origin(origin), count) for origin, count in study.label_origins.items()),
         grades=settings.scale.names,
         facets=tuple(_facets(study)),
@@ -79,28 +67,31 @@ def facts_of(
         ),
         runs=tuple(run.tag for run in study.runs),
         annot_version=__version__,
-        hashes=tuple(_hashes(study)),
-        commands=_commands(study, missing=agreement.missing),
+        hashes=tuple(_hashes(study, corpus)),
+        commands=_commands(study, corpus, missing=agreement.missing),
     )
 
 
-def _rejected(study: Study) -> tuple[tuple[str, int], ...]:
+def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
     """Papers that the filters left out, over everything that was added; a paper that came twice is in the corpus."""
     total = Counter[str]()
     for one in study.imports:
-        if one.what == CORPUS:
+        if one.what == Source.CORPUS:
             total.update({name: count for name, count in one.facts["rejected"].items() if name != Reason.DUPLICATE_ID})
     return tuple(sorted(total.items()))
 
 
 def _origin(origin: str) -> str:
-    if origin.startswith(PREDICTED):
-        return f"labelled by a model (SHA-256 {origin.removeprefix(PREDICTED)}…)"
-    words = {CARRIED: "with labels that the corpus carries", CORRECTED: "with labels that a person corrected"}
-    return words[origin]
+    if origin.startswith(Source.PREDICTED):
+        return f"labelled by a model (SHA-256 {origin.removeprefix(f'{Source.PREDICTED}:')}…)"
+    words: dict[str, str] = {
+        Source.CARRIED: "with labels that the corpus carries",
+        Source.CORRECTED: "with labels that a person corrected",
+    }
+    return words[Source(origin)]
 
 
-def _facets(study: Study) -> Iterable[FacetFacts]:
+def _facets(study: Snapshot) -> Iterable[FacetFacts]:
     facet_of = {query.query_id: query.facet for query in study.queries}
     given: dict[tuple[str, str], set[int | None]] = {}
     judgements = Counter[str]()
@@ -125,7 +116,7 @@ def _facets(study: Study) -> Iterable[FacetFacts]:
             )
 
 
-def _pool(study: Study) -> PoolFacts:
+def _pool(study: Snapshot) -> PoolFacts:
     """How the pools were drawn; where they differ, each way is named."""
     pools = list(study.pools.values())
     sizes = [len(pool.entries) for pool in pools]
@@ -143,7 +134,7 @@ def _pool(study: Study) -> PoolFacts:
         smallest=min(sizes, default=0),
         mean=sum(sizes) / len(sizes) if sizes else 0.0,
         largest=max(sizes, default=0),
-        judged=bool(pools) and FILE not in study.sources,
+        judged=bool(pools) and Source.FILE not in study.sources,
     )
 
 
@@ -155,7 +146,7 @@ def _several(ways: Iterable[tuple[str, int | None, int | None, int | None]]) -> 
     return "; ".join(told)
 
 
-def _judging(study: Study, *, missing: str) -> JudgingFacts:
+def _judging(study: Snapshot, *, missing: str) -> JudgingFacts:
     outcome = study.outcome
     counting = _counting(study)
     teams: dict[str, set[tuple[str, ...]]] = {}
@@ -167,7 +158,7 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
     ratings = sorted({one.ratings for one in outcome.adjudications.values()})
     by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
-    nameless = {ADJUDICATOR} if CSFCUBE in study.sources else set()
+    nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     agreed = {(one.query_id, one.doc_id) for one in outcome.decisions if one.origin == "agreed"}
     return JudgingFacts(
         platform=", ".join(_platform(source, study) for source in study.sources),
@@ -183,27 +174,27 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
         repeats=len(repeats),
         repeats_same=sum(one.first == one.second for one in repeats),
         audit=_audit(study.flagged),
-        simulated=any(one.what == SIMULATION for one in study.imports),
-        imported="release" if CSFCUBE in study.sources else "file" if FILE in study.sources else None,
+        simulated=any(one.what == Source.SIMULATION for one in study.imports),
+        imported="release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None,
         pairs_by_judgements=tuple(sorted(Counter(by_pair.values()).items())),
         unsettled=len(by_pair.keys() - {(one.query_id, one.doc_id) for one in outcome.decisions}),
         single=sum(by_pair[pair] == 1 for pair in agreed),
     )
 
 
-def _platform(source: str, study: Study) -> str:
+def _platform(source: str, study: Snapshot) -> str:
     versions = " and ".join(sorted({one.version for one in study.projects}))
-    words = {
-        LABEL_STUDIO: f"Label Studio {versions} (free edition)",
-        CSFCUBE: "another tool (CSFCube's release was imported)",
-        FILE: "another tool (a file of judgements was imported)",
+    words: dict[str, str] = {
+        Source.LABEL_STUDIO: f"Label Studio {versions} (free edition)",
+        Source.CSFCUBE: "another tool (CSFCube's release was imported)",
+        Source.FILE: "another tool (a file of judgements was imported)",
     }
     return words[source]
 
 
-def _isolation(study: Study) -> str:
+def _isolation(study: Snapshot) -> str:
     """`server` where every assessor had one of their own, as the projects on record say."""
-    if LABEL_STUDIO not in study.sources:
+    if Source.LABEL_STUDIO not in study.sources:
         return (
             "In which order they judged, what they were shown and how they were kept apart is not on record here: "
             "the judgements were imported."
@@ -252,23 +243,26 @@ def _figure(summary: Summary, *, facet: str, stage: Literal["before", "after"], 
     )
 
 
-def _hashes(study: Study) -> Iterable[tuple[str, str]]:
-    if study.papers:
+def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterable[tuple[str, str]]:
+    if corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
-    words = {CSFCUBE: "the imported release, all its files", FILE: "an imported file of judgements"}
+    words: dict[str, str] = {
+        Source.CSFCUBE: "the imported release, all its files",
+        Source.FILE: "an imported file of judgements",
+    }
     for one in study.imports:
         if one.what in words:
             yield words[one.what], one.source_sha256
     rankings = "".join(f"{paper_id} {sha256}\n" for paper_id, sha256 in study.rankings_sha256.items())
-    if rankings and CSFCUBE not in study.sources:
+    if rankings and Source.CSFCUBE not in study.sources:
         yield "rankings behind the pools, all", hashlib.sha256(rankings.encode()).hexdigest()
-    if study.plan is not None and LABEL_STUDIO in study.sources:
+    if study.plan is not None and Source.LABEL_STUDIO in study.sources:
         yield "pools/plan.jsonl", study.plan.sha256
     for run in study.runs:
         yield f"runs/{run.tag}.run", run.sha256
 
 
-def _commands(study: Study, *, missing: str) -> Mapping[str, str]:
+def _commands(study: Snapshot, corpus: CorpusFacts, *, missing: str) -> Mapping[str, str]:
     ours = {
         "corpus": "annot corpus add",
         "facets": "annot facets",
@@ -277,16 +271,16 @@ def _commands(study: Study, *, missing: str) -> Mapping[str, str]:
         "judgements": "annot pull",
         "audit": "annot pull",
     }
-    if CSFCUBE in study.sources:
+    if Source.CSFCUBE in study.sources:
         ours = dict.fromkeys(ours, "annot import csfcube")
-    elif LABEL_STUDIO not in study.sources:
+    elif Source.LABEL_STUDIO not in study.sources:
         ours |= dict.fromkeys(("judgements", "audit"), "annot import judgements")
-    there = {"corpus": study.papers, "facets": study.label_origins, "pool": study.pools}
+    there = {"corpus": corpus.papers, "facets": study.label_origins, "pool": study.pools}
     ours = {group: command for group, command in ours.items() if there.get(group, True)}
     return ours | {"agreement": f"annot agreement --missing {missing}", "qrels": "annot qrels"}
 
 
-def _counting(study: Study) -> list[Judgement]:
+def _counting(study: Snapshot) -> list[Judgement]:
     return [
         one
         for one in study.outcome.judgements

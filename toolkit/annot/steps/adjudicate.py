@@ -12,13 +12,13 @@ from sqlmodel import Session
 from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
 from annot.exchange import sending
-from annot.exchange.collecting import SOURCE, Collected, Found, collect
+from annot.exchange.collecting import Collected, Found, collect
 from annot.exchange.connection import connect
+from annot.exchange.material import instructions_of, material_of, places, task_of
 from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import Opinion, adjudicate_task
-from annot.records import Asked, Judgement
-from annot.steps.push import instructions_of, material_of, places, task_of
+from annot.records import Asked, Judgement, Source
 from annot.store import adjudications, people, studio
 from annot.store.database import Store, open_store
 from annot.store.studio import Project
@@ -111,7 +111,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 )
                 vanished = adjudications.record_vanished(
                     session,
-                    source=SOURCE,
+                    source=Source.LABEL_STUDIO,
                     server=haul.project.server,
                     adjudicator=person,
                     seen=haul.seen,
@@ -221,7 +221,7 @@ def _sourced(
             lead_time=reading.lead_time,
             flags=reading.flags,
         ),
-        SOURCE,
+        Source.LABEL_STUDIO,
         one.annotation,
         reading.payload,
         server=project.server,

@@ -11,18 +11,17 @@ import tomlkit
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.formats.csfcube import CsfcubeFacts, Release, is_release_file, read_release
+from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
-from annot.records import Assessor, Assignment
-from annot.steps import qrels as qrels_step
-from annot.steps.corpus import write_corpus_manifest
+from annot.records import Assessor, Assignment, Source
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs, splits
 from annot.store.database import open_store
+from annot.study.corpus_facts import write_corpus_manifest
+from annot.study.exports import export_qrels
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 
-SOURCE = "csfcube"
-ADJUDICATOR = "adjudicator"
 UNKNOWN = "unknown"
 """What the adjudicator saw of the grades: the release does not say."""
 CORPUS_FILE = "csfcube.parquet"
@@ -62,7 +61,9 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
         _write_runs(ws, release)
         if release.decisions:
             # Final grades and runs come together, so that the import can be evaluated as it is.
-            qrels_step.write(ws, partial=True)
+            with open_store(ws.database_url, create=False) as store, store.read() as session:
+                outcome = outcome_of(session)
+            export_qrels(ws, outcome)
         _set_missing_policy(ws.settings_file)
     return imported
 
@@ -70,7 +71,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty workspace, or finds its own work there; it never mixes with another study."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        same = any(one.what == SOURCE and one.source_sha256 == digest for one in runs.read_imports(session))
+        same = any(one.what == Source.CSFCUBE and one.source_sha256 == digest for one in runs.read_imports(session))
         if same:
             return
         other = bool(queries.read_queries(session) or runs.read_imports(session))
@@ -97,7 +98,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
             facet_labels.FacetLabels(
                 paper.paper_id,
                 paper.labels,
-                facet_labels.CORRECTED if paper.paper_id in corrected else facet_labels.CARRIED,
+                Source.CORRECTED if paper.paper_id in corrected else Source.CARRIED,
             )
             for paper in release.papers
             if paper.labels is not None
@@ -114,7 +115,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
     )
     judgements.record_judgements(
         session,
-        (judgements.SourcedJudgement(one, SOURCE, "", None) for one in release.judgements),
+        (judgements.SourcedJudgement(one, Source.CSFCUBE, "", None) for one in release.judgements),
         recorded_at=recorded_at,
     )
     adjudications.record_adjudications(
@@ -122,7 +123,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         (
             adjudications.SourcedAdjudication(
                 adjudications.Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()),
-                SOURCE,
+                Source.CSFCUBE,
                 "",
                 None,
             )
@@ -138,14 +139,14 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         (
             runs.StoredRun(
                 run.tag,
-                SOURCE,
+                Source.CSFCUBE,
                 {"imported": True},
                 hashlib.sha256(write_run(run.rankings, tag=run.tag).encode()).hexdigest(),
             )
             for run in release.runs
         ),
     )
-    runs.put_import(session, runs.Imported(SOURCE, digest, imported.counts))
+    runs.put_import(session, runs.Imported(Source.CSFCUBE, digest, imported.counts))
 
 
 def _plan_of(release: Release) -> list[Assignment]:

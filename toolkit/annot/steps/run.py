@@ -13,7 +13,7 @@ from annot.errors import MissingInput
 from annot.formats.trec import write_run
 from annot.names import check_name
 from annot.ranking.methods import BASELINES, METHODS, rank_pool, settings_of
-from annot.records import Ranking
+from annot.records import Ranking, Source
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -22,8 +22,6 @@ from annot.study.index import open_index
 from annot.study.workspace import Workspace, write_file
 
 Advance = Callable[[int, int | None], None]
-
-KIND = "baseline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[
             facts = {"corpus_sha256": index.corpus_sha256, **settings_of(index.bench, name)}
             with store.begin() as session:
                 runs.put_runs(session, [write(ws, name, rankings, facts=facts)])
-            made.append(Made(name, len(rankings), sum(map(len, rankings.values())), run_file(ws, name)))
+            made.append(Made(name, len(rankings), sum(map(len, rankings.values())), ws.run_file(name)))
             advance(done, len(chosen))
     return tuple(made)
 
@@ -81,12 +79,7 @@ def write(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Ma
     """Write the run and its metadata; returns what the store is to remember of it."""
     text = write_run(rankings, tag=tag)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    write_file(run_file(ws, tag), text)
-    record = {"tag": tag, "kind": KIND, "sha256": digest, "settings": dict(facts)}
+    write_file(ws.run_file(tag), text)
+    record = {"tag": tag, "kind": Source.BASELINE, "sha256": digest, "settings": dict(facts)}
     write_file(ws.runs / f"{tag}.json", json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-    return runs.StoredRun(tag, KIND, dict(facts), digest)
-
-
-def run_file(ws: Workspace, tag: str) -> Path:
-    """Where the run of that tag lies."""
-    return ws.runs / f"{tag}.run"
+    return runs.StoredRun(tag, Source.BASELINE, dict(facts), digest)

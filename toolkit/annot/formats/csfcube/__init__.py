@@ -18,20 +18,18 @@ from annot.formats.faults import Faults, near
 from annot.ordering import ranked
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 
-__all__ = ["CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
+ADJUDICATOR = "adjudicator"
+"""Whoever settled the differences: the release names nobody."""
+
+__all__ = ["ADJUDICATOR", "CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedRun:
-    """An engine's rankings of the pools, by query id.
-
-    `rankings` have the negated distances as scores and our tie rule. `file_order` is the release's own order: its tie
-    rule, and exact where rounding makes scores equal.
-    """
+    """An engine's rankings of the pools, by query id, with the negated distances as scores."""
 
     tag: str
     rankings: dict[str, Ranking]
-    file_order: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,5 +169,4 @@ def _run(tag: str, rows_by_query: Mapping[QueryKey, tuple[tuple[str, float], ...
             query_id(key): ranked(ScoredDoc(doc_id, -distance) for doc_id, distance in rows)
             for key, rows in rows_by_query.items()
         },
-        {query_id(key): tuple(doc_id for doc_id, _ in rows) for key, rows in rows_by_query.items()},
     )
