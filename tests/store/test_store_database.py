@@ -317,3 +317,11 @@ def test_a_copy_of_the_file_alone_is_whole_after_closing(tmp_path: Path) -> None
     connection = sqlite3.connect(tmp_path / "annot.db")
     assert connection.execute("SELECT count(*) FROM facet_labels").fetchone() == (10,)
     connection.close()
+
+
+def test_a_database_without_one_of_its_tables_names_a_remedy(store: Store) -> None:
+    with store.begin() as session:
+        session.connection().execute(text("DROP TABLE facet_labels"))
+    with pytest.raises(StoreError, match="facet_labels") as caught:
+        paper_ids(store)
+    assert "backup" in str(caught.value.hint)
