@@ -8,7 +8,6 @@ the same call gives the same p on every machine. A p from drawn permutations is 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,33 +40,22 @@ class PairedTest:
     """All of them where the test is exact, else those drawn."""
 
 
-def randomisation_test(
-    differences: Sequence[float] | Array, *, exact_up_to: int, permutations: int, seed: int
-) -> PairedTest:
-    """Fisher's paired randomisation test: how often a mean difference this far from 0 comes up by flipping signs.
+def randomisation_tests(
+    differences: Array, *, exact_up_to: int, permutations: int, seed: int
+) -> tuple[PairedTest, ...]:
+    """Fisher's paired randomisation test of each row: how often flipping signs brings a mean difference as far from 0.
 
-    differences: shape (n,), a query's measure under one run less that under the other. exact_up_to: with so many
-    differing queries or fewer all 2^n flips are counted (the work is 2^(n/2): 40 take a second), with more,
-    `permutations` are drawn from `seed`. When the two never differ, p is 1.
+    differences: shape (K, n), of each query the measure under one run less that under another; a row's p does not
+    depend on the other rows. exact_up_to: with so many differing queries or fewer all 2^n flips are counted (the work
+    is 2^(n/2): 40 take a second), with more, `permutations` are drawn from `seed`. When two never differ, p is 1.
     Raises UndefinedStatistic without a query. Fisher 1935, The Design of Experiments, section 21; for retrieval
     Smucker, Allan and Carterette 2007, A Comparison of Statistical Significance Tests.
 
     >>> darwin = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]  # 1726 of 2^15 arrangements
-    >>> round(randomisation_test(darwin, exact_up_to=20, permutations=1, seed=0).p_value * 2**15)
+    >>> (test,) = randomisation_tests(np.array([darwin]), exact_up_to=20, permutations=1, seed=0)
+    >>> round(test.p_value * 2**15)
     1726
     """
-    return randomisation_tests(
-        np.asarray(differences, dtype=np.float64)[None, :],
-        exact_up_to=exact_up_to,
-        permutations=permutations,
-        seed=seed,
-    )[0]
-
-
-def randomisation_tests(
-    differences: Array, *, exact_up_to: int, permutations: int, seed: int
-) -> tuple[PairedTest, ...]:
-    """`randomisation_test` of each row of `differences`, shape (K, n); a row's p does not depend on the other rows."""
     n = differences.shape[1]
     if n == 0:
         raise UndefinedStatistic("no query has a value under both runs")
@@ -92,28 +80,17 @@ def randomisation_tests(
     )
 
 
-def kendall_tau_b(first: Sequence[float] | Array, second: Sequence[float] | Array) -> float:
-    """Kendall's tau-b between two rankings of the same things, given by their scores; ties count for neither.
+def tau_b_of_rows(first: Array, second: Array) -> Array:
+    """Kendall's tau-b between rankings of the same things, given by their scores; ties count for neither.
 
-    first, second: shape (n,). Raises UndefinedStatistic with fewer than two things or when one side ties them all.
-    Kendall 1945, The Treatment of Ties in Ranking Problems.
+    first, second: shapes (B, n) and (B, n) or (1, n), which give (B,); nan with fewer than two things or where one side
+    ties them all. Kendall 1945, The Treatment of Ties in Ranking Problems.
 
     >>> lightness = [44.4, 45.9, 41.9, 53.3, 44.7, 44.1, 50.7, 45.2, 60.1]  # Hollander and Wolfe 1973, page 187
     >>> taste = [2.6, 3.1, 2.5, 5.0, 3.6, 4.0, 5.2, 2.8, 3.8]
-    >>> round(kendall_tau_b(lightness, taste), 4)
+    >>> round(float(tau_b_of_rows(np.array([lightness]), np.array([taste]))[0]), 4)
     0.4444
     """
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if len(x) < 2:
-        raise UndefinedStatistic(f"{len(x)} run(s): a ranking needs at least two")
-    for side, name in ((x, "first"), (y, "second")):
-        if np.ptp(side) == 0:
-            raise UndefinedStatistic(f"the {name} ranking ties all {len(side)}")
-    return float(tau_b_of_rows(x[None, :], y[None, :])[0])
-
-
-def tau_b_of_rows(first: Array, second: Array) -> Array:
-    """`kendall_tau_b` row by row, nan where it is undefined: shapes (B, n) and (B, n) or (1, n) give (B,)."""
     left, right = np.triu_indices(first.shape[1], k=1)
     x = np.sign(first[:, left] - first[:, right])
     y = np.sign(second[:, left] - second[:, right])
