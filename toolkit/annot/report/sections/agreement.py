@@ -144,7 +144,7 @@ def all_coefficients(table: AgreementTable) -> Table:
         for group, stage, summaries in summaries_of(_shown(table))
         for name, summary in summaries.items()
     )
-    of = "Median", "Mean", "Quartile 1", "Quartile 3", "Queries", "Pairs", "Pooled", "Pooled pairs"
+    of = "Median", "Mean", "Q1", "Q3", "Queries", "Pairs", "Pooled", "Pooled pairs"
     return Table(
         f"all-coefficients{_suffix(table)}",
         sentence("agreement.every"),
