@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from annot.formats.text import clean
+from annot.formats.cleaning import clean
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from annot import __version__
-from annot.cli import judge, measure, pool, prepare, publish, settle, support
+from annot.cli import draw, judge, measure, prepare, publish, settle, support
 from annot.errors import AnnotError, InputError
 
 ORDER = (
@@ -70,7 +70,7 @@ def options(
     """From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio."""
 
 
-for room in (prepare, pool, judge, settle, measure, publish, support):
+for room in (prepare, draw, judge, settle, measure, publish, support):
     room.register(app)
 
 
