@@ -13,8 +13,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
-    0: ("errors", "records", "settings", "ordering", "names"),
-    1: ("stats", "formats", "templating"),
+    0: ("errors", "records", "settings", "ordering", "names", "templating"),
+    1: ("stats", "formats"),
     2: (
         "corpus_filters",
         "facets",
