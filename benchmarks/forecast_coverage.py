@@ -22,27 +22,22 @@ With pilots taken at their word, of 5 queries: alpha 55 / 55, width 52 / 50, dis
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-
-CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "toolkit"))
-
-from annot.agreement import Bootstrap  # noqa: E402
-from annot.agreement.contingency import Counts  # noqa: E402
-from annot.agreement.joint import JointGrades, coefficient, interval, joint_grades, units_of  # noqa: E402
-from annot.agreement.ratings import ratings_of  # noqa: E402
-from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design  # noqa: E402
-from annot.records import Judgement  # noqa: E402
-from annot.steps import imports, init  # noqa: E402
-from annot.steps.agreement import with_what_was_asked  # noqa: E402
-from annot.steps.outcome import outcome_of  # noqa: E402
-from annot.store.database import open_store  # noqa: E402
-from annot.store.queries import read_queries  # noqa: E402
-from annot.workspace import Workspace  # noqa: E402
+from annot.agreement import Bootstrap
+from annot.agreement.contingency import Counts
+from annot.agreement.joint import JointGrades, coefficient, interval, joint_grades, units_of
+from annot.agreement.ratings import ratings_of
+from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design
+from annot.records import Judgement
+from annot.steps import import_csfcube, init
+from annot.steps.agreement import with_what_was_asked
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 
 GRADES = (0, 1, 2, 3)
 PAIRS = 123
@@ -83,7 +78,7 @@ def csfcube(folder: Path) -> JointGrades:
     with tempfile.TemporaryDirectory() as name:
         init.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))
-        imports.csfcube(ws, folder, dry_run=False)
+        import_csfcube.csfcube(ws, folder, dry_run=False)
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             outcome = outcome_of(session)
             facets = {query.query_id: query.facet for query in read_queries(session)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.demo.packaged import latents, papers, query_papers
 from annot.demo.relevance import latent_relevance
-from annot.formats.csfcube_release import Material
+from annot.formats.csfcube.written import Material
 from annot.records import Decision, Draw, Judgement, Pool, PoolEntry, Qrel, Query
 from annot.settings import Settings
 

@@ -15,18 +15,19 @@ from annot.demo import packaged
 from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
-from annot.records import Assessor, Judgement
-from annot.report.questions import answer_sheet, questions
+from annot.records import Assessor, Judgement, Source
+from annot.release.questions import answer_sheet, questions
 from annot.settings import TERM_AND_EMBEDDING_METHODS
-from annot.steps import corpus, plan, pool, qrels, queries, runs
+from annot.steps import corpus, plan, pool, qrels
+from annot.steps import query as queries
+from annot.steps import run as runs
 from annot.steps.init import init
-from annot.steps.outcome import outcome_of
-from annot.steps.report import SIMULATION
 from annot.store import adjudications, facet_labels, judgements, people, studio
 from annot.store.database import Store, open_store
 from annot.store.queries import read_queries
 from annot.store.runs import Imported, put_import
-from annot.workspace import Workspace
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 
 SEED = 13
 SERVER = "http://studio.judges.example:8080"
@@ -88,7 +89,7 @@ def judged_study(
         plan.make(ws, queries=(), repeats=None, seed=None, dry_run=False)
         _pull(store, pulled_at, first_id)
         with store.begin() as session:
-            put_import(session, Imported(SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
+            put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
     for name, text in packaged.frozen_runs().items():
         if name.endswith(".json"):
             record = json.loads(text)

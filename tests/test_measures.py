@@ -12,14 +12,7 @@ import ir_measures
 import numpy as np
 import pytest
 from annot.errors import InputError
-from annot.measures import (
-    DIALECTS,
-    MEASURES,
-    by_folds,
-    chance_floor,
-    evaluate,
-    single_assessor_ceiling,
-)
+from annot.evaluation.measures import DIALECTS, MEASURES, by_folds, chance_floor, evaluate, single_assessor_ceiling
 from annot.records import Judgement, Qrel, ScoredDoc
 from hypothesis import given, settings
 from hypothesis import strategies as st

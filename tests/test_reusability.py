@@ -1,4 +1,4 @@
-"""Does it matter who judged: against `annot.measures` graded one by one, planted assessors, and CSFCube."""
+"""Does it matter who judged: against `annot.evaluation.measures` graded one by one, planted assessors, and CSFCube."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined, to_json
 from annot.agreement.bootstrap import Bootstrap, draw
+from annot.assessor_effect import DoesItMatter, Mattering, does_it_matter
+from annot.assessor_effect.regrading import CUTOFF as CUTOFF_OF_MANY
+from annot.assessor_effect.regrading import REGRADED, Cell, Graded, mixtures, regraded
 from annot.errors import InputError
+from annot.evaluation.measures import CUTOFF, MEASURES, evaluate
 from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.measures import CUTOFF, MEASURES, evaluate
 from annot.ordering import ranked
 from annot.ranking.methods import Bench, rank_pool
 from annot.ranking.tokens import tokenise
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
-from annot.regrading import CUTOFF as CUTOFF_OF_MANY
-from annot.regrading import REGRADED, Cell, Graded, mixtures, regraded
 from annot.report.sections.mattering import ranking_rows
-from annot.reusability import DoesItMatter, Mattering, does_it_matter
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from annot.errors import InputError, UndefinedStatistic
-from annot.significance import (
+from annot.stats.significance import (
     INTERVALS,
     compare_runs,
     difference_interval,

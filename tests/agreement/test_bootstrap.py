@@ -13,7 +13,7 @@ from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count
 from annot.agreement.results import Interval
 from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
-from annot.undefined import Undefined
+from annot.stats.undefined import Undefined
 from scipy import stats
 
 PLAN = Bootstrap(resamples=2000, level=0.95, seed=13)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined
 from annot.agreement.bootstrap import Bootstrap, draw
-from annot.agreement.clusters import of_clusters
+from annot.stats.clusters import of_clusters
 from scipy import stats
 
 PLAN = Bootstrap(resamples=4000, level=0.95, seed=13)

@@ -18,7 +18,7 @@ from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.store.adjudications import Adjudication, SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from command_line import annot_done
 
 GOLDEN = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from annot.formats.csfcube_release import write_csfcube
+from annot.formats.csfcube.written import write_csfcube
 from command_line import Result, annot, commands, difference, snapshot
 from demo_collection import demo_material
 from spoiling import (

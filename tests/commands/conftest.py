@@ -9,7 +9,7 @@ from pathlib import Path
 import command_line
 import pytest
 from annot.steps.init import init
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from command_line import Result
 
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
 from annot.records import Assessor, Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
-from annot.seeding import generator
+from annot.stats.seeding import generator
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries
 from annot.store.database import open_store
 from annot.store.papers import PaperWriter
-from annot.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, write_file
 
 NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)
 QUERIES = tuple(Query(f"p{at}-method", f"p{at}", "method", (1,)) for at in range(1, 5))

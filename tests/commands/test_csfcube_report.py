@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.steps import imports, qrels, report
+from annot.steps import import_csfcube as imports
+from annot.steps import qrels, report
 from annot.steps.init import init
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from scipy import stats
 
 

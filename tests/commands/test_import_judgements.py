@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from annot.formats.trec import read_qrels
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 
 Run = Callable[..., Any]
 PEOPLE = ("Zoe Quill", "Ada Byron", "Ben Ode")

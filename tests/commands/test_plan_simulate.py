@@ -17,7 +17,7 @@ from annot.errors import UndefinedStatistic
 from annot.records import Assessor
 from annot.store import judgements, people
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from sklearn.metrics import cohen_kappa_score
 from small_study import build
 

@@ -11,7 +11,7 @@ from typing import Any
 from annot.records import Assignment
 from annot.store import judgements
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
 
 Run = Callable[..., Any]

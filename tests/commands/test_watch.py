@@ -10,14 +10,14 @@ from typing import Any
 import annot.steps.pull as pulling
 import pytest
 from annot.errors import StudioError
+from annot.exchange.collecting import Collected
 from annot.forecast import Estimate, Range, Unknown
-from annot.steps.collection import Collected
-from annot.steps.forecasting import estimate, figure
+from annot.report.watched import describe
 from annot.steps.pull import Pulled
 from annot.steps.status import share_done
 from annot.steps.watch import Look, watch
-from annot.steps.watch_told import describe
-from annot.workspace import Workspace
+from annot.study.forecasting import estimate, figure
+from annot.study.workspace import Workspace
 from small_study import NOW, build
 
 Run = Callable[..., Any]

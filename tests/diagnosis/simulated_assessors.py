@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from annot.diagnosis import Diagnosis, Panel, diagnose
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 GRADE_MIX = (0.4, 0.3, 0.2, 0.1)
 THRESHOLDS = np.array([0.5, 1.5, 2.5])

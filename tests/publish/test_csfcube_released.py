@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from annot.formats.csfcube import read_release
 from annot.records import Qrel
-from annot.steps import datasheet, imports
+from annot.steps import datasheet
+from annot.steps import import_csfcube as imports
 from annot.steps.init import init
-from annot.steps.outcome import outcome_of
 from annot.steps.release import release
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 from judged_elsewhere import made_public
 from judged_study import files_of
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from annot.demo import packaged
+from annot.demo import whole_way as demo
 from annot.records import Judgement
-from annot.report.questions import questions, read_answers, unanswered
+from annot.release.questions import questions, read_answers, unanswered
 from annot.settings import CollectionSettings
-from annot.steps import demo
 from annot.steps.release import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from judged_study import answered
 
 PROSE = [question.id for question in questions() if question.kind == "prose"]

@@ -17,11 +17,11 @@ from annot.errors import InputError
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.records import Qrel
-from annot.steps.outcome import outcome_of
 from annot.steps.release import release
 from annot.store import papers
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 from judged_study import COLLECTION, files_of, judged_study
 
 

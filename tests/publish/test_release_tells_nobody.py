@@ -15,12 +15,12 @@ import tomlkit
 from annot.errors import StudioError
 from annot.labelstudio.local_secrets import local_secrets
 from annot.records import Assessor
-from annot.report.leaks import Secret, leaks
-from annot.steps.identities import secrets_of, telling_pseudonyms
-from annot.steps.study import read_study
+from annot.release.identities import secrets_of, telling_pseudonyms
+from annot.release.leaks import Secret, leaks
 from annot.store import adjudications, judgements, papers, people, runs
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.snapshot import read_study
+from annot.study.workspace import Workspace
 from judged_study import ACCOUNTS, SERVER, answered
 
 PASSWORD = "Kp3-vq9_TnbW0x8yLm2Z"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annot.formats.csfcube_release import Material
-from annot.report.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
+from annot.formats.csfcube.written import Material
+from annot.release.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
 
 
 def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.formats.csfcube_release import Material
-from annot.report.collection import CollectionFacts
+from annot.formats.csfcube.written import Material
+from annot.release.collection import CollectionFacts
 from collection_facts import demo_facts
 from demo_collection import demo_material
 

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from annot.errors import InputError
 from annot.formats.beir import beir_paths
-from annot.formats.csfcube_release import Material
-from annot.report.card import dataset_card, hub_header, size_category, yaml_text
-from annot.report.collection import CollectionFacts
-from annot.report.licences import licence
+from annot.formats.csfcube.written import Material
+from annot.release.card import dataset_card, hub_header, size_category, yaml_text
+from annot.release.collection import CollectionFacts
+from annot.release.licences import licence
 from collection_facts import demo_facts
 from hypothesis import given
 from hypothesis import strategies as st

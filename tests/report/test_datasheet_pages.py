@@ -6,10 +6,10 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from annot.formats.csfcube_release import Material
-from annot.report.collection import CollectionFacts
-from annot.report.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
-from annot.report.questions import questions, unanswered
+from annot.formats.csfcube.written import Material
+from annot.release.collection import CollectionFacts
+from annot.release.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
+from annot.release.questions import questions, unanswered
 from collection_facts import demo_facts
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from annot.errors import InputError
-from annot.report.questions import answer_sheet, questions, read_answers, unanswered
+from annot.release.questions import answer_sheet, questions, read_answers, unanswered
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.steps import report
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from judged_study import judged_study
 
 pytestmark = pytest.mark.browser

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 from annot.formats.beir import beir_paths, write_beir
-from annot.formats.csfcube_release import Material, write_csfcube
+from annot.formats.csfcube.written import Material, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
-from annot.report.card import dataset_card
-from annot.report.croissant import beir_tables, croissant
-from annot.report.datasheet import datasheet_html, datasheet_markdown
-from annot.report.release import Secret, bundle, leaks
+from annot.release.bundle import Secret, bundle, leaks
+from annot.release.card import dataset_card
+from annot.release.croissant import beir_tables, croissant
+from annot.release.datasheet import datasheet_html, datasheet_markdown
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from annot.errors import InputError, MissingInput
-from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query
+from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
 from annot.store import facet_labels, people, pools, queries, runs, splits, studio
 from annot.store.database import Store
-from annot.store.facet_labels import CARRIED, CORRECTED, FacetLabels
+from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.people import Plan
 from annot.store.rows import Change
@@ -58,20 +58,25 @@ def judge(store: Store, query_id: str, doc_id: str, assessor: str = "a1") -> Non
 
 
 def test_facet_labels_come_back_and_twice_changes_nothing(store: Store) -> None:
-    given_labels = [FacetLabels("p1", ("background", "method"), CARRIED), FacetLabels("p2", ("other",), PREDICTED)]
+    given_labels = [
+        FacetLabels("p1", ("background", "method"), Source.CARRIED),
+        FacetLabels("p2", ("other",), PREDICTED),
+    ]
     for expected in (Change(2, 0, 0, 0), Change(0, 0, 0, 2)):
         with store.begin() as session:
             assert facet_labels.replace_labels(session, given_labels) == expected
     with store.read() as session:
         assert sorted(facet_labels.read_labels(session)) == given_labels
         assert list(facet_labels.read_labels(session, ["p2", "p9", "p2"])) == given_labels[1:]
-        assert facet_labels.count_by_origin(session) == {CARRIED: 1, PREDICTED: 1}
+        assert facet_labels.count_by_origin(session) == {Source.CARRIED: 1, PREDICTED: 1}
 
 
 def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
-    corrected = FacetLabels("p1", ("method",), CORRECTED)
+    corrected = FacetLabels("p1", ("method",), Source.CORRECTED)
     with store.begin() as session:
-        facet_labels.put_labels(session, [FacetLabels("p1", ("other",), PREDICTED), FacetLabels("p0", (), CARRIED)])
+        facet_labels.put_labels(
+            session, [FacetLabels("p1", ("other",), PREDICTED), FacetLabels("p0", (), Source.CARRIED)]
+        )
         assert facet_labels.put_labels(session, [corrected]) == 1
     with store.begin() as session:
         change = facet_labels.replace_labels(
@@ -87,9 +92,9 @@ def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        [FacetLabels("p1", ("a,b",), CARRIED)],
-        [FacetLabels("p1", ("",), CARRIED)],
-        [FacetLabels("p1", ("method",), CARRIED)] * 2,
+        [FacetLabels("p1", ("a,b",), Source.CARRIED)],
+        [FacetLabels("p1", ("",), Source.CARRIED)],
+        [FacetLabels("p1", ("method",), Source.CARRIED)] * 2,
     ],
 )
 def test_labels_that_would_not_come_back_are_refused(store: Store, wrong: list[FacetLabels]) -> None:
@@ -105,7 +110,7 @@ def test_labels_that_would_not_come_back_are_refused(store: Store, wrong: list[F
     )
 )
 def test_any_labels_come_back(store: Store, labels: dict[str, list[str]]) -> None:
-    records = {FacetLabels(paper_id, tuple(one), CARRIED) for paper_id, one in labels.items()}
+    records = {FacetLabels(paper_id, tuple(one), Source.CARRIED) for paper_id, one in labels.items()}
     with store.begin() as session:
         facet_labels.replace_labels(session, records)
     with store.read() as session:

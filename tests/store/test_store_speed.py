@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from annot.records import Draw, Judgement, Pool, PoolEntry
+from annot.records import Draw, Judgement, Pool, PoolEntry, Source
 from annot.store.database import Store
-from annot.store.facet_labels import CARRIED, FacetLabels, read_labels, replace_labels
+from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
 from annot.store.pools import read_pools, replace_pools
 from annot.store.rows import Change
@@ -16,7 +16,9 @@ PATIENCE = 120.0
 
 
 def test_200_000_facet_labels_are_written_and_read_in_seconds(store: Store) -> None:
-    labels = [FacetLabels(f"{n:09d}", ("background", "method", "method", "result"), CARRIED) for n in range(200_000)]
+    labels = [
+        FacetLabels(f"{n:09d}", ("background", "method", "method", "result"), Source.CARRIED) for n in range(200_000)
+    ]
     started = time.monotonic()
     with store.begin() as session:
         assert replace_labels(session, labels) == Change(200_000, 0, 0, 0)

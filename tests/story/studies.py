@@ -23,12 +23,13 @@ from annot.demo import packaged
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.gateway import Gateway
-from annot.steps import assessors, corpus, facets, plan, pool, queries
+from annot.steps import assessor as assessors
+from annot.steps import corpus, facets, plan, pool, query
 from annot.steps.init import init
 from annot.store import studio as tasks_of_store
 from annot.store.database import open_store
 from annot.store.studio import Round
-from annot.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, write_file
 from fixtures_studio import Studio
 
 Pair = tuple[str, ...]
@@ -171,7 +172,7 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
     corpus.add(ws, [source], dry_run=False, advance=quietly)
     facets.label(ws, model=None, dry_run=False, advance=quietly)
     for paper_id, facet in QUERIES:
-        queries.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
+        query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
     plan.make(ws, queries=(), repeats=None, seed=None, dry_run=False)

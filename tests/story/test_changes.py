@@ -20,7 +20,8 @@ from annot.errors import InputError, MissingInput, StudioError
 from annot.labelstudio import server
 from annot.labelstudio.annotations import write_result
 from annot.records import Assessor
-from annot.steps import assessors, plan, pull, push
+from annot.steps import assessor as assessors
+from annot.steps import plan, pull, push
 from annot.store import judgements, people
 from annot.store import studio as tasks_of_store
 from annot.store.database import open_store

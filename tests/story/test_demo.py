@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from annot.demo import whole_way as demo
+from annot.exchange.connection import studio_folder
 from annot.labelstudio import server
-from annot.steps import demo
-from annot.steps.connection import studio_folder
 from annot.store import judgements
 from annot.store import studio as tasks
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 from fixtures_studio import Studio, template_folder
 
 pytestmark = pytest.mark.studio

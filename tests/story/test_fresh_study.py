@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from annot.agreement import TOGETHER
+from annot.demo import simulated_people
 from annot.demo.relevance import overlap_relevance
 from annot.records import Query
 from annot.steps import (
@@ -24,16 +25,15 @@ from annot.steps import (
     pull,
     push,
     qrels,
-    queries,
+    query,
     report,
-    runs,
-    simulate,
+    run,
 )
 from annot.steps.init import init
 from annot.store import papers
 from annot.store import studio as tasks_of_store
 from annot.store.database import open_store
-from annot.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, write_file
 from fixtures_studio import Studio
 from studies import PEOPLE, Study, add_people, quietly
 
@@ -83,7 +83,7 @@ def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory
     with (release / "queries-release.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
-        queries.add(ws, row["pid"], facet=row["facet"], sentences=None, dry_run=False)
+        query.add(ws, row["pid"], facet=row["facet"], sentences=None, dry_run=False)
     by_mode = {}
     # The study goes on with the last of them.
     for mode in ("blocks", "round-robin"):
@@ -117,7 +117,7 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     add_people(ws, PEOPLE)
     plan.make(ws, queries=JUDGED, repeats=None, seed=None, dry_run=False)
     push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
-    simulate.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
+    simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
     pull.pull(ws, url=None, api_key=None, advance=quietly)
     return Study(ws.root, studio)
 
@@ -127,12 +127,12 @@ def settled(judged: Study) -> Study:
     """The disputes sent, settled by a simulated adjudicator, pulled."""
     ws = judged.workspace
     adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
-    simulate.settle(ws, seed=SEED, truth=truth(ws), advance=quietly)
+    simulated_people.settle(ws, seed=SEED, truth=truth(ws), advance=quietly)
     adjudicate.pull(ws, url=None, api_key=None, advance=quietly)
     return judged
 
 
-def truth(ws: Workspace) -> simulate.Relevance:
+def truth(ws: Workspace) -> simulated_people.Relevance:
     """Common words stand in for what a person would see."""
     texts = {paper.paper_id: paper.sentences for paper in papers.read_papers(ws.corpus)}
 
@@ -149,7 +149,7 @@ def test_all_papers_but_the_one_that_is_too_short_are_taken(drawn: Drawn) -> Non
 
 
 def test_every_query_of_the_release_has_its_facet(drawn: Drawn) -> None:
-    listed = {(one.paper_id, one.facet) for one in queries.listing(drawn.ws)}
+    listed = {(one.paper_id, one.facet) for one in query.listing(drawn.ws)}
     assert listed == {(row["pid"], row["facet"]) for row in drawn.rows}
     assert (len(listed), len({row["pid"] for row in drawn.rows})) == (33, 28)
 
@@ -229,7 +229,7 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     assert together.n_queries == 4
     assert 0 < together.before["alpha_ordinal"].median < together.after["alpha_ordinal"].median <= 1
     qrels.write(ws, partial=False)
-    made = runs.make(ws, methods=(), advance=quietly)
+    made = run.make(ws, methods=(), advance=quietly)
     # A run ranks what is pooled: every query has a pool, and only four are judged.
     assert all(one.queries == 33 for one in made)
     evaluate.evaluate(ws, files=(), dialect=None)

@@ -7,10 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.steps import adjudicate, agreement, diagnosis, pull, push, qrels
-from annot.steps.outcome import outcome_of
+from annot.steps import adjudicate, agreement, pull, push, qrels
+from annot.steps import agreement_assessors as diagnosis
 from annot.store import people
 from annot.store.database import open_store
+from annot.study.outcome import outcome_of
 from fixtures_studio import Studio
 from studies import make_study, quietly
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from annot.errors import InputError
 from annot.records import Decision, Judgement
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from annot.errors import InputError
 from annot.records import Asked, Assignment, Query
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 FEWEST_FOR_REPEATS = 10
 

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal, NamedTuple
 
 LABELS = ("background", "objective", "method", "result", "other")
 """Sentence labels, as CSAbstruct (Cohan et al., EMNLP 2019) names them."""
+
+
+class Source(StrEnum):
+    """Where something on record comes from, under the name that the store keeps."""
+
+    LABEL_STUDIO = "label-studio"
+    FILE = "judgements-file"
+    CSFCUBE = "csfcube"
+    SIMULATION = "simulation"
+    CORPUS = "corpus"
+    BASELINE = "baseline"
+    CARRIED = "carried"
+    """Sentence labels that the corpus brought."""
+    PREDICTED = "predicted"
+    """Sentence labels of a model; in the store, followed by a colon and the first letters of the model's SHA-256."""
+    CORRECTED = "corrected"
+    """Sentence labels that a person corrected; no program writes over these."""
+
 
 PaperType = Literal["application", "empirical", "resource", "theoretical", "survey"]
 

@@ -107,7 +107,7 @@ from annot.agreement.results import (
     Summary,
 )
 from annot.agreement.tables import TOGETHER, agreement_table
-from annot.undefined import Undefined, Value, to_json
+from annot.stats.undefined import Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, n_judged_twice
 from annot.agreement.results import Interval, Intervals
-from annot.seeding import generator
-from annot.undefined import Undefined
+from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

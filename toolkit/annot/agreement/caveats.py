@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from annot.agreement.bootstrap import Bootstrap, PooledResamples, of_pooled, of_
 from annot.agreement.contingency import Counts, count
 from annot.agreement.per_query import Prepared, against_final, not_settled, value_after, value_between
 from annot.agreement.results import GroupAgreement, Intervals, QueryAgreement, Share, ShareSummary, Summary
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from annot.agreement.missing import POLICIES
 from annot.agreement.ratings import QueryRatings
 from annot.agreement.results import Interval
 from annot.errors import UndefinedStatistic
-from annot.seeding import generator
-from annot.undefined import Undefined
+from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]

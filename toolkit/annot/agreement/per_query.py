@@ -22,7 +22,7 @@ from annot.agreement.missing import POLICIES
 from annot.agreement.ratings import QueryRatings
 from annot.agreement.results import QueryAgreement, Share
 from annot.errors import UndefinedStatistic
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)

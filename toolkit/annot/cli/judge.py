@@ -43,8 +43,8 @@ def assessor_add(
     as_json: JsonOption = False,
 ) -> None:
     """Add a person; on a local Label Studio the account is made, its password goes once to a private file."""
-    from annot.steps import assessors as step
-    from annot.workspace import Workspace
+    from annot.steps import assessor as step
+    from annot.study.workspace import Workspace
 
     added = step.add(
         Workspace.open(workspace),
@@ -63,8 +63,8 @@ def assessor_add(
 @assessor.command("list")
 def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """The assessors and adjudicators, by pseudonym."""
-    from annot.steps import assessors as step
-    from annot.workspace import Workspace
+    from annot.steps import assessor as step
+    from annot.study.workspace import Workspace
 
     people = step.listing(Workspace.open(workspace))
     rows = [[one.assessor, "adjudicator" if one.adjudicator else "assessor", one.assigned] for one in people]
@@ -81,7 +81,7 @@ def show_guidelines(
 ) -> None:
     """What assessors read of a facet, or the configuration of the screen they judge on; both checked."""
     from annot.steps import guidelines as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     ws = Workspace.open(workspace)
     found = step.read(ws, facet)
@@ -166,7 +166,7 @@ def plan_make(
     if given := [name for name, value in design.items() if value is not None]:
         raise typer.BadParameter(f"{', '.join(given)}: of a design that is forecast; say --simulate too")
     from annot.steps import plan as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     ws = Workspace.open(workspace)
     made = step.make(ws, queries=tuple(queries or ()), repeats=repeats, seed=seed, dry_run=dry_run)
@@ -181,7 +181,7 @@ def plan_withdraw(
 ) -> None:
     """Take back a plan of which nothing was sent yet, so that another can be drawn."""
     from annot.steps import plan as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     count = step.withdraw(Workspace.open(workspace), dry_run=dry_run)
     emit("plan withdraw", {"assignments": count}, f"{count} assignments withdrawn", as_json=as_json)
@@ -202,8 +202,8 @@ def plan_simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Forecast a design from what is judged so far: hours, cost, and how wide its agreement's interval will be."""
-    from annot.steps import design as step
-    from annot.workspace import Workspace
+    from annot.steps import plan_simulate as step
+    from annot.study.workspace import Workspace
 
     found = step.simulate(
         Workspace.open(workspace),
@@ -229,7 +229,7 @@ def push(
 ) -> None:
     """Send the planned tasks to Label Studio, one project per assessor; safe to repeat."""
     from annot.steps import push as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("sending tasks") as advance:
         pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
@@ -242,7 +242,7 @@ def status(
 ) -> None:
     """How far the study is, from what has been pulled."""
     from annot.steps import status as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     found = step.status(Workspace.open(workspace))
     emit("status", found, step.describe(found), as_json=as_json)
@@ -263,10 +263,10 @@ def watch(
     as_json: JsonOption = False,
 ) -> None:
     """Pull and show, again and again: progress, pace, grades, agreement so far, hours, date and cost to come."""
+    from annot.report.watched import describe
     from annot.steps import pull as pulling
     from annot.steps import watch as step
-    from annot.steps.watch_told import describe
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     ws = Workspace.open(workspace)
 
@@ -304,7 +304,7 @@ def pull(
 ) -> None:
     """Bring judgements back; every payload is kept as it came, a changed one is a new revision."""
     from annot.steps import pull as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("reading judgements") as advance:
         pulled = step.pull(Workspace.open(workspace), url=url, api_key=api_key, advance=advance)

@@ -27,8 +27,8 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Rank the pools by baselines: the query's facet sentences against whole candidate abstracts."""
-    from annot.steps import runs as step
-    from annot.workspace import Workspace
+    from annot.steps import run as step
+    from annot.study.workspace import Workspace
 
     with progress("ranking pools") as advance:
         made = step.make(Workspace.open(workspace), methods=tuple(methods or ()), advance=advance)
@@ -45,7 +45,7 @@ def evaluate(
 ) -> None:
     """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
     from annot.steps import evaluate as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
     for note in evaluated.notes:
@@ -65,8 +65,8 @@ def reusability(
     as_json: JsonOption = False,
 ) -> None:
     """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
-    from annot.steps import reusability as step
-    from annot.workspace import Workspace
+    from annot.steps import assessor_effect as step
+    from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),

@@ -18,7 +18,7 @@ __all__ = ["DryRunOption", "JsonOption", "WorkspaceOption", "emit", "hand_down",
 
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
-WORKSPACE, DRY_RUN = "annot.workspace", "annot.dry_run"
+WORKSPACE, DRY_RUN = "annot.study.workspace", "annot.dry_run"
 """What a group and its verb both know of the command line."""
 
 

@@ -43,7 +43,7 @@ def pool_build(
     if hand_down(ctx):
         return
     from annot.steps import pool as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("ranking") as advance:
         built = step.build(
@@ -74,7 +74,7 @@ def pool_show(
 ) -> None:
     """The pool of one query: who drew what, at which rank, and who else had it."""
     from annot.steps import pool as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     shown = step.show(Workspace.open(workspace), query)
     rows = [

@@ -56,7 +56,7 @@ def corpus_add(
 ) -> None:
     """Add papers from files; what the filters leave out is counted by reason."""
     from annot.steps import corpus as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("reading papers") as advance:
         added = step.add(Workspace.open(workspace), files, dry_run=dry_run, advance=advance)
@@ -74,8 +74,8 @@ def import_csfcube(
     as_json: JsonOption = False,
 ) -> None:
     """Import a CSFCube release: papers, queries, pools, double ratings, final grades, splits, runs."""
-    from annot.steps import imports as step
-    from annot.workspace import Workspace
+    from annot.steps import import_csfcube as step
+    from annot.study.workspace import Workspace
 
     imported = step.csfcube(Workspace.open(workspace), folder, dry_run=dry_run)
     for note in imported.notes:
@@ -129,7 +129,7 @@ def import_judgements(
 ) -> None:
     """Import judgements that were made with another tool; their authors become a1, a2, ..."""
     from annot.steps import import_judgements as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     named = {"query": query, "document": document, "assessor": assessor, "grade": grade}
     named |= {"time": time, "seconds": seconds, "occasion": occasion, "comment": comment}
@@ -163,7 +163,7 @@ def facets_label(
     if hand_down(ctx):
         return
     from annot.steps import facets as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("labelling sentences") as advance:
         labelled = step.label(Workspace.open(workspace), model=model, dry_run=dry_run, advance=advance)
@@ -198,8 +198,8 @@ def query_sample(
     as_json: JsonOption = False,
 ) -> None:
     """Draw papers at random from each period into a sheet, for the lead to enter type and rating."""
-    from annot.steps import queries as step
-    from annot.workspace import Workspace
+    from annot.steps import query as step
+    from annot.study.workspace import Workspace
 
     sampled = step.sample(Workspace.open(workspace), out=out, per_period=per_period, seed=seed)
     for note in sampled.notes:
@@ -221,8 +221,8 @@ def query_choose(
     as_json: JsonOption = False,
 ) -> None:
     """Choose queries from the rated papers, as even as possible over periods, types and facets."""
-    from annot.steps import queries as step
-    from annot.workspace import Workspace
+    from annot.steps import query as step
+    from annot.study.workspace import Workspace
 
     chosen = step.choose(
         Workspace.open(workspace), number, sheet=sheet, two_facet_share=two_facets, seed=seed, dry_run=dry_run
@@ -242,8 +242,8 @@ def query_add(
     as_json: JsonOption = False,
 ) -> None:
     """Add one query, by facet or by chosen sentences."""
-    from annot.steps import queries as step
-    from annot.workspace import Workspace
+    from annot.steps import query as step
+    from annot.study.workspace import Workspace
 
     added = step.add(Workspace.open(workspace), paper, facet=facet, sentences=sentences, dry_run=dry_run)
     places = ", ".join(str(place + 1) for place in added.sentences)
@@ -253,8 +253,8 @@ def query_add(
 @query.command("list")
 def query_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """The queries of the study."""
-    from annot.steps import queries as step
-    from annot.workspace import Workspace
+    from annot.steps import query as step
+    from annot.study.workspace import Workspace
 
     listed = step.listing(Workspace.open(workspace))
     rows = [[one.query_id, one.year, ",".join(str(at) for at in one.sentences), one.title] for one in listed]

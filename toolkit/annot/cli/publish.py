@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Write the report: one self-contained HTML page with tables and figures."""
     from annot.steps import report as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace))
     emit("report", written, str(written.path), as_json=as_json)
@@ -32,7 +32,7 @@ def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> 
 def datasheet(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
     from annot.steps import datasheet as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace))
     if written.unanswered:
@@ -72,7 +72,7 @@ def release(
 ) -> None:
     """Write the release: data in five formats, judgements under pseudonyms, card, datasheet, checksums."""
     from annot.steps import release as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     done = step.release(
         Workspace.open(workspace),
@@ -97,9 +97,9 @@ def trace(
     as_json: JsonOption = False,
 ) -> None:
     """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
+    from annot.report.traced import describe
     from annot.steps import trace as step
-    from annot.steps.traced import describe
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     found = step.trace(Workspace.open(workspace), query, document)
     emit("trace", found, describe(found), as_json=as_json)

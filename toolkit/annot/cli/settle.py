@@ -47,7 +47,7 @@ def agreement_measure(
     if hand_down(ctx):
         return
     from annot.steps import agreement as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     measured = step.measure(Workspace.open(workspace), missing=missing, binarised_at=binarised_at)
     emit(
@@ -64,8 +64,8 @@ def agreement_assessors(
     as_json: JsonOption = False,
 ) -> None:
     """Assessors against each other and the final grades, their pace, and why they disagree."""
-    from annot.steps import diagnosis as step
-    from annot.workspace import Workspace
+    from annot.steps import agreement_assessors as step
+    from annot.study.workspace import Workspace
 
     queries = tuple(query or ())
     looked = step.look(Workspace.open(workspace), queries=queries)
@@ -85,7 +85,7 @@ def adjudicate_push(
 ) -> None:
     """Send the pairs in dispute to the adjudicators' projects; safe to repeat."""
     from annot.steps import adjudicate as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("sending disputes") as advance:
         pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
@@ -103,7 +103,7 @@ def adjudicate_pull(
 ) -> None:
     """Bring the decisions back."""
     from annot.steps import adjudicate as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     with progress("reading decisions") as advance:
         pulled = step.pull(Workspace.open(workspace), url=url, api_key=api_key, advance=advance)
@@ -115,7 +115,7 @@ def adjudicate_pull(
 def adjudicate_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """How many pairs are agreed, in dispute, settled and open."""
     from annot.steps import adjudicate as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     found = step.status(Workspace.open(workspace))
     rows = [[row.query_id, row.pairs, row.incomplete, row.agreed, row.disputed, row.settled] for row in found]
@@ -132,7 +132,7 @@ def qrels(
 ) -> None:
     """Write the final grades as TREC qrels."""
     from annot.steps import qrels as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace), partial=partial)
     for note in written.notes:

@@ -29,7 +29,7 @@ def studio_up(
 ) -> None:
     """Install Label Studio into its own environment and start it on loopback."""
     from annot.steps import studio as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     state = step.up(Workspace.open(workspace), port=port, tell=say)
     emit("studio up", state, step.describe(state), as_json=as_json)
@@ -39,7 +39,7 @@ def studio_up(
 def studio_down(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Stop the local Label Studio; its data stays."""
     from annot.steps import studio as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     state = step.down(Workspace.open(workspace))
     emit("studio down", state, step.describe(state), as_json=as_json)
@@ -49,7 +49,7 @@ def studio_down(workspace: WorkspaceOption = Path(), as_json: JsonOption = False
 def studio_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Whether the local Label Studio runs, and where."""
     from annot.steps import studio as step
-    from annot.workspace import Workspace
+    from annot.study.workspace import Workspace
 
     state = step.status(Workspace.open(workspace))
     emit("studio status", state, step.describe(state), as_json=as_json)
@@ -65,7 +65,7 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """The whole way on the packaged corpus of fictional papers, with simulated assessors."""
-    from annot.steps import demo as step
+    from annot.demo import whole_way as step
 
-    done = step.run(folder, fresh=fresh, tell=say, watch=progress)
+    done = step.go(folder, fresh=fresh, tell=say, watch=progress)
     emit("demo", done, step.describe(done), as_json=as_json)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 COMMENT_RATE = 0.04
 SPREAD_OF_TIMES = 0.45

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from annot.errors import InputError
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 MOST = 3.0
 """Similarity runs from 0 to this, on the scale of the grades."""

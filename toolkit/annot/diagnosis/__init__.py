@@ -13,7 +13,7 @@ from annot.diagnosis.parts import PairDiagnosis
 from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
 from annot.diagnosis.results import Estimate, Interval, Share
 from annot.diagnosis.sequences import JudgedSequence, sequences_of
-from annot.undefined import Undefined, Value, to_json
+from annot.stats.undefined import Undefined, Value, to_json
 
 __all__ = [
     "AgainstFinal",

@@ -21,7 +21,7 @@ from annot.diagnosis.results import (
     share,
 )
 from annot.errors import UndefinedStatistic
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 Coefficient = Callable[[Array, Sequence[int]], float]

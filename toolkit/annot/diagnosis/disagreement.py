@@ -17,7 +17,7 @@ from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
 from annot.diagnosis.parts import PairDiagnosis, covariance, mix_of_queries, pair_diagnoses
 from annot.diagnosis.results import Estimate, Interval
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -23,10 +23,10 @@ from annot.diagnosis.assessors import severity_fit
 from annot.diagnosis.change_tests import SeriesTested, detectable, tests_of
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
-from annot.durations import winsorised
-from annot.multiplicity import holm
-from annot.seeding import generator
-from annot.undefined import Undefined, Value
+from annot.stats.durations import winsorised
+from annot.stats.multiplicity import holm
+from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]

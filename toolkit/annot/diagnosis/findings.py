@@ -25,7 +25,7 @@ import numpy.typing as npt
 from annot.diagnosis.grading import SHARES, Effect, Kind, Patterns, patterns_of
 from annot.diagnosis.ordinal import Fit, effect_scores, fit
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 Array = npt.NDArray[np.float64]
 Named = Literal["severity", "threshold", "noise"]

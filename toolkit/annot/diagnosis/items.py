@@ -11,7 +11,7 @@ import numpy.typing as npt
 from annot.diagnosis.findings import Selected
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import Panel
-from annot.multiplicity import holm
+from annot.stats.multiplicity import holm
 
 Array = npt.NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from annot.diagnosis.results import Interval, Share, share
 from annot.diagnosis.sequences import JudgedSequence
-from annot.durations import fences, winsorised
-from annot.multiplicity import holm
-from annot.seeding import generator
-from annot.undefined import Undefined, Value
+from annot.stats.durations import fences, winsorised
+from annot.stats.multiplicity import holm
+from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 FEWEST_TIMES = 5

@@ -14,7 +14,7 @@ from annot.diagnosis.findings import NAMED, Named, Selected, variance_ratio
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import Panel
 from annot.diagnosis.results import Estimate, Interval, Share, share
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 CAUSES: tuple[Named, ...] = ("severity", "threshold", "noise")

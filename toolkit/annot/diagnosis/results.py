@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.undefined import Undefined, Value
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -12,7 +12,6 @@ The clock is an argument. What has no value is `Unknown`, with the reason in wor
 
 from __future__ import annotations
 
-from annot.durations import winsorised
 from annot.forecast.design import ALL, Together, pool_size, simulate_design
 from annot.forecast.hours import cost_of
 from annot.forecast.results import (
@@ -29,6 +28,7 @@ from annot.forecast.results import (
 )
 from annot.forecast.settling import settling_hours, settling_of
 from annot.forecast.study import forecast
+from annot.stats.durations import winsorised
 
 __all__ = [
     "ALL",

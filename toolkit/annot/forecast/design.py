@@ -18,7 +18,7 @@ from annot.forecast.results import Design, DesignForecast, Estimate, Rules, Unkn
 from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.forecast.times import latest_counting
 from annot.records import Judgement
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]

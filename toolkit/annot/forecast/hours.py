@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.durations import fences
 from annot.forecast.results import Estimate, Range, Rules, Unknown
 from annot.forecast.times import NO_TIMES, seconds_of, times_of
 from annot.records import Judgement
-from annot.seeding import generator
+from annot.stats.durations import fences
+from annot.stats.seeding import generator
 
 Array = npt.NDArray[np.float64]
 

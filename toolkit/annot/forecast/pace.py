@@ -14,7 +14,7 @@ from annot.forecast.hours import tails
 from annot.forecast.results import Finish, Rules, Unknown
 from annot.forecast.times import moment_of
 from annot.records import Judgement
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 Array = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from annot.forecast.hours import HOUR, MIN_FREEDOM, Speed, middle_share, scale_o
 from annot.forecast.results import Estimate, Range, Rules, Unknown
 from annot.forecast.times import NO_TIMES
 from annot.records import Judgement
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 Array = npt.NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from annot.durations import fences, winsorised
 from annot.forecast.results import PairTime, Unknown
 from annot.records import Judgement
+from annot.stats.durations import fences, winsorised
 
 Array = npt.NDArray[np.float64]
 

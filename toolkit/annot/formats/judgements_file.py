@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from annot.formats.faults import Faults, numbered
-from annot.spreadsheet import NotCsv, csv_rows, decoded
+from annot.formats.spreadsheet import NotCsv, csv_rows, decoded
 
 NAMES: dict[str, tuple[str, ...]] = {
     "query": ("query", "query_id", "topic", "topic_id", "qid"),
@@ -66,7 +66,7 @@ def read_judgements(
     columns: the column of each field that the caller names; others are found by `NAMES`, those that are not required
     only where they are there. scale: the names of the grades from 0 upward; a grade is a number of the scale or one of
     these names. time: a moment (ISO 8601, UTC where it has no zone, or Unix time), or else the seconds it took.
-    CSV is read as `annot.spreadsheet` does; a file whose first character is `{` is JSON Lines.
+    CSV is read as `annot.formats.spreadsheet` does; a file whose first character is `{` is JSON Lines.
     Raises InputError with the line of every fault; an assessor's name is not repeated in any.
     """
     faults = Faults(name)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.agreement import Bootstrap, Interval, Intervals
-from annot.agreement.clusters import of_clusters
+from annot.stats.clusters import of_clusters
 
 
 class Part(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.agreement import AgreementTable, Bootstrap, GroupAgreement, Undefined
-from annot.evaluation import Evaluated
+from annot.assessor_effect import DoesItMatter
+from annot.evaluation.evaluated import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
 from annot.report.diagnosed import Looked
-from annot.reusability import DoesItMatter
 from annot.settings import Settings
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.errors import InputError
-from annot.seeding import generator
 from annot.selection.evenness import Candidate, Key, even_choice
 from annot.selection.sheet import SheetRow
+from annot.stats.seeding import generator
 
 
 class Chosen(NamedTuple):

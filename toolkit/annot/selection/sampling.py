@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from annot.errors import InputError
-from annot.seeding import generator
+from annot.stats.seeding import generator
 
 
 @dataclass(frozen=True, slots=True)

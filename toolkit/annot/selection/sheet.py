@@ -16,8 +16,8 @@ from itertools import zip_longest
 from typing import get_args
 
 from annot.errors import InputError
+from annot.formats.spreadsheet import NotCsv, csv_rows, decoded
 from annot.records import PaperType
-from annot.spreadsheet import NotCsv, csv_rows, decoded
 
 PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
 RATINGS = range(1, 6)

@@ -11,19 +11,19 @@ from sqlmodel import Session
 
 from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
+from annot.exchange import sending
+from annot.exchange.collecting import Collected, Found, collect
+from annot.exchange.connection import connect
+from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import Opinion, adjudicate_task
-from annot.records import Asked, Judgement
-from annot.steps import delivery
-from annot.steps.collection import SOURCE, Collected, Found, collect
-from annot.steps.connection import connect
-from annot.steps.delivery import Parcel, Sent
-from annot.steps.outcome import Outcome, assessors_by_pair, outcome_of
+from annot.records import Asked, Judgement, Source
 from annot.steps.push import instructions_of, material_of, places, task_of
 from annot.store import adjudications, people, studio
 from annot.store.database import Store, open_store
 from annot.store.studio import Project
-from annot.workspace import Workspace
+from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
+from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
 
@@ -71,12 +71,12 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             notes.append("nothing is in dispute")
         if not parcels:
             return Pushed((), tuple(notes))
-        delivery.check(ws, store, parcels, screen="adjudicate")
+        sending.check(ws, store, parcels, screen="adjudicate")
         if dry_run:
             sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
             return Pushed(sent, tuple(notes))
         with connect(ws, url=url, api_key=api_key) as gateway:
-            sent = delivery.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
+            sent = sending.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
             notes += [
                 f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
                 for one in sent
@@ -111,7 +111,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 )
                 vanished = adjudications.record_vanished(
                     session,
-                    source=SOURCE,
+                    source=Source.LABEL_STUDIO,
                     server=haul.project.server,
                     adjudicator=person,
                     seen=haul.seen,
@@ -221,7 +221,7 @@ def _sourced(
             lead_time=reading.lead_time,
             flags=reading.flags,
         ),
-        SOURCE,
+        Source.LABEL_STUDIO,
         one.annotation,
         reading.payload,
         server=project.server,

@@ -10,6 +10,7 @@ from typing import Any
 from annot.agreement import COEFFICIENTS, AgreementTable, Bootstrap, agreement_table, to_json
 from annot.agreement.missing import IN_WORDS, POLICIES
 from annot.errors import MissingInput
+from annot.names import check_name
 from annot.records import Judgement
 from annot.report.agreed import (
     EVERY_HEADINGS,
@@ -24,11 +25,10 @@ from annot.report.agreed import (
 )
 from annot.report.reasons import STATISTICS, lines, reasons
 from annot.report.text import text_table
-from annot.steps.names import check_name
-from annot.steps.outcome import Outcome, outcome_of
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace, write_file
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace, write_file
 
 SHOWN = HEADLINE
 

@@ -10,14 +10,13 @@ from pathlib import Path
 from annot.corpus import Tally, filter_papers
 from annot.errors import InputError, MissingInput
 from annot.formats.papers import read_papers as parse_papers
-from annot.records import Paper
+from annot.records import Paper, Source
 from annot.store import papers as parquet
 from annot.store.database import Store, open_store
 from annot.store.runs import Imported, put_import, read_imports
-from annot.workspace import Workspace, sha256_of, write_manifest
+from annot.study.workspace import Workspace, sha256_of, write_manifest
 
 MANIFEST = "manifest.json"
-SOURCE = "corpus"
 """The kind of import under which the store remembers what was read."""
 REPORTED = 10
 """Examples of each kind that are told; all of them are counted."""
@@ -82,9 +81,9 @@ def _remember(store: Store, files: list[Path], tally: Tally) -> None:
     content = hashlib.sha256("".join(sorted(sha256_of(path) for path in files)).encode()).hexdigest()
     rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())}
     with store.begin() as session:
-        if not any((one.what, one.source_sha256) == (SOURCE, content) for one in read_imports(session)):
+        if not any((one.what, one.source_sha256) == (Source.CORPUS, content) for one in read_imports(session)):
             facts = {"read": tally.read, "kept": tally.kept, "rejected": rejected}
-            put_import(session, Imported(SOURCE, content, facts))
+            put_import(session, Imported(Source.CORPUS, content, facts))
 
 
 def write_corpus_manifest(ws: Workspace) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError
-from annot.report.datasheet import datasheet_html, datasheet_markdown
-from annot.report.questions import Answers, answer_sheet, questions, unanswered
-from annot.report.questions import read_answers as parse_answers
-from annot.steps.facts import facts_of, measured
-from annot.steps.study import read_study
-from annot.workspace import Workspace, write_file
+from annot.release.datasheet import datasheet_html, datasheet_markdown
+from annot.release.facts import facts_of, measured
+from annot.release.questions import Answers, answer_sheet, questions, unanswered
+from annot.release.questions import read_answers as parse_answers
+from annot.study.snapshot import read_study
+from annot.study.workspace import Workspace, write_file
 
 ANSWERS_FILE = "datasheet.toml"
 MARKDOWN_FILE = "datasheet.md"

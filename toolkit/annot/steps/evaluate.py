@@ -8,18 +8,18 @@ from typing import Any
 
 from annot.agreement import Bootstrap, to_json
 from annot.errors import InputError, MissingInput
-from annot.evaluation import Evaluated, of_runs
+from annot.evaluation.evaluated import Evaluated, of_runs
+from annot.evaluation.measures import DIALECTS, MEASURES
 from annot.formats.trec import read_run
-from annot.measures import DIALECTS, MEASURES
+from annot.names import check_name
 from annot.records import Ranking
 from annot.report.intervals import how_drawn, interval_text
 from annot.report.text import text_table
 from annot.steps import qrels as qrels_step
-from annot.steps.names import check_name
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.splits import read_splits
-from annot.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, write_file
 
 
 def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None) -> Evaluated:

@@ -14,11 +14,12 @@ from annot.facets.crf import train as train_model
 from annot.facets.mapping import label_papers
 from annot.facets.scores import LabelScores
 from annot.facets.training import LabelledAbstract, read_labelled
+from annot.records import Source
 from annot.report.text import text_table
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
-from annot.store.facet_labels import CARRIED, CORRECTED, PREDICTED, FacetLabels
-from annot.workspace import Workspace, write_file
+from annot.store.facet_labels import FacetLabels
+from annot.study.workspace import Workspace, write_file
 
 Advance = Callable[[int, int | None], None]
 
@@ -65,10 +66,10 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             with store.begin() as session:
                 facet_labels.replace_labels(session, labels)
         with store.read() as session:
-            corrected = facet_labels.count_by_origin(session).get(CORRECTED, 0)
+            corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
     origins = dict(tally.origins)
     if corrected:
-        origins[CORRECTED] = corrected
+        origins[Source.CORRECTED] = corrected
     return Labelled(
         papers=sum(tally.origins.values()),
         by_origin=dict(sorted(origins.items())),
@@ -147,13 +148,13 @@ class _Tally:
 
 def _labels(ws: Workspace, labeller: Labeller, tally: _Tally, advance: Advance) -> Iterator[FacetLabels]:
     total = papers.count_papers(ws.corpus)
-    predicted = f"{PREDICTED}{labeller.sha256[:SHA_PREFIX]}"
+    predicted = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     everything = papers.read_papers(ws.corpus, columns=("sentences", "labels"))
     for done, paper in enumerate(everything, start=1):
         (found,) = label_papers([paper], labeller)
         if paper.labels is not None:
             tally.compare(paper.sentences, paper.labels)
-        yield FacetLabels(paper.paper_id, found.labels, predicted if found.origin == "predicted" else CARRIED)
+        yield FacetLabels(paper.paper_id, found.labels, predicted if found.origin == "predicted" else Source.CARRIED)
         if done % OFTEN == 0 or done == total:
             advance(done, total)
 

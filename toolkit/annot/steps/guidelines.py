@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from annot.errors import InputError
 from annot.labelstudio.screens import judge_screen
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""

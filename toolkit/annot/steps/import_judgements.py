@@ -15,18 +15,17 @@ from annot.errors import InputError
 from annot.facets.mapping import known_facet
 from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
-from annot.records import Assignment, Judgement
+from annot.records import Assignment, Judgement, Source
 from annot.report.text import text_table
-from annot.steps.judgements_named import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
-from annot.steps.outcome import outcome_of
 from annot.steps.pull import write_judgements
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
 from annot.store.revisions import Recorded
-from annot.workspace import Workspace
+from annot.study.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 
-SOURCE = "judgements-file"
 NO_GRADE = "no grade in the file"
 """Why a row without a grade has none: its assessor had the pair and did not grade it."""
 UNKNOWN = "unknown"
@@ -102,7 +101,7 @@ def judgements_from(
                 put_queries(session, new)
                 recorded = _record(session, given, plan, ws.settings.seed)
                 facts = {"rows": len(rows), "queries": len(queries)}
-                runs.put_import(session, runs.Imported(SOURCE, hashlib.sha256(data).hexdigest(), facts))
+                runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
             with store.read() as session:
                 outcome = outcome_of(session)
             write_judgements(ws, outcome)
@@ -114,7 +113,7 @@ def _refuse_other_work(ws: Workspace, session: Session) -> None:
     sourced = judgements.read_sourced(session)
     ours = {(one.judgement.asked, one.judgement.assessor) for one in sourced}
     plan = {(one.asked, one.assessor) for one in people.read_assignments(session)}
-    if plan - ours or any(one.source != SOURCE for one in sourced):
+    if plan - ours or any(one.source != Source.FILE for one in sourced):
         raise InputError(
             f"{ws.root}: holds a study with a plan or judgements of its own, expected none",
             hint="make a new workspace with `annot init` and import there",
@@ -144,7 +143,7 @@ def _judgements(given: Iterable[NamedRow]) -> Iterator[judgements.SourcedJudgeme
                 lead_time=row.seconds,
                 occasion=row.occasion,
             )
-            yield judgements.SourcedJudgement(record, SOURCE, "", dict(row.row))
+            yield judgements.SourcedJudgement(record, Source.FILE, "", dict(row.row))
 
 
 def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedAdjudication]:
@@ -161,7 +160,7 @@ def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedA
                 judged_at=row.judged_at,
                 lead_time=row.seconds,
             )
-            yield adjudications.SourcedAdjudication(record, SOURCE, "", dict(row.row))
+            yield adjudications.SourcedAdjudication(record, Source.FILE, "", dict(row.row))
 
 
 def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> Imported:

@@ -8,8 +8,8 @@ from pathlib import Path
 from annot.errors import InputError
 from annot.settings import Settings
 from annot.store.database import open_store
+from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from annot.templating import render
-from annot.workspace import SETTINGS_FILE, Workspace, write_file
 
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from annot.errors import InputError, MissingInput
+from annot.names import known_query
 from annot.planning import draw_plan, plan_lines
 from annot.records import Assignment, Query
-from annot.steps.names import known_query
 from annot.store import people, studio
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.workspace import Workspace, write_file, write_manifest
+from annot.study.workspace import Workspace, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
 MANIFEST_FILE = "plan.manifest.json"

@@ -13,16 +13,16 @@ from urllib.parse import quote
 from annot.corpus import normalised_title
 from annot.errors import InputError, MissingInput
 from annot.formats.trec import read_run, write_run
+from annot.names import check_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Paper, Pool, Query, Ranking
 from annot.settings import DrawMode
-from annot.steps.index import open_index
-from annot.steps.names import check_name, known_query
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+from annot.study.index import open_index
+from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
 

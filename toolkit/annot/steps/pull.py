@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.records import Judgement
-from annot.steps.collection import SOURCE, Collected, Found, collect
-from annot.steps.connection import connect
-from annot.steps.outcome import Outcome, outcome_of
+from annot.exchange.collecting import Collected, Found, collect
+from annot.exchange.connection import connect
+from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import Store, open_store
 from annot.store.studio import Project
-from annot.workspace import Workspace, write_file
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace, write_file
 
 Advance = Callable[[int, int | None], None]
 
@@ -59,7 +59,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                     )
                     vanished = judgements.record_vanished(
                         session,
-                        source=SOURCE,
+                        source=Source.LABEL_STUDIO,
                         server=haul.project.server,
                         assessor=assessor,
                         seen=haul.seen,
@@ -116,7 +116,7 @@ def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
             flags=reading.flags,
             occasion=one.asked.occasion,
         ),
-        SOURCE,
+        Source.LABEL_STUDIO,
         one.annotation,
         reading.payload,
         server=project.server,

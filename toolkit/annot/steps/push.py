@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from annot.errors import MissingInput
+from annot.exchange import sending
+from annot.exchange.connection import connect
+from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.instructions import instructions_html
 from annot.labelstudio.screens import judge_screen
 from annot.labelstudio.tasks import Place, Text, judge_task
 from annot.records import Asked, Paper, Query
-from annot.steps import delivery, guidelines
-from annot.steps.connection import connect
-from annot.steps.delivery import Parcel, Sent
+from annot.steps import guidelines
 from annot.store import facet_labels, papers, people
 from annot.store.database import Store, open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
 
@@ -47,11 +48,11 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
-        delivery.check(ws, store, parcels, screen="judge")
+        sending.check(ws, store, parcels, screen="judge")
         if dry_run:
             return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels))
         with connect(ws, url=url, api_key=api_key) as gateway:
-            return Pushed(delivery.send(ws, store, gateway, parcels, round="judge", advance=advance))
+            return Pushed(sending.send(ws, store, gateway, parcels, round="judge", advance=advance))
 
 
 def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Material:

@@ -9,10 +9,10 @@ from pathlib import Path
 from annot.errors import InputError, MissingInput
 from annot.formats.trec import read_qrels, write_qrels
 from annot.records import Qrel
-from annot.steps.outcome import Outcome, outcome_of
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace, sha256_of, write_file, write_manifest
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 QRELS_FILE = "qrels.txt"
 DECISIONS_FILE = "decisions.jsonl"

@@ -11,18 +11,18 @@ from pathlib import Path
 
 from annot.errors import FindingError, InputError, MissingInput
 from annot.formats.irds import dataset_id
-from annot.report.leaks import addresses, leaks
-from annot.report.licences import licence as licence_named
-from annot.report.release import bundle
+from annot.release.bundle import bundle
+from annot.release.facts import facts_of, measured
+from annot.release.files import Sheet, release_files
+from annot.release.folder import check_folder, restore_folder, write_folder
+from annot.release.identities import secrets_of, telling_pseudonyms
+from annot.release.leaks import addresses, leaks
+from annot.release.licences import licence as licence_named
 from annot.settings import CollectionSettings
 from annot.steps import datasheet, qrels
-from annot.steps.facts import facts_of, measured
-from annot.steps.identities import secrets_of, telling_pseudonyms
-from annot.steps.release_files import Sheet, release_files
-from annot.steps.release_folder import check_folder, restore_folder, write_folder
-from annot.steps.study import Study, read_study
 from annot.store import papers
-from annot.workspace import Workspace
+from annot.study.snapshot import Study, read_study
+from annot.study.workspace import Workspace
 
 SHOWN_FINDINGS = 20
 

@@ -9,34 +9,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.evaluation import Evaluated
+from annot.assessor_effect import DoesItMatter
+from annot.evaluation.evaluated import Evaluated
+from annot.records import Source
 from annot.report.html import page
 from annot.report.latex import latex
 from annot.report.markdown import markdown
 from annot.report.sections import document
 from annot.report.study import Study
-from annot.reusability import DoesItMatter
+from annot.stats.undefined import Undefined
 from annot.steps import agreement as agreement_step
-from annot.steps import diagnosis as diagnosis_step
+from annot.steps import agreement_assessors as diagnosis_step
+from annot.steps import assessor_effect as reusability_step
 from annot.steps import evaluate as evaluate_step
-from annot.steps import import_judgements
-from annot.steps import imports as csfcube
-from annot.steps import reusability as reusability_step
-from annot.steps.outcome import Outcome, outcome_of
 from annot.steps.qrels import QRELS_FILE
 from annot.store import facet_labels, papers, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.runs import read_imports, read_runs
-from annot.undefined import Undefined
-from annot.workspace import Workspace, sha256_of, write_file
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace, sha256_of, write_file
 
 REPORT_FILE = "report.html"
-SIMULATION = "simulation"
-"""The kind of import that says that the judgements are simulated."""
-MADE_ELSEWHERE = {
-    csfcube.SOURCE: "The judgements were imported from a published release.",
-    import_judgements.SOURCE: "The judgements were made with another tool and imported from a file. Who had which pair "
+MADE_ELSEWHERE: dict[str, str] = {
+    Source.CSFCUBE: "The judgements were imported from a published release.",
+    Source.FILE: "The judgements were made with another tool and imported from a file. Who had which pair "
     "is what the file says; whether people worked blind to each other is not known here.",
 }
 
@@ -113,7 +110,7 @@ def _read(ws: Workspace) -> Study:
             origins=facet_labels.count_by_origin(session),
             queries=queries,
             pools=drawn,
-            pooled=bool(drawn) and not any(one.what == import_judgements.SOURCE for one in imports),
+            pooled=bool(drawn) and not any(one.what == Source.FILE for one in imports),
             pairs=len(outcome.planned),
             judgements=outcome.judgements,
             agreed=sum(one.origin == "agreed" for one in outcome.decisions),
@@ -133,10 +130,10 @@ def _read(ws: Workspace) -> Study:
             evaluated=_evaluated(ws),
             mattering=_mattering(ws),
             run_settings=tuple(
-                (run.tag, SETTINGS_OF_OTHERS if run.kind == csfcube.SOURCE else _settings_told(run.facts))
+                (run.tag, SETTINGS_OF_OTHERS if run.kind == Source.CSFCUBE else _settings_told(run.facts))
                 for run in read_runs(session)
             ),
-            notice=next((str(one.facts["notice"]) for one in imports if one.what == SIMULATION), None),
+            notice=next((str(one.facts["notice"]) for one in imports if one.what == Source.SIMULATION), None),
             made_elsewhere=next((MADE_ELSEWHERE[one.what] for one in imports if one.what in MADE_ELSEWHERE), None),
         )
 

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.report.text import text_table
-from annot.steps.outcome import Outcome, outcome_of
 from annot.store import facet_labels, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

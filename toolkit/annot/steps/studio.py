@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from annot.exchange.connection import passwords_file, studio_folder
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
-from annot.steps.connection import passwords_file, studio_folder
 from annot.store import people
 from annot.store.database import open_store
-from annot.workspace import Workspace
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

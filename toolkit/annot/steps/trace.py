@@ -9,20 +9,19 @@ from dataclasses import asdict
 
 from annot.errors import InputError
 from annot.formats.trec import read_run
-from annot.records import Assignment, Draw, Paper, Pool
+from annot.names import known_query
+from annot.records import Assignment, Draw, Paper, Pool, Source
+from annot.report.traced import InRun, PaperTold, Pooled, Said, Sentence, Shown, Standing, Trace
 from annot.steps import qrels
-from annot.steps.collection import SOURCE as LABEL_STUDIO
 from annot.steps.corpus import MANIFEST
-from annot.steps.names import known_query
-from annot.steps.outcome import Outcome, outcome_of
-from annot.steps.traced import InRun, PaperTold, Pooled, Said, Sentence, Shown, Standing, Trace
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, studio
 from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
 from annot.store.queries import read_queries
-from annot.workspace import Workspace, read_manifest
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace, read_manifest
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
@@ -62,7 +61,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         pool=pooled,
         had_by=had_by,
         given_to=tuple((one.assessor, one.position, one.occasion) for one in plan if one.asked.pair == pair),
-        imported=bool(judged) and not any(one.source == LABEL_STUDIO for one in judged),
+        imported=bool(judged) and not any(one.source == Source.LABEL_STUDIO for one in judged),
         sent_to=tuple(sent_to),
         said=tuple(sorted(said, key=lambda one: one.recorded_at or "")),
         shown=_shown(settled, outcome),

@@ -14,13 +14,13 @@ from annot.agreement.bootstrap import Bootstrap
 from annot.errors import MissingInput, StudioError
 from annot.forecast import Estimate, Forecast, Rules, cost_of, forecast, settling_hours, settling_of
 from annot.steps.agreement import SHOWN, with_what_was_asked
-from annot.steps.forecasting import rules_of, settled_of
-from annot.steps.outcome import Outcome, outcome_of
 from annot.steps.pull import Pulled
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.workspace import Workspace
+from annot.study.forecasting import rules_of, settled_of
+from annot.study.outcome import Outcome, outcome_of
+from annot.study.workspace import Workspace
 
 Pull = Callable[[], Pulled]
 

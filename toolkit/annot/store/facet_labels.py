@@ -9,15 +9,9 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from annot.errors import InputError
+from annot.records import Source
 from annot.store.models import FacetLabelsRow, table
 from annot.store.rows import Change, delete_where, in_chunks, insert_rows
-
-CARRIED = "carried"
-"""The corpus brought them."""
-CORRECTED = "corrected"
-"""A person corrected them; no program writes over these."""
-PREDICTED = "predicted:"
-"""Followed by the first letters of the model's SHA-256."""
 
 
 class FacetLabels(NamedTuple):
@@ -40,14 +34,14 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> Change:
         write = []
         for one in chunk:
             old = standing.get(one.paper_id)
-            if old == one or (old is not None and old.origin == CORRECTED and one.origin != CORRECTED):
+            if old == one or (old is not None and old.origin == Source.CORRECTED and one.origin != Source.CORRECTED):
                 unchanged += 1
             else:
                 write.append(one)
                 added += old is None
                 changed += old is not None
         _write(session, write)
-    gone = [paper_id for paper_id, old in standing.items() if paper_id not in seen and old.origin != CORRECTED]
+    gone = [paper_id for paper_id, old in standing.items() if paper_id not in seen and old.origin != Source.CORRECTED]
     delete_where(session, FacetLabelsRow, "paper_id", gone)
     return Change(added, changed, len(gone), unchanged)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annot.evaluation import Line
-from annot.measures import MEASURES
+from annot.evaluation.evaluated import Line
+from annot.evaluation.measures import MEASURES
 from annot.report.document import Figure, Section, Table, rows_of
 from annot.report.intervals import how_drawn, interval_text
 from annot.report.study import Study
-from annot.undefined import Undefined
+from annot.stats.undefined import Undefined
 
 ANCHOR, TITLE = "evaluation", "Evaluation"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annot.agreement import Undefined
-from annot.regrading import FINAL
+from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect.regrading import FINAL
 from annot.report.document import Section, Table, rows_of
 from annot.report.intervals import how_drawn, interval_text
-from annot.reusability import DoesItMatter
 
 ANCHOR, TITLE = "mattering", "Does it matter who judged?"
 

@@ -1,0 +1,126 @@
+"""What the answer holds: rankings of the runs by grading, and what changes between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annot.agreement.bootstrap import Bootstrap
+from annot.agreement.results import Intervals
+from annot.stats.significance import PairedTest
+from annot.stats.undefined import Undefined, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Mattering:
+    """What a figure depends on besides the data."""
+
+    dialect: str
+    measure: str
+    """A measure of the dialect, as `annot.evaluation.measures.MEASURES` names them."""
+    relevant_from: int
+    mixtures: int
+    alpha: float
+    """At this p or below a difference is significant. Uncorrected for the number of pairs: that finds most swaps."""
+    exact_up_to: int
+    permutations: int
+    """Of the paired randomisation test (`annot.stats.significance.randomisation_test`)."""
+    bootstrap: Bootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class GradingRanking:
+    """The runs ranked under one grading."""
+
+    name: str
+    """`final`, `A`, `B`, or an assessor."""
+    means: dict[str, float]
+    """The measure by run, a fraction; best first, equal ones by tag."""
+    queries: tuple[str, ...]
+    n_pairs: int
+    n_ungraded: int
+    """Pairs of these queries that came back without a grade; they count as not relevant, as unjudged ones do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two runs in one order under one grading and in the other under the other, significantly so in at least one."""
+
+    better: str
+    worse: str
+    """By the first grading."""
+    first: PairedTest
+    second: PairedTest
+    significant_in: tuple[str, ...]
+    """Of the two gradings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two gradings' rankings of the runs, over the queries that both have."""
+
+    first: str
+    second: str
+    n_queries: int
+    means: dict[str, dict[str, float]]
+    """By grading, the measure by run over these queries: what tau compares. Best first, equal ones by tag."""
+    n_run_pairs: int
+    tau: Value
+    intervals: Intervals
+    """Of tau, by resampling whole queries. A resample ranks the runs on fewer distinct queries, so it leans low."""
+    reversed_pairs: int
+    significant: dict[str, int]
+    """By grading, the pairs of runs whose difference is significant."""
+    swaps: tuple[Swap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureSwap:
+    """Two runs that change places in some mixtures, significantly so in the final grading or in the mixture."""
+
+    better: str
+    worse: str
+    """By the final grades."""
+    final: PairedTest
+    n_reversed: int
+    n_significant: int
+    """Mixtures in which they change places; of these, those in which one order or the other is significant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixtures:
+    """The rankings under random mixtures of the assessors, each against the ranking under the final grades."""
+
+    n: int
+    tau: Value
+    """The mean over the mixtures."""
+    tau_range: tuple[float, float] | Undefined
+    """The middle `level` share of the mixtures: how far chance in who judged moves tau on these queries."""
+    tau_min: Value
+    intervals: Intervals
+    """Of the mean tau, by resampling whole queries."""
+    same_order: int
+    """Mixtures that rank the runs exactly as the final grades do."""
+    undefined: int
+    """Mixtures under which tau has no value, because all runs tie."""
+    means: dict[str, tuple[float, float]]
+    """By run, the middle `level` share of its means over the mixtures."""
+    with_swap: int
+    """Mixtures with at least one significant swap."""
+    swaps: tuple[MixtureSwap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DoesItMatter:
+    """The answer, with everything it rests on."""
+
+    settings: Mattering
+    missing: str
+    """The policy for missing judgements: `zero`, whatever the agreement of the study counts them as."""
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    n_pairs: int
+    rankings: tuple[GradingRanking, ...]
+    comparisons: tuple[Comparison, ...]
+    mixtures: Mixtures
+    notes: tuple[str, ...]
+    """What was left out and why, in sentences."""

@@ -1,0 +1,276 @@
+"""The whole way on the packaged corpus of fictional papers, with simulated people who answer through Label Studio."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import tomlkit
+
+from annot.agreement import TOGETHER
+from annot.demo import packaged, simulated_people
+from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.errors import InputError
+from annot.formats.trec import read_run
+from annot.records import Ranking, Source
+from annot.report.study import group_named
+from annot.settings import TERM_AND_EMBEDDING_METHODS
+from annot.steps import (
+    adjudicate,
+    agreement,
+    assessor,
+    corpus,
+    datasheet,
+    evaluate,
+    facets,
+    plan,
+    pool,
+    pull,
+    push,
+    qrels,
+    query,
+    report,
+    run,
+    studio,
+)
+from annot.steps.init import init, settings_text
+from annot.store.database import open_store
+from annot.store.runs import Imported, put_import
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
+
+NAME = "annot-demo"
+PER_METHOD = 3
+RANKING_DEPTH = 50
+REPEATS = 0.08
+SEED = 13
+PUBLIC = {
+    "title": "A demonstration collection",
+    "description": "150 fictional abstracts, judged for similarity by facet by simulated assessors.",
+    "creators": ["The makers of annot"],
+    "licence": "CC0-1.0",
+    "text_licence": "CC0-1.0",
+    "url": "https://example.org/annot-demo",
+}
+"""How the collection is called when it is released."""
+CLOSE = 20
+"""Freshly trained rankings are compared with the frozen ones by their first 20 documents."""
+TOLERANCE = 0.8
+"""The least mean share of those 20 that must be the same; term rankings have to be equal."""
+NOTICE = (
+    "Everything on this page is a demonstration: the papers are fictional, and the assessors and the adjudicator are "
+    "simulated. Nothing here says anything about real papers or people."
+)
+
+Tell = Callable[[str], None]
+Watch = Callable[[str], AbstractContextManager[corpus.Advance]]
+"""Opens a progress bar of that name, for as long as the context lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Where to look, and what was simulated."""
+
+    report: Path
+    address: str
+    passwords: Path
+    pairs: int
+    judgements: int
+    adjudicated: int
+    simulated: str
+    ranking_overlap: dict[str, float]
+    """The mean overlap of each freshly trained ranking with its frozen one."""
+
+
+def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
+    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else.
+
+    fresh: draw from rankings made just now instead of the frozen ones, which are the same on every machine.
+    """
+    ws = _workspace(folder)
+    tell("1/12 Label Studio: start a local server (the first time it is installed, which takes a minute or two)")
+    server = studio.up(ws, port=None, tell=lambda text: tell(f"     {text}"))
+    tell("2/12 corpus: 150 fictional papers, read and filtered")
+    source = ws.cache / "demo-corpus.jsonl"
+    write_file(source, packaged.corpus_text())
+    corpus.add(ws, [source], dry_run=False, advance=_quietly)
+    labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
+    share = f"; the shipped model gives {100 * labelled.agreement:.0f}% of them" if labelled.agreement else ""
+    tell(f"3/12 facets: the corpus carries the label of each sentence{share}")
+    chosen = [(one.paper_id, facet) for one in packaged.query_papers() for facet in one.facets]
+    for paper_id, facet in chosen:
+        query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
+    tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
+    with watch("ranking") as advance:
+        overlap = _pools(ws, fresh=fresh, tell=tell, advance=advance)
+    for person in (*CAST, ADJUDICATOR):
+        assessor.add(
+            ws,
+            person.name,
+            account=f"{person.name}@demo.example.org",
+            adjudicator=person is ADJUDICATOR,
+            url=None,
+            api_key=None,
+            dry_run=False,
+        )
+    planned = plan.make(ws, queries=(), repeats=REPEATS, seed=None, dry_run=False)
+    again = sum(one.repeats for one in planned.loads)
+    tell(
+        f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
+        f"repeats; plan {planned.sha256[:12]}"
+    )
+    with watch("sending tasks") as advance:
+        pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
+    tell(f"7/12 push: {sum(one.planned for one in pushed.projects)} tasks in {len(pushed.projects)} projects")
+    _remember_simulation(ws)
+    tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
+    with watch("judging") as advance:
+        judged = simulated_people.judge(ws, seed=SEED, truth=simulated_people.demo_relevance(), advance=advance)
+    pull.pull(ws, url=None, api_key=None, advance=_quietly)
+    tell(f"     {judged} judgements pulled back")
+    adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=_quietly)
+    with watch("settling") as advance:
+        settled = simulated_people.settle(ws, seed=SEED, truth=simulated_people.demo_relevance(), advance=advance)
+    adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
+    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
+    table = agreement.measure(ws, missing=None, binarised_at=None)
+    together = group_named(table, TOGETHER)
+    alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
+    tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
+    written = qrels.write(ws, partial=False)
+    _runs(ws, fresh=fresh)
+    evaluate.evaluate(ws, files=(), dialect=None)
+    tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both dialects")
+    page = report.write(ws)
+    tell("12/12 report written")
+    return Done(
+        report=page.path,
+        address=server.url,
+        passwords=server.passwords,
+        pairs=planned.pairs,
+        judgements=judged,
+        adjudicated=settled,
+        simulated=f"{len(CAST)} assessors (severity, noise and speed of their own) and one adjudicator",
+        ranking_overlap=overlap,
+    )
+
+
+def describe(done: Done) -> str:
+    """Where to look."""
+    return "\n".join(
+        [
+            f"report:         {done.report}",
+            f"Label Studio:   {done.address} (accounts and passwords: {done.passwords})",
+            f"publish it:     annot release RELEASE -C {done.report.parent.parent}",
+            f"stop it with:   annot studio down -C {done.report.parent.parent}",
+            f"simulated:      {done.simulated}; the papers are fictional",
+        ]
+    )
+
+
+def _workspace(folder: Path) -> Workspace:
+    """The demo's workspace, made where nothing stands; its settings are written whole, so a kill leaves no half."""
+    settings_file = folder / SETTINGS_FILE
+    if not settings_file.is_file():
+        if folder.exists() and (not folder.is_dir() or any(one.name != CACHE for one in folder.iterdir())):
+            raise InputError(
+                f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
+            )
+        write_file(settings_file, _settings_text())
+    ws = Workspace.open(folder)
+    if ws.settings.collection.name != NAME:
+        raise InputError(
+            f"{folder}: holds the study {ws.settings.collection.name!r}, expected an empty folder or the demo's",
+            hint="name another folder: annot demo FOLDER",
+        )
+    init(folder, name=None, dry_run=False)
+    if not datasheet.answers_file(ws).exists():
+        write_file(datasheet.answers_file(ws), packaged.datasheet_text())
+    return ws
+
+
+def _settings_text() -> str:
+    document = tomlkit.parse(settings_text(NAME))
+    document["seed"] = SEED
+    collection, pools = document["collection"], document["pool"]
+    assert isinstance(collection, tomlkit.items.Table)
+    assert isinstance(pools, tomlkit.items.Table)
+    collection.update(PUBLIC)
+    pools["per_method"] = PER_METHOD
+    pools["ranking_depth"] = RANKING_DEPTH
+    # No vectors of a neural model come with the demo: latent semantic analysis stands in for `specter`.
+    pools["methods"] = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
+    return tomlkit.dumps(document)
+
+
+def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
+    """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
+
+    def build(*, frozen: bool) -> pool.Built:
+        return pool.build(
+            ws,
+            mode=None,
+            per_method=None,
+            ranking_depth=None,
+            without=None,
+            seed=None,
+            frozen=frozen,
+            dry_run=False,
+            advance=advance,
+        )
+
+    if fresh:
+        built = build(frozen=False)
+        tell(f"5/12 pools: {built.notes[0]}")
+        return {}
+    rankings, _ = pool.fresh_rankings(ws, advance=advance)
+    frozen_files = packaged.frozen_rankings()
+    overlap = {}
+    for method, by_paper in rankings.items():
+        frozen = read_run(frozen_files[f"{method}.run"].splitlines(), name=method).rankings
+        overlap[method] = _overlap(by_paper, frozen)
+    for name, text in frozen_files.items():
+        write_file(ws.rankings / name, text)
+    built = build(frozen=True)
+    trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
+    tell(
+        f"5/12 pools: {built.notes[0]}, from frozen rankings; rankings trained just now share "
+        f"{100 * min(trained):.0f}% or more of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+    )
+    return overlap
+
+
+def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> float:
+    """The mean share of the first documents that two sets of rankings have in common."""
+    shares = []
+    for paper_id, ranking in rankings.items():
+        first = {doc.doc_id for doc in ranking[:CLOSE]}
+        other = {doc.doc_id for doc in frozen.get(paper_id, ())[:CLOSE]}
+        shares.append(len(first & other) / max(1, len(first | other) - len(first ^ other) // 2))
+    return sum(shares) / len(shares)
+
+
+def _runs(ws: Workspace, *, fresh: bool) -> None:
+    """The baselines; those of word vectors are replaced by the frozen ones, the same on every machine."""
+    run.make(ws, methods=(), advance=_quietly)
+    if fresh:
+        return
+    for name, text in packaged.frozen_runs().items():
+        if name.endswith(".run"):
+            record = json.loads(packaged.frozen_runs()[name.replace(".run", ".json")])
+            rankings = read_run(text.splitlines(), name=name).rankings
+            run.adopt(ws, record["tag"], rankings, facts=record["settings"])
+
+
+def _remember_simulation(ws: Workspace) -> None:
+    cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
+    digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
+    with open_store(ws.database_url) as store, store.begin() as session:
+        put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
+
+
+def _quietly(_done: int, _total: int | None) -> None:
+    """No progress bar: the demo narrates."""

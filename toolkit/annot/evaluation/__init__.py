@@ -1,0 +1,1 @@
+"""Runs evaluated against relevance judgements."""

@@ -1,0 +1,1 @@
+"""What goes to Label Studio and what comes back."""

@@ -1,0 +1,124 @@
+"""What both rounds share on the way back: every annotation of every task, read, checked, none lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annot.errors import InputError, MissingInput, StudioError
+from annot.exchange.sending import own_tasks
+from annot.labelstudio.annotations import Reading, read_task
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.tasks import pair_key
+from annot.records import Asked
+from annot.store import studio
+from annot.store.database import Store
+from annot.store.studio import Project, Round
+
+Advance = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """One person's project after a pull."""
+
+    assessor: str
+    assigned: int
+    judged: int
+    """Pairs with an answer that counts."""
+    new: int
+    changed: int
+    """Further revisions of known annotations, deleted ones included."""
+    flagged: int
+    """Annotations that do not count."""
+
+
+class Found(NamedTuple):
+    """One annotation of one task, read."""
+
+    asked: Asked
+    reading: Reading
+
+    @property
+    def annotation(self) -> str:
+        """The server's id, as text."""
+        return str(self.reading.annotation_id)
+
+
+class Haul(NamedTuple):
+    """Everything on one project."""
+
+    project: Project
+    found: tuple[Found, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def seen(self) -> set[str]:
+        """The server's ids of all annotations, as text."""
+        return {one.annotation for one in self.found}
+
+
+def collect(
+    store: Store, gateway: Gateway, *, round: Round, grades: Sequence[int], hint: str, advance: Advance
+) -> Iterator[Haul]:
+    """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
+    server = gateway.identity()
+    with store.read() as session:
+        projects = [one for one in studio.read_projects(session, round=round) if one.server == server]
+        tasks = {one.project: studio.read_tasks(session, one.project) for one in projects}
+        own = {one.project: own_tasks(session, round, one.assessor) for one in projects}
+    pushed = [one for one in projects if one.remote_id is not None]
+    if not pushed:
+        raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
+    unknown = [one.assessor for one in pushed if one.account_id is None]
+    if unknown:
+        raise InputError(
+            f"the account of {', '.join(unknown)} on {gateway.url} is not known: nobody could tell whose an answer is",
+            hint="the account was changed; `annot push` looks for the new one",
+        )
+    total = sum(len(tasks[one.project]) for one in pushed)
+    done = 0
+
+    def more(count: int) -> None:
+        nonlocal done
+        done += count
+        advance(done, total)
+
+    for project in pushed:
+        yield _haul(gateway, project, tasks[project.project], own[project.project], grades, more)
+
+
+def _haul(
+    gateway: Gateway,
+    project: Project,
+    tasks: dict[Asked, int],
+    own: dict[str, Asked],
+    grades: Sequence[int],
+    more: Callable[[int], None],
+) -> Haul:
+    assert project.remote_id is not None
+    assert project.account_id is not None
+    pulled = gateway.pull(project.remote_id, advance=more)
+    if pulled.tasks_in_project == 0 and tasks:
+        raise StudioError(
+            f"project {project.remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
+            hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",
+        )
+    # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
+    ours = {**own, **{pair_key(*asked): asked for asked in tasks}}
+    there = {task.key for task in pulled.tasks}
+    notes = []
+    gone = {pair_key(*asked) for asked in tasks} - there
+    if gone:
+        notes.append(f"{project.assessor}: {len(gone)} task(s) are gone from the server; `annot push` sends them again")
+    strangers = sum(task.key not in ours for task in pulled.tasks)
+    if strangers:
+        notes.append(f"{project.assessor}: {strangers} task(s) of the project are not ours; they are passed over")
+    found = [
+        Found(ours[task.key], reading)
+        for task in pulled.tasks
+        if task.key is not None and task.key in ours
+        for reading in read_task(task, grades=grades, expected_account=project.account_id)
+    ]
+    return Haul(project, tuple(found), tuple(notes))

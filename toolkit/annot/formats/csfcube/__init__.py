@@ -1,0 +1,175 @@
+"""A CSFCube release folder as one record: papers, queries, pools, double ratings, grades, splits, runs.
+
+Mysore, O'Gorman, McCallum, Zamani: CSFCube, NeurIPS 2021 Datasets and Benchmarks, https://github.com/iesl/CSFCube.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from annot.formats.csfcube.facts import CITED, CsfcubeFacts, facts_of
+from annot.formats.csfcube.files import QueryKey, is_release_file, read_files
+from annot.formats.csfcube.folder import Folder, fit
+from annot.formats.csfcube.pieces import Drawn
+from annot.formats.csfcube.readable import RatedPair
+from annot.formats.faults import Faults, near
+from annot.ordering import ranked
+from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
+
+__all__ = ["CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedRun:
+    """An engine's rankings of the pools, by query id.
+
+    `rankings` have the negated distances as scores and our tie rule. `file_order` is the release's own order: its tie
+    rule, and exact where rounding makes scores equal.
+    """
+
+    tag: str
+    rankings: dict[str, Ranking]
+    file_order: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Everything in a release folder, whole or partial, in our records."""
+
+    facets: tuple[str, ...]
+    papers: tuple[Paper, ...]
+    """In the papers file's order, else by number. A query paper has the cited papers of its pool as citations where
+    the file gives none: those are the ones the release knows of."""
+    queries: tuple[Query, ...]
+    """In the query list's order, else by facet and id."""
+    paper_types: dict[str, str]
+    """By query id, the paper type in the release's own words; empty without a query list."""
+    pools: tuple[Pool, ...]
+    """Without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released pool, from
+    1, with gaps where a candidate was dropped; None where the order is not known. `also` is empty for cited papers,
+    which share one list per pool."""
+    judgements: tuple[Judgement, ...]
+    decisions: tuple[Decision, ...]
+    splits: dict[str, dict[str, tuple[str, ...]]]
+    """By facet (or `all`) and fold: query ids."""
+    runs: tuple[ReleasedRun, ...]
+    facts: CsfcubeFacts
+
+
+def read_release(
+    files: Mapping[str, bytes], *, name: str, facet_labels: Mapping[str, tuple[str, ...]], clean_text: bool
+) -> Release:
+    """The release in `files`: contents by path relative to its folder, with `/`. `name` is the folder in messages.
+
+    Whole or partial: the facets are those with ratings, in `test-pid2anns-csfcube-<facet>.json` or, where that is
+    missing, in `readable_annotations/`. Papers come from `abstracts-csfcube-preds.jsonl`, else from the readable
+    files, and so do pools, then without the order of drawing. What both have is compared: grades, ratings and sources
+    that differ are faults; text and labels that differ are counted, and a query's labels are taken from its readable
+    file, where they were corrected by hand. Query list, splits and runs may be absent.
+
+    `facet_labels`: the sentence labels that make each facet. `clean_text`: clean titles and sentences, as
+    `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1 has grade None.
+    Raises MissingInput when the folder has no ratings, else InputError with every fault, by file and place.
+    """
+    folder = fit(read_files(files, name=name, clean_text=clean_text), name=name)
+    pools = {query: _pool(query, drawn, folder) for query, drawn in folder.pools.items()}
+    return Release(
+        facets=folder.facets,
+        papers=tuple(_with_citations(paper, pools.get(paper.paper_id)) for paper in folder.papers.values()),
+        queries=_queries(folder, facet_labels, name),
+        paper_types={query_id(key): kind for key, kind in folder.paper_types.items()},
+        pools=tuple(pools.values()),
+        judgements=tuple(
+            Judgement(query_id(key), pair.doc_id, assessor, grade)
+            for key, pairs in folder.ratings.items()
+            for pair in pairs
+            for assessor, grade in pair.ratings.items()
+        ),
+        decisions=tuple(_decision(key, pair) for key, pairs in folder.ratings.items() for pair in pairs),
+        splits={
+            facet: {fold: tuple(query_id(key) for key in keys) for fold, keys in folds.items()}
+            for facet, folds in folder.splits.items()
+        },
+        runs=tuple(_run(tag, rows) for tag, rows in folder.runs.items()),
+        facts=facts_of(folder),
+    )
+
+
+def query_id(key: QueryKey) -> str:
+    """`<paper_id>-<facet>`."""
+    return f"{key[0]}-{key[1]}"
+
+
+def _queries(folder: Folder, facet_labels: Mapping[str, tuple[str, ...]], name: str) -> tuple[Query, ...]:
+    faults = Faults(name)
+    for facet in folder.facets:
+        if facet not in facet_labels:
+            faults.add(f"facet {facet!r}: {near(facet, facet_labels)}", place=folder.ratings_from[facet])
+    queries = []
+    for key in folder.ratings:
+        paper = folder.papers[key[0]]
+        labels = facet_labels.get(key[1], ())
+        sentences = tuple(position for position, label in enumerate(paper.labels or ()) if label in labels)
+        if labels and not sentences:
+            faults.add(f"query {key[0]} has no sentence of its facet {key[1]}", place=folder.papers_from)
+        queries.append(Query(query_id(key), key[0], key[1], sentences))
+    faults.raise_if_any()
+    return tuple(queries)
+
+
+def _pool(paper_id: str, candidates: Mapping[int, Drawn], folder: Folder) -> Pool:
+    methods = tuple(dict.fromkeys(candidate.sources[0] for candidate in candidates.values()))
+    entries = tuple(
+        PoolEntry(
+            candidate.doc_id,
+            Draw(candidate.sources[0], None, None, turn if folder.pools_in_order else None),
+            tuple(Draw(method, None, None, None) for method in candidate.sources[1:] if candidate.sources[0] != CITED),
+        )
+        for turn, candidate in candidates.items()
+    )
+    return Pool(
+        paper_id=paper_id,
+        mode="blocks",
+        per_method=_quota(paper_id, folder),
+        ranking_depth=None,
+        seed=None,
+        methods=methods
+        if folder.pools_in_order
+        else tuple(sorted(methods, key=lambda method: (method != CITED, method))),
+        without=(),
+        dry=(),
+        cited_outside=None,
+        entries=entries,
+    )
+
+
+def _quota(paper_id: str, folder: Folder) -> int | None:
+    """What each method drew, dropped candidates included; None when that is not the same for all, or not known."""
+    counts = Counter(folder.draw_order.get(paper_id, ()))
+    quotas = {count for method, count in counts.items() if method != CITED}
+    return quotas.pop() if len(quotas) == 1 else None
+
+
+def _with_citations(paper: Paper, pool: Pool | None) -> Paper:
+    if pool is None or paper.citations:
+        return paper
+    cited = (entry.doc_id for entry in pool.entries if entry.drawn.method == CITED)
+    return replace(paper, citations=tuple(sorted(doc_id for doc_id in cited if doc_id != paper.paper_id)))
+
+
+def _decision(key: QueryKey, pair: RatedPair) -> Decision:
+    agreed = set(pair.ratings.values()) == {pair.grade}
+    return Decision(query_id(key), pair.doc_id, pair.grade, "agreed" if agreed else "adjudicated")
+
+
+def _run(tag: str, rows_by_query: Mapping[QueryKey, tuple[tuple[str, float], ...]]) -> ReleasedRun:
+    return ReleasedRun(
+        tag,
+        {
+            query_id(key): ranked(ScoredDoc(doc_id, -distance) for doc_id, distance in rows)
+            for key, rows in rows_by_query.items()
+        },
+        {query_id(key): tuple(doc_id for doc_id, _ in rows) for key, rows in rows_by_query.items()},
+    )

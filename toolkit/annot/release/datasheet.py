@@ -1,0 +1,53 @@
+"""The datasheet: seven sections after Gebru et al. and the data statement, from the records and people's answers."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+from annot.release.answers import simulation_notice, told
+from annot.release.collection import CollectionFacts
+from annot.release.questions import Answers, answered, questions, unanswered
+from annot.templating import render
+
+TEMPLATE = "datasheet.md.j2"
+PAGE_TEMPLATE = "datasheet.html.j2"
+UNANSWERED = "*Not answered yet.*"
+NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
+
+
+def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: Path | None) -> str:
+    """The datasheet in Markdown; a question that a person must still answer says so.
+
+    overrides: a folder of templates that win over the package's.
+    """
+    records = told(facts)
+    open_ids = {question.id for question in unanswered(answers)}
+    sections = []
+    for title, group in groupby(questions(), key=lambda question: question.section):
+        entries = []
+        for question in group:
+            blocks = list(records.get(question.id, ()))
+            if answered(answers, question.id):
+                blocks.append(answers[question.id].strip())
+            elif question.id in open_ids:
+                blocks.append(UNANSWERED)
+            elif question.kind == "prose":
+                blocks.append(NOT_NEEDED)
+            if blocks:
+                entries.append({"text": question.text, "blocks": blocks})
+        sections.append({"title": title, "entries": entries})
+    values = {"facts": facts, "notice": simulation_notice(facts), "sections": sections, "open": len(open_ids)}
+    return render(TEMPLATE, values, overrides=overrides)
+
+
+def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | None) -> str:
+    """The datasheet as one HTML page that needs nothing else; HTML tags in `markdown` are shown as text."""
+    from markdown import Markdown
+
+    converter = Markdown(extensions=["tables", "sane_lists", "toc"])
+    # What people and papers wrote is text: without these two, HTML in it stays visible instead of being obeyed.
+    converter.preprocessors.deregister("html_block")
+    converter.inlinePatterns.deregister("html")
+    body = converter.convert(markdown)
+    return render(PAGE_TEMPLATE, {"facts": facts, "body": body}, overrides=overrides)

@@ -1,0 +1,1 @@
+"""Statistics shared by the rooms: intervals, resampling, tests, seeding."""

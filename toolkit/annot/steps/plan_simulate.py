@@ -1,0 +1,232 @@
+"""What a design will take and show, from the pilot in the store: hours, cost, and how sure its agreement will be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from annot.agreement import COEFFICIENTS, TITLES, Bootstrap, to_json
+from annot.agreement.joint import JointGrades, joint_grades, units_of
+from annot.agreement.joint import coefficient as coefficient_of
+from annot.agreement.joint import interval as interval_of
+from annot.agreement.missing import IN_WORDS
+from annot.agreement.ratings import ratings_of
+from annot.errors import MissingInput
+from annot.forecast import (
+    ALL,
+    Design,
+    DesignForecast,
+    Estimate,
+    Range,
+    Rules,
+    Together,
+    Unknown,
+    pool_size,
+    simulate_design,
+)
+from annot.names import check_name
+from annot.planning import FEWEST_FOR_REPEATS
+from annot.pooling import CITED
+from annot.steps.agreement import with_what_was_asked
+from annot.store import people, pools
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.forecasting import estimate, figure, rules_of, settled_of
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
+
+RESAMPLES = 500
+"""Of each simulated study: the width is a mean over all of them, so more would cost time and tell no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What the forecast was learnt from."""
+
+    queries: int
+    pairs: int
+    """Judged by as many as the design asks."""
+    chosen: int
+    """Of these, judged by more: as many were drawn."""
+    judgements: int
+    with_time: int
+    assessors: int
+    settled_with_time: int
+    cited: float
+    """Documents of a pool that came in as cited, on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The forecast of a design with the pilot behind it."""
+
+    per_method: int
+    methods: tuple[str, ...]
+    coefficient: str
+    missing: str
+    """The policy for missing judgements, by name."""
+    repeats: float
+    """The share of repeats that was asked for; the design has none where queries are too small for it."""
+    currency: str
+    pilot: Pilot
+    forecast: DesignForecast
+
+
+def simulate(
+    ws: Workspace,
+    *,
+    queries: int | None,
+    per_method: int | None,
+    assessors: int | None,
+    per_pair: int | None,
+    repeats: float | None,
+    hourly_rate: float | None,
+    dispute_seconds: float | None,
+    coefficient: str,
+    seed: int | None,
+) -> Simulated:
+    """Play the design through many times with what the study in the store has shown so far.
+
+    What is None is taken as the study has it: its number of queries and assessors, the rest from annot.toml. Raises
+    MissingInput when no pair was judged by two people yet.
+    """
+    check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
+    settings = ws.settings
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        known = read_queries(session)
+        everyone = [one for one in people.read_assessors(session) if not one.adjudicator]
+        drawn = pools.read_pools(session)
+        outcome = outcome_of(session)
+    given = [one for one in outcome.judgements if not one.flags and one.grade is not None]
+    answered = ratings_of(with_what_was_asked(outcome), (), {one.query_id: one.facet for one in known})
+    team = settings.judging.per_pair if per_pair is None else per_pair
+    rules = rules_of(settings, hourly_rate)
+    rules = rules if seed is None else replace(rules, seed=seed)
+    joint = joint_grades(answered, per_pair=team, seed=rules.seed)
+    if joint.most < min(team, 2):
+        raise MissingInput(
+            "no pilot: no pair was judged by two people yet", hint="let two assessors judge a few queries, and pull"
+        )
+    methods = tuple(one for one in settings.pool.methods if one != CITED and one not in settings.pool.without)
+    cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
+    mean_cited = float(np.mean(cited)) if cited else 0.0
+    quota = settings.pool.per_method if per_method is None else per_method
+    n_documents = pool_size(methods=len(methods), per_method=quota, cited=round(mean_cited))
+    n_assessors = len(everyone) if assessors is None else assessors
+    share = settings.judging.repeats if repeats is None else repeats
+    settled = settled_of(outcome)
+    found = simulate_design(
+        Design(
+            queries=len(known) if queries is None else queries,
+            pool_size=n_documents,
+            per_pair=team,
+            assessors=n_assessors,
+            repeats=share if _are_repeated(settings.judging.assignment, n_documents, team, n_assessors) else 0.0,
+        ),
+        pilot=given,
+        together=_together(joint, team, coefficient, ws, rules),
+        settled=settled,
+        dispute_seconds=settings.forecast.dispute_seconds if dispute_seconds is None else dispute_seconds,
+        simulations=settings.forecast.simulations,
+        rules=rules,
+    )
+    pilot = Pilot(
+        queries=len(joint.tables),
+        pairs=int(joint.tables.sum()),
+        chosen=joint.chosen,
+        judgements=len(given),
+        with_time=sum(one.lead_time is not None and one.lead_time > 0 for one in given),
+        assessors=len({one.assessor for one in given}),
+        settled_with_time=sum(one.lead_time is not None and one.lead_time > 0 for one in settled),
+        cited=mean_cited,
+    )
+    return Simulated(
+        quota, methods, coefficient, settings.judging.missing, share, settings.forecast.currency, pilot, found
+    )
+
+
+def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Unknown:
+    if not len(joint.tables):
+        return Unknown(f"no pair of the pilot was judged by {team}, the most are {joint.most}")
+    grades = ws.settings.scale.grades
+    units = units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
+    return Together(
+        query_ids=joint.query_ids,
+        tables=joint.tables,
+        disputed=joint.disputed,
+        coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
+        interval=lambda tables, key: interval_of(
+            tables, units, grades, name=coefficient, plan=Bootstrap(RESAMPLES, rules.level, key)
+        ),
+    )
+
+
+def _are_repeated(assignment: str, documents: int, team: int, assessors: int) -> bool:
+    """Whether an assessor has enough pairs of a query for `annot plan` to ask some again."""
+    each = documents if assignment == "per-query" else documents * team / max(1, assessors)
+    return each >= FEWEST_FOR_REPEATS
+
+
+def as_data(found: Simulated) -> Any:
+    """The forecast as JSON can carry it; what has no value is `{"undefined": reason}`."""
+    return to_json(found)
+
+
+def describe(found: Simulated) -> str:
+    """The forecast in words."""
+    one, pilot = found.forecast, found.pilot
+    design = one.design
+    cited = f" and {round(pilot.cited)} cited" if round(pilot.cited) else ""
+    again = ""
+    if found.repeats:
+        again = f", and {100 * design.repeats:.3g}% of them again" if design.repeats else ", none of them again"
+    rows = [
+        ["queries", str(design.queries)],
+        ["documents a query", f"{design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
+        ["judgements", f"{one.judgements:,} ({one.pairs:,} pairs, {_people(design.per_pair)} each{again})"],
+        ["hours of judging", estimate(one.hours_judging, "")],
+        ["  of each assessor", f"{figure(one.hours_per_assessor)} ({_people(design.assessors)})"],
+        ["disputes, % of pairs", estimate(_percent(one.disputed), "")],
+        ["hours of settling them", estimate(one.hours_adjudicating, "")],
+        ["hours in all", _priced(estimate(one.hours, ""), one)],
+        [f"cost, {found.currency}", _priced(estimate(one.cost, "", digits=0), one)],
+        [TITLES[found.coefficient], estimate(one.coefficient, "", digits=3)],
+        ["  width of its interval", estimate(one.width, "", digits=3)],
+    ]
+    width = max(len(row[0]) for row in rows)
+    return "\n\n".join(["\n".join(_head(found)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)])
+
+
+def _head(found: Simulated) -> Iterator[str]:
+    one, pilot = found.forecast, found.pilot
+    yield (
+        f"from a pilot of {pilot.pairs} pairs judged by {one.design.per_pair} on {pilot.queries} queries, "
+        f"{pilot.with_time} of {pilot.judgements} judgements with a time; {one.simulated} simulated studies"
+        + (f", {one.undefined} of them without a value" if one.undefined else "")
+    )
+    if pilot.chosen:
+        yield f"{pilot.chosen} of these pairs were judged by more: {one.design.per_pair} were drawn for each"
+    yield one.covers
+    yield IN_WORDS[found.missing]
+    if found.repeats and not one.design.repeats:
+        yield f"no repeats: an assessor has fewer than {FEWEST_FOR_REPEATS} pairs of a query"
+
+
+def _priced(told: str, one: DesignForecast) -> str:
+    """Where the value is not that of everything, that is said beside it."""
+    known = not isinstance(one.hours.value, Unknown)
+    return f"{told} ({one.priced})" if known and one.priced != ALL else told
+
+
+def _people(n: int) -> str:
+    return f"{n} assessor" if n == 1 else f"{n} assessors"
+
+
+def _percent(share: Estimate) -> Estimate:
+    value, spread = share.value, share.interval
+    if isinstance(spread, Range):
+        spread = Range(100 * spread.low, 100 * spread.high, spread.level)
+    return Estimate(value if isinstance(value, Unknown) else 100 * value, spread)

@@ -1,0 +1,196 @@
+"""Choosing the queries: sampling papers, choosing from the rated sheet, adding by hand, listing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.errors import InputError, MissingInput
+from annot.facets.mapping import known_facet, offered_facets
+from annot.facets.queries import make_query, sentence_numbers
+from annot.names import check_name
+from annot.records import Paper, Query
+from annot.report.text import text_table
+from annot.selection import Choice, PeriodSample, SheetRow, read_sheet, write_sheet
+from annot.selection import choose as choose_evenly
+from annot.selection import sample as draw_sample
+from annot.store import facet_labels, papers
+from annot.store.database import Store, open_store
+from annot.store.queries import put_queries, read_queries
+from annot.study.workspace import Workspace, write_file
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One query as the list shows it; sentences count from 1."""
+
+    query_id: str
+    paper_id: str
+    facet: str
+    year: int | None
+    title: str
+    sentences: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The sheet that was written."""
+
+    path: Path
+    papers: int
+    notes: tuple[str, ...]
+
+
+def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None) -> Sampled:
+    """Draw papers at random from each period and write the sheet; a sheet that stands is never written over."""
+    settings = ws.settings.queries
+    path = ws.root / out if not out.is_absolute() else out
+    if path.exists():
+        raise InputError(f"{path}: stands already, and may be filled in", hint="name another file with --out")
+    drawn = draw_sample(
+        ((paper.paper_id, paper.year) for paper in papers.read_papers(ws.corpus, columns=("year",))),
+        periods=settings.periods,
+        per_period=settings.per_period if per_period is None else per_period,
+        seed=ws.settings.seed if seed is None else seed,
+    )
+    ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
+    found = papers.find_papers(ws.corpus, ids)
+    with open_store(ws.database_url, create=False) as store:
+        labels = _labels(store, ids)
+    rows = [
+        SheetRow(
+            paper_id,
+            found[paper_id].title,
+            found[paper_id].year,
+            period.period,
+            None,
+            None,
+            offered_facets(labels[paper_id], facets=ws.settings.facets),
+            abstract=" ".join(found[paper_id].sentences),
+        )
+        for period in drawn.periods
+        for paper_id in period.paper_ids
+    ]
+    write_file(path, write_sheet(rows))
+    return Sampled(path, len(rows), tuple(_sample_notes(drawn.periods, drawn.undated, drawn.outside)))
+
+
+def choose(
+    ws: Workspace, number: int, *, sheet: Path, two_facet_share: float | None, seed: int | None, dry_run: bool
+) -> Choice:
+    """Choose `number` queries from the filled sheet and remember them beside those that stand."""
+    path = ws.root / sheet if not sheet.is_absolute() else sheet
+    if not path.is_file():
+        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample`, and fill it in")
+    known = set(papers.paper_ids(ws.corpus))
+    rows = read_sheet(path.read_bytes(), name=str(path), facets=tuple(ws.settings.facets), known=known)
+    ids = [row.paper_id for row in rows]
+    with open_store(ws.database_url, create=False) as store:
+        labels = _labels(store, ids)
+        choice = choose_evenly(
+            rows,
+            count=number,
+            min_rating=ws.settings.queries.min_rating,
+            two_facet_share=ws.settings.queries.two_facet_share if two_facet_share is None else two_facet_share,
+            offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
+            facets=tuple(ws.settings.facets),
+            seed=ws.settings.seed if seed is None else seed,
+        )
+        found = papers.find_papers(ws.corpus, [one.paper_id for one in choice.chosen])
+        made = [
+            make_query(found[one.paper_id], labels[one.paper_id], one.facet, facets=ws.settings.facets, sentences=None)
+            for one in choice.chosen
+        ]
+        if not dry_run:
+            with store.begin() as session:
+                put_queries(session, made)
+    return choice
+
+
+def describe_chosen(choice: Choice) -> str:
+    """The queries, and how they are spread over periods, types and facets."""
+    spread = choice.distribution
+    rows = [[one.paper_id, one.facet] for one in choice.chosen]
+    shares = [
+        [kind, share.value, share.chosen, share.available]
+        for kind, group in (("period", spread.by_period), ("type", spread.by_type), ("facet", spread.by_facet))
+        for share in group
+    ]
+    lines = [
+        f"{spread.queries} queries of {spread.papers} papers ({spread.two_facet_papers} with two facets), "
+        f"from {spread.eligible} eligible papers",
+        *(f"  left out: {count} {reason}" for reason, count in spread.left_out),
+    ]
+    return "\n\n".join(
+        [
+            text_table(["paper", "facet"], rows),
+            text_table(["kind", "value", "chosen", "available"], shares),
+            "\n".join(lines),
+        ]
+    )
+
+
+def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:
+    """Add one query: the facet's sentences of the paper, or the chosen ones (`2,3`, counted from 1)."""
+    known_facet(facet, facets=ws.settings.facets)
+    paper = _paper(ws, paper_id)
+    chosen = None if sentences is None else sentence_numbers(sentences)
+    with open_store(ws.database_url, create=False) as store:
+        labels = _labels(store, [paper_id])[paper_id]
+        query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
+        if not dry_run:
+            with store.begin() as session:
+                put_queries(session, [query])
+    return query
+
+
+def listing(ws: Workspace) -> tuple[Listed, ...]:
+    """All queries with the titles of their papers."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        queries = read_queries(session)
+    # A query without sentences came with a file of judgements: its paper need not be here.
+    needed = {query.paper_id for query in queries if query.sentences}
+    there = needed or any(ws.corpus.glob("*.parquet"))
+    found = papers.find_papers(ws.corpus, [query.paper_id for query in queries]) if there and queries else {}
+    absent = sorted(needed - set(found))
+    if absent:
+        raise MissingInput(
+            f"{len(absent)} query paper(s) are not in the corpus",
+            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
+            hint="add them with `annot corpus add`",
+        )
+    return tuple(_listed(query, found.get(query.paper_id)) for query in queries)
+
+
+def _listed(query: Query, paper: Paper | None) -> Listed:
+    places = tuple(place + 1 for place in query.sentences)
+    year, title = (None, "") if paper is None else (paper.year, paper.title)
+    return Listed(query.query_id, query.paper_id, query.facet, year, title, places)
+
+
+def _labels(store: Store, ids: list[str]) -> dict[str, tuple[str, ...]]:
+    with store.read() as session:
+        found = {one.paper_id: one.labels for one in facet_labels.read_labels(session, ids)}
+    absent = [paper_id for paper_id in ids if paper_id not in found]
+    if absent:
+        raise MissingInput(
+            f"{len(absent)} paper(s) have no sentence labels, {absent[0]} among them",
+            hint="label them with `annot facets`",
+        )
+    return found
+
+
+def _paper(ws: Workspace, paper_id: str) -> Paper:
+    found = papers.find_papers(ws.corpus, [paper_id])
+    if paper_id not in found:
+        check_name(paper_id, papers.paper_ids(ws.corpus), what="paper")
+    return found[paper_id]
+
+
+def _sample_notes(periods: tuple[PeriodSample, ...], undated: int, outside: int) -> Iterator[str]:
+    for period in periods:
+        if period.short:
+            yield f"{period.period}: {period.available} papers, {period.wanted} wanted; all of them are in the sheet"
+    if undated or outside:
+        yield f"not drawn from: {undated} papers without a year, {outside} outside the periods"
