@@ -34,7 +34,7 @@ LEVELS = {
     7: ("exchange", "report"),
     8: ("release",),
     9: ("steps",),
-    10: ("demo",),
+    10: ("demo", "library"),
     11: ("cli",),
 }
 PURE_LEVELS = (1, 2, 3, 4)

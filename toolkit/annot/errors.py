@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+SHOWN_IN_PYTHON = 20
+"""Faults that an error shows by itself; `faults` has all."""
+
 
 class AnnotError(Exception):
     """An error with a message for a person, a hint at the remedy, and an exit code."""
@@ -35,6 +38,9 @@ class InputError(AnnotError):
     def __init__(self, message: str, *, faults: Iterable[str] = (), hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.faults = tuple(faults)
+        # Python shows notes below an error that nobody catches; the command line shows the faults itself.
+        for fault in self.faults[:SHOWN_IN_PYTHON]:
+            self.add_note(f"  {fault}")
 
 
 class SettingsError(InputError):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from annot.cli.output import JsonOption, WorkspaceOption, emit, progress, say, table
+from annot.cli.output import CsvOption, JsonOption, WorkspaceOption, emit, progress, say, table
 
 PANEL = "Measure"
 
@@ -42,6 +42,7 @@ def evaluate(
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
     from annot.steps import evaluate as step
@@ -50,7 +51,14 @@ def evaluate(
     evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
     for note in evaluated.notes:
         say(note)
-    emit("evaluate", step.as_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
+    emit(
+        "evaluate",
+        step.as_data(evaluated),
+        step.describe(evaluated, per_query=per_query),
+        as_json=as_json,
+        as_csv=as_csv,
+        table_of="evaluate --per-query" if per_query else "",
+    )
 
 
 def reusability(
@@ -63,6 +71,7 @@ def reusability(
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
     from annot.steps import assessor_effect as step
@@ -74,4 +83,4 @@ def reusability(
         measure_name=measure or step.MEASURE,
         mixtures=mixtures or step.MIXTURES,
     )
-    emit("reusability", step.as_data(found), step.describe(found), as_json=as_json)
+    emit("reusability", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, say, table
 
 PANEL = "Publish"
 
@@ -95,6 +95,7 @@ def trace(
     document: Annotated[str, typer.Argument(help="A document id.")],
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
     from annot.report.traced import describe
@@ -102,4 +103,4 @@ def trace(
     from annot.study.workspace import Workspace
 
     found = step.trace(Workspace.open(workspace), query, document)
-    emit("trace", found, describe(found), as_json=as_json)
+    emit("trace", found, describe(found), as_json=as_json, as_csv=as_csv)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import numbers
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,7 +172,7 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
         query, document = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
         of_query = scored.setdefault(str(row.get("run", UNNAMED)), {}).setdefault(query, {})
         score = row["score"]
-        if isinstance(score, bool) or not isinstance(score, numbers.Real) or not math.isfinite(score):
+        if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
             faults.add(f"score {score!r}, expected a finite number, higher is better", place=label)
         elif document in of_query:
             faults.add(f"document {document!r} is there twice for query {query!r}", place=label)
@@ -196,11 +196,11 @@ def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     first: dict[tuple[str, str, str], str] = {}
     facets: dict[str, str] = {}
     for label, row in _rows(frame, columns):
-        key = tuple(_id(row[field], field, label, faults) for field in LONG[:3])
-        query, document, assessor = key
+        query, document, assessor = (_id(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
         _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
-        if row.get("occasion", 1) != 1 or _is_flagged(row.get("flags")):
+        repeated = (_grade(row.get("occasion"), label, faults) or 1) > 1
+        if repeated or _is_flagged(row.get("flags")):
             continue
         if (query, document, assessor) in found:
             problem = f"{assessor} has a grade for {query} {document} in {first[query, document, assessor]} already"
@@ -217,8 +217,9 @@ def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     faults = Faults(name)
     items, assessors = [str(item) for item in frame.index], [str(column) for column in frame.columns]
     for what, labels in (("item", items), ("assessor", assessors)):
-        for label in sorted({label for label in labels if labels.count(label) > 1} if len(set(labels)) < len(labels) else ()):
-            faults.add(f"{what} {label!r} is there twice, expected once")
+        for label, times in Counter(labels).items():
+            if times > 1:
+                faults.add(f"{what} {label!r} is there {times} times, expected once")
     judgements = [
         Judgement(item, item, assessor, _grade(value, f"item {item}, assessor {assessor}", faults))
         for item, row in zip(items, frame.itertuples(index=False, name=None), strict=True)
@@ -288,18 +289,17 @@ def _rows(frame: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> Iterator
 
 
 def _id(value: Any, field: str, label: str, faults: Faults) -> str:
-    if isinstance(value, str) and value.strip():
-        return value
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return str(value)
+    text = value.strip() if isinstance(value, str) else str(value)
+    if text and isinstance(value, str | int | np.integer) and not isinstance(value, bool):
+        return text
     faults.add(f"{field} {value!r}, expected text or a whole number", place=label)
-    return str(value)
+    return text
 
 
 def _grade(value: Any, label: str, faults: Faults) -> int | None:
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return None
-    if isinstance(value, numbers.Real) and math.isfinite(value) and value == int(value):
+    if isinstance(value, int | float | np.number | np.bool_) and float(value).is_integer():
         return int(value)
     faults.add(f"grade {value!r}, expected a whole number, or nan where there is none", place=label)
     return None
@@ -307,8 +307,9 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
 
 def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
     """Each query has one facet and one paper, whichever row names it."""
-    if of.setdefault(query, str(value)) != str(value):
-        faults.add(f"{field} {value!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
+    text = _id(value, field, label, faults)
+    if of.setdefault(query, text) != text:
+        faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
 
 
 def _is_flagged(flags: Any) -> bool:
