@@ -18,9 +18,9 @@ from annot.diagnosis import (
     severities,
     to_json,
 )
-from annot.diagnosis.results import mean_by_queries, share
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
+from annot.stats.clustered import mean_by_queries, share
 from csfcube_grades import csfcube_panel
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix

@@ -80,7 +80,7 @@ def show_guidelines(
     as_json: JsonOption = False,
 ) -> None:
     """What assessors read of a facet, or the configuration of the screen they judge on; both checked."""
-    from annot.steps import guidelines as step
+    from annot.study import guidelines as step
     from annot.study.workspace import Workspace
 
     ws = Workspace.open(workspace)
@@ -267,15 +267,17 @@ def watch(
     from annot.report.watched import describe
     from annot.steps import pull as pulling
     from annot.steps import watch as step
+    from annot.study.progress import Look
     from annot.study.workspace import Workspace
 
     ws = Workspace.open(workspace)
 
-    def pull() -> pulling.Pulled:
+    def pull() -> tuple[int, tuple[str, ...]]:
         with progress("reading judgements") as advance:
-            return pulling.pull(ws, url=url, api_key=api_key, advance=advance)
+            pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
+        return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
 
-    def show(seen: step.Look) -> None:
+    def show(seen: Look) -> None:
         if not (as_json or once) and sys.stdout.isatty():
             typer.echo(CLEAR, nl=False)
         emit("watch", step.as_data(seen), describe(seen, all_queries=all_queries), as_json=as_json)

@@ -46,6 +46,7 @@ def evaluate(
 ) -> None:
     """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
     from annot.steps import evaluate as step
+    from annot.study.results import evaluation_data
     from annot.study.workspace import Workspace
 
     evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
@@ -53,7 +54,7 @@ def evaluate(
         say(note)
     emit(
         "evaluate",
-        step.as_data(evaluated),
+        evaluation_data(evaluated),
         step.describe(evaluated, per_query=per_query),
         as_json=as_json,
         as_csv=as_csv,
@@ -75,12 +76,13 @@ def reusability(
 ) -> None:
     """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
     from annot.steps import assessor_effect as step
+    from annot.study.measured import CONVENTION, MEASURE, MIXTURES
     from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),
-        dialect=dialect or step.DIALECT,
-        measure_name=measure or step.MEASURE,
-        mixtures=mixtures or step.MIXTURES,
+        dialect=dialect or CONVENTION,
+        measure_name=measure or MEASURE,
+        mixtures=mixtures or MIXTURES,
     )
     emit("reusability", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)

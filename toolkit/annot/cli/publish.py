@@ -31,12 +31,13 @@ def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> 
 
 def datasheet(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
+    from annot.release.answer_sheet import describe_open
     from annot.steps import datasheet as step
     from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace))
     if written.unanswered:
-        say(step.describe_missing(written.unanswered))
+        say(describe_open(written.unanswered))
         say(f"{len(written.unanswered)} question(s) not answered yet: answer them in {written.answers}")
     emit("datasheet", written, f"{written.markdown}\n{written.page}", as_json=as_json)
 

@@ -17,6 +17,7 @@ from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
+from annot.release.answer_sheet import answers_file
 from annot.report.study import group_named
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
@@ -24,7 +25,6 @@ from annot.steps import (
     agreement,
     assessor,
     corpus,
-    datasheet,
     evaluate,
     facets,
     plan,
@@ -187,8 +187,8 @@ def _workspace(folder: Path) -> Workspace:
             hint="name another folder: annot demo FOLDER",
         )
     init(folder, name=None, dry_run=False)
-    if not datasheet.answers_file(ws).exists():
-        write_file(datasheet.answers_file(ws), packaged.datasheet_text())
+    if not answers_file(ws).exists():
+        write_file(answers_file(ws), packaged.datasheet_text())
     return ws
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.panel import Panel, partners
-from annot.diagnosis.results import (
+from annot.errors import UndefinedStatistic
+from annot.stats.clustered import (
     Estimate,
-    Interval,
     Share,
     clustered_interval,
     jackknife_interval,
@@ -20,7 +20,7 @@ from annot.diagnosis.results import (
     no_share,
     share,
 )
-from annot.errors import UndefinedStatistic
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]

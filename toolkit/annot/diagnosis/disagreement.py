@@ -16,7 +16,8 @@ from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardes
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
 from annot.diagnosis.parts import PairDiagnosis, covariance, mix_of_queries, pair_diagnoses
-from annot.diagnosis.results import Estimate, Interval
+from annot.stats.clustered import Estimate
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]

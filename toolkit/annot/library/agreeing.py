@@ -10,17 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annot.agreement import COEFFICIENTS, Bootstrap, agreement_table, to_json
-from annot.agreement.bootstrap import of_pooled, resample
+from annot.agreement import COEFFICIENTS, agreement_table
 from annot.agreement.contingency import Counts, count
 from annot.agreement.missing import POLICIES
 from annot.agreement.per_query import value_between
+from annot.agreement.pooled import of_pooled, resample
 from annot.errors import InputError
 from annot.library import tidy
 from annot.library.given import GivenRatings, qrels_in, ratings_in, scale_of
 from annot.names import check_name
 from annot.records import Decision, Judgement
 from annot.settings import Settings
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.undefined import to_json
 
 LEVELS = ("ordinal", "nominal", "interval")
 MOST_ITEMS = 10_000

@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from annot.agreement import Bootstrap
 from annot.evaluation.evaluated import of_runs
 from annot.evaluation.measures import DIALECTS
 from annot.library import tidy
 from annot.library.given import qrels_in, runs_in
 from annot.names import check_name
 from annot.settings import Settings
-from annot.steps.evaluate import as_data
+from annot.stats.bootstrap import Bootstrap
+from annot.study.results import evaluation_data
 
 _DEFAULT = Settings()
 
@@ -199,5 +199,5 @@ def evaluate(
         relevant_from=relevant_from,
         bootstrap=Bootstrap(resamples, level, seed),
     )
-    data = as_data(evaluated)
+    data = evaluation_data(evaluated)
     return MeasuredRuns(relevant_from, evaluated.notes, tidy.evaluation(data), tidy.evaluation_by_query(data))

@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from annot.agreement import to_json
 from annot.library import tidy
-from annot.records import Pool, Query
-from annot.steps.agreement import table_of
-from annot.store.database import open_store
-from annot.store.pools import read_pools
-from annot.store.queries import read_queries
-from annot.study.outcome import Outcome, outcome_of
+from annot.stats.undefined import to_json
+from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 
@@ -31,10 +26,7 @@ class OpenStudy:
     """
 
     path: Path
-    _workspace: Workspace = field(repr=False)
-    _outcome: Outcome = field(repr=False)
-    _queries: tuple[Query, ...] = field(repr=False)
-    _pools: dict[str, Pool] = field(repr=False)
+    _snapshot: Snapshot = field(repr=False)
 
     @cached_property
     def judgements(self) -> pd.DataFrame:
@@ -44,10 +36,10 @@ class OpenStudy:
         count; ``grade`` is empty where none was given. `annot.measure_agreement` takes this table as it is.
         """
         columns = ["query_id", "facet", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment", "flags"]
-        facets = self._facets()
+        facets = self._snapshot.facets
         rows = [
             {**asdict(one), "facet": facets[one.query_id], "flags": "; ".join(one.flags)}
-            for one in self._outcome.everything
+            for one in self._snapshot.outcome.everything
         ]
         frame = pd.DataFrame(rows, columns=[*columns, "revision", "judged_at", "lead_time"])
         return frame.astype({"grade": "Int64"})
@@ -59,7 +51,7 @@ class OpenStudy:
         A pair that is not settled has no row: unjudged is not 0. `annot.evaluate` takes this table as it is.
         """
         columns = ["query_id", "facet", "query_paper", "doc_id", "relevance", "origin", "adjudicator", "reason"]
-        facets, papers = self._facets(), {query.query_id: query.paper_id for query in self._queries}
+        facets, papers = self._snapshot.facets, {query.query_id: query.paper_id for query in self._snapshot.queries}
         rows = [
             {
                 **asdict(one),
@@ -67,7 +59,7 @@ class OpenStudy:
                 "facet": facets[one.query_id],
                 "query_paper": papers[one.query_id],
             }
-            for one in self._outcome.decisions
+            for one in self._snapshot.outcome.decisions
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -77,7 +69,7 @@ class OpenStudy:
 
         All facets of a query paper share its pool.
         """
-        frames = [tidy.pool(to_json(pool)) for pool in self._pools.values()]
+        frames = [tidy.pool(to_json(pool)) for pool in self._snapshot.pools.values()]
         columns = ["query_paper", "doc_id", "turn", "method", "rank", "score", "also_had_by"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
@@ -87,12 +79,9 @@ class OpenStudy:
 
         Pairs that not all of their assessors have judged yet are left out. Raises MissingInput when nothing is judged.
         """
-        policy = self._workspace.settings.judging.missing
-        table = table_of(self._workspace, self._outcome, self._facets(), missing=policy, binarised_at=None)
-        return tidy.agreement(to_json(table))
+        from annot.study.measured import agreement_of
 
-    def _facets(self) -> dict[str, str]:
-        return {query.query_id: query.facet for query in self._queries}
+        return tidy.agreement(to_json(agreement_of(self._snapshot)))
 
 
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
@@ -127,5 +116,4 @@ def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     1    q1-method     d1       a2      2
     """
     workspace = Workspace.open(Path(path))
-    with open_store(workspace.database_url, create=False) as store, store.read() as session:
-        return OpenStudy(workspace.root, workspace, outcome_of(session), read_queries(session), read_pools(session))
+    return OpenStudy(workspace.root, read_snapshot(workspace))

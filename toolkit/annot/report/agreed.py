@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from annot.agreement import (
+    HEADLINE,
     PERCENTAGES,
     AgreementTable,
     GroupAgreement,
@@ -17,8 +18,6 @@ from annot.agreement import (
     Value,
 )
 
-HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
-"""The coefficients of CSFCube's Table 2, in its order."""
 STAGES: tuple[Literal["before", "after"], ...] = ("before", "after")
 
 KEY = "In parentheses: queries in which it has a value, of all queries; then the pairs with two or more grades in them."

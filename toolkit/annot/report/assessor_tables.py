@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from annot.diagnosis import AgainstFinal, HardPair, PairDiagnosis, Undefined
+from annot.diagnosis.overview import Diagnosed
 from annot.report.assessor_cells import NONE, estimate, figure, fixed, number, percent, share
-from annot.report.diagnosed import Diagnosed
 from annot.report.document import Table, rows_of
 
 COMMAND = "annot agreement assessors"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annot.diagnosis import Drift, Run, Undefined, Value
+from annot.diagnosis.overview import Looked
 from annot.report.assessor_cells import figure, fixed, number, p_value, share
 from annot.report.assessor_tables import COMMAND
-from annot.report.diagnosed import Looked
 from annot.report.document import Table, rows_of
 
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}

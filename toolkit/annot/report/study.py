@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from annot.agreement import AgreementTable, Bootstrap, GroupAgreement, Undefined
 from annot.assessor_effect import DoesItMatter
+from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
-from annot.report.diagnosed import Looked
 from annot.settings import Settings
 
 

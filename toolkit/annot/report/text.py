@@ -26,6 +26,11 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     return "\n".join([line(headings), line(["-" * width for width in widths]), *(line(row) for row in cells)])
 
 
+def share_done(part: int, whole: int) -> str:
+    """Whole percent, rounded down: only what is finished is at 100%."""
+    return f"{100 * part // whole}%" if whole else "-"
+
+
 def without_minus_zero(text: str) -> str:
     """`text` with every figure that was rounded to minus nothing as plain nothing.
 

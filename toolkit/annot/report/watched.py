@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annot.agreement import PERCENTAGES, TITLES, Interval, Undefined, Value
-from annot.agreement.results import Intervals
 from annot.forecast import Unknown
-from annot.report.text import text_table
-from annot.steps.status import share_done
-from annot.steps.watch import Look
+from annot.report.text import share_done, text_table
+from annot.stats.intervals import Intervals
 from annot.study.forecasting import date, estimate, figure
+from annot.study.progress import Look
 
 
 def describe(seen: Look, *, all_queries: bool) -> str:

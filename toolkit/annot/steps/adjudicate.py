@@ -14,11 +14,11 @@ from annot.errors import MissingInput
 from annot.exchange import sending
 from annot.exchange.collecting import Collected, Found, collect
 from annot.exchange.connection import connect
+from annot.exchange.material import instructions_of, material_of, places, task_of
 from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import Opinion, adjudicate_task
 from annot.records import Asked, Judgement, Source
-from annot.steps.push import instructions_of, material_of, places, task_of
 from annot.store import adjudications, people, studio
 from annot.store.database import Store, open_store
 from annot.store.studio import Project

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from annot.agreement import COEFFICIENTS, AgreementTable, Bootstrap, agreement_table, to_json
+from annot.agreement import HEADLINE, AgreementTable, to_json
 from annot.agreement.missing import IN_WORDS, POLICIES
-from annot.errors import MissingInput
 from annot.names import check_name
-from annot.records import Judgement
 from annot.report.agreed import (
     EVERY_HEADINGS,
-    HEADLINE,
     KEY,
     every_rows,
     headline_rows,
@@ -25,88 +19,24 @@ from annot.report.agreed import (
 )
 from annot.report.reasons import STATISTICS, lines, reasons
 from annot.report.text import text_table
-from annot.store.database import open_store
-from annot.store.queries import read_queries
-from annot.study.outcome import Outcome, outcome_of
+from annot.study.measured import agreement_of
+from annot.study.results import agreement_file
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
-
-SHOWN = HEADLINE
 
 
 def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
-    """The agreement as `compute` has it; what annot.toml says, on grades as they are, is written too."""
-    table = compute(ws, missing=missing, binarised_at=binarised_at)
-    if table.missing == ws.settings.judging.missing and binarised_at is None:
-        write_file(*file_of(ws, table))
-    return table
-
-
-def file_of(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:
-    """`exports/agreement.json` and what it holds."""
-    return ws.exports / "agreement.json", json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n"
-
-
-def compute(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
     """All coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
-    binarised_at: compare "this grade or higher" instead of grades.
+    binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
+    written to `exports/agreement.json` too.
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
-    outcome, facets = _judged(ws)
-    return table_of(ws, outcome, facets, missing=missing or ws.settings.judging.missing, binarised_at=binarised_at)
-
-
-def at_each_grade(ws: Workspace) -> tuple[AgreementTable, ...]:
-    """The headline coefficients, "this grade or higher" against lower, at each grade but the lowest.
-
-    None on a scale of two grades, which is binary as it is.
-    """
-    outcome, facets = _judged(ws)
-    missing, grades = ws.settings.judging.missing, ws.settings.scale.grades
-    return tuple(
-        table_of(ws, outcome, facets, missing=missing, binarised_at=grade, coefficients=HEADLINE)
-        for grade in (grades[1:] if len(grades) > 2 else ())
-    )
-
-
-def _judged(ws: Workspace) -> tuple[Outcome, dict[str, str]]:
-    """The outcome, and the facet of each query."""
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        return outcome_of(session), {query.query_id: query.facet for query in read_queries(session)}
-
-
-def table_of(
-    ws: Workspace,
-    outcome: Outcome,
-    facets: dict[str, str],
-    *,
-    missing: str,
-    binarised_at: int | None,
-    coefficients: Sequence[str] = tuple(COEFFICIENTS),
-) -> AgreementTable:
-    """The agreement of one state of the study. Raises MissingInput when nothing is judged."""
-    if not outcome.judgements:
-        raise MissingInput(
-            "no judgements",
-            hint="bring them in with `annot pull`, or from a file with `annot import judgements FILE`",
-        )
-    return agreement_table(
-        with_what_was_asked(outcome),
-        outcome.decisions,
-        facets,
-        grades=ws.settings.scale.grades,
-        missing=missing,
-        binarised_at=binarised_at,
-        bootstrap=Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed),
-        coefficients=coefficients,
-    )
-
-
-def with_what_was_asked(outcome: Outcome) -> tuple[Judgement, ...]:
-    """The judgements of the pairs that all planned assessors have answered: a study under way has no missing ones."""
-    incomplete = set(outcome.incomplete)
-    return tuple(one for one in outcome.judgements if (one.query_id, one.doc_id) not in incomplete)
+    table = agreement_of(read_snapshot(ws), missing=missing, binarised_at=binarised_at)
+    if table.missing == ws.settings.judging.missing and binarised_at is None:
+        write_file(*agreement_file(ws, table))
+    return table
 
 
 def as_data(table: AgreementTable) -> Any:

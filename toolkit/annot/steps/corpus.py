@@ -14,9 +14,9 @@ from annot.records import Paper, Source
 from annot.store import papers as parquet
 from annot.store.database import Store, open_store
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.workspace import Workspace, sha256_of, write_manifest
+from annot.study.corpus_facts import write_corpus_manifest
+from annot.study.workspace import Workspace, sha256_of
 
-MANIFEST = "manifest.json"
 """The kind of import under which the store remembers what was read."""
 REPORTED = 10
 """Examples of each kind that are told; all of them are counted."""
@@ -84,14 +84,6 @@ def _remember(store: Store, files: list[Path], tally: Tally) -> None:
         if not any((one.what, one.source_sha256) == (Source.CORPUS, content) for one in read_imports(session)):
             facts = {"read": tally.read, "kept": tally.kept, "rejected": rejected}
             put_import(session, Imported(Source.CORPUS, content, facts))
-
-
-def write_corpus_manifest(ws: Workspace) -> str:
-    """Write the manifest of the corpus as it is now, and return the hash of its content."""
-    digest = parquet.corpus_sha256(ws.corpus)
-    facts = {"papers": parquet.count_papers(ws.corpus), "content_sha256": digest}
-    write_manifest(ws.corpus / MANIFEST, files=sorted(ws.corpus.glob("*.parquet")), inputs={}, facts=facts)
-    return digest
 
 
 def describe(added: Added) -> str:

@@ -11,17 +11,17 @@ import tomlkit
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.formats.csfcube import CsfcubeFacts, Release, is_release_file, read_release
+from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
 from annot.records import Assessor, Assignment, Source
-from annot.steps import qrels as qrels_step
-from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs, splits
 from annot.store.database import open_store
+from annot.study.corpus_facts import write_corpus_manifest
+from annot.study.exports import export_qrels
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 
-ADJUDICATOR = "adjudicator"
 UNKNOWN = "unknown"
 """What the adjudicator saw of the grades: the release does not say."""
 CORPUS_FILE = "csfcube.parquet"
@@ -61,7 +61,9 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
         _write_runs(ws, release)
         if release.decisions:
             # Final grades and runs come together, so that the import can be evaluated as it is.
-            qrels_step.write(ws, partial=True)
+            with open_store(ws.database_url, create=False) as store, store.read() as session:
+                outcome = outcome_of(session)
+            export_qrels(ws, outcome)
         _set_missing_policy(ws.settings_file)
     return imported
 

@@ -17,11 +17,11 @@ from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
 from annot.records import Assignment, Judgement, Source
 from annot.report.text import text_table
-from annot.steps.pull import write_judgements
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
 from annot.store.revisions import Recorded
+from annot.study.exports import export_judgements
 from annot.study.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -104,7 +104,7 @@ def judgements_from(
                 runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
             with store.read() as session:
                 outcome = outcome_of(session)
-            write_judgements(ws, outcome)
+            export_judgements(ws, outcome)
     return _in_figures(given, len(new), recorded)
 
 

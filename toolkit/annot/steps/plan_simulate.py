@@ -30,7 +30,6 @@ from annot.forecast import (
 from annot.names import check_name
 from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
-from annot.steps.agreement import with_what_was_asked
 from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -101,7 +100,7 @@ def simulate(
         drawn = pools.read_pools(session)
         outcome = outcome_of(session)
     given = [one for one in outcome.judgements if not one.flags and one.grade is not None]
-    answered = ratings_of(with_what_was_asked(outcome), (), {one.query_id: one.facet for one in known})
+    answered = ratings_of(outcome.of_answered_pairs, (), {one.query_id: one.facet for one in known})
     team = settings.judging.per_pair if per_pair is None else per_pair
     rules = rules_of(settings, hourly_rate)
     rules = rules if seed is None else replace(rules, seed=seed)

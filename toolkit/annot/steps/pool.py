@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from annot.corpus import normalised_title
 from annot.errors import InputError, MissingInput
+from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import read_run, write_run
 from annot.names import check_name, known_query
 from annot.pooling import CITED, draw, shares
@@ -157,14 +157,6 @@ def headline(pool: Pool) -> str:
     if pool.without:
         lines.append(f"  without {', '.join(pool.without)}")
     return "\n".join(lines)
-
-
-def pool_lines(pool: Pool) -> str:
-    """A pool as JSON lines: how it was drawn, then an entry a line in the order drawn."""
-    head = {key: value for key, value in asdict(pool).items() if key != "entries"}
-    return "".join(
-        json.dumps(record, ensure_ascii=False) + "\n" for record in [head, *(asdict(entry) for entry in pool.entries)]
-    )
 
 
 def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, object]) -> None:

@@ -63,6 +63,14 @@ class Workspace:
         return self.root / "exports" / "runs"
 
     @property
+    def qrels(self) -> Path:
+        return self.root / "exports" / "qrels.txt"
+
+    def run_file(self, tag: str) -> Path:
+        """Where the run of this tag lies."""
+        return self.runs / f"{tag}.run"
+
+    @property
     def cache(self) -> Path:
         """What can be made again: token ids, trained word vectors, a local Label Studio."""
         return self.root / CACHE

@@ -18,7 +18,10 @@ from annot.formats.faults import Faults, near
 from annot.ordering import ranked
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 
-__all__ = ["CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
+ADJUDICATOR = "adjudicator"
+"""Whoever settled the differences: the release names nobody."""
+
+__all__ = ["ADJUDICATOR", "CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
 
 
 @dataclass(frozen=True, slots=True)

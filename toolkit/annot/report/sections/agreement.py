@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from annot.agreement import AgreementTable
+from annot.agreement import HEADLINE, AgreementTable
 from annot.agreement.missing import IN_WORDS
 from annot.report import figures
 from annot.report.agreed import (
     EVERY_HEADINGS,
-    HEADLINE,
     KEY,
     every_rows,
     headline_rows,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from annot.diagnosis import GuidelineGap, Undefined
+from annot.diagnosis.overview import Diagnosed, Looked
 from annot.report import assessor_tables, assessor_times
 from annot.report.assessor_cells import percent, share
-from annot.report.diagnosed import Diagnosed, Looked
 from annot.report.document import Section
 from annot.report.text import sentence
 

@@ -12,8 +12,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, n_judged_twice
-from annot.agreement.results import Interval, Intervals
+from annot.stats.intervals import Interval, Intervals
 from annot.stats.seeding import generator
 from annot.stats.undefined import Undefined
 
@@ -44,9 +43,9 @@ def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> I
     Queries without a value take part in the resampling, so that the interval also shows how often there is none.
     """
     if len(values) < 2:
-        return _too_few(len(values))
+        return too_few(len(values))
     of = QUERY_STATISTICS[statistic]
-    others = values[_all_but_one(len(values))]
+    others = values[all_but_one(len(values))]
     return intervals(
         estimate=float(of(values[None, :])[0]),
         replicates=of(values[draw(len(values), plan=plan, key=key)]),
@@ -58,7 +57,7 @@ def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> I
 def of_ratio(parts: Array, wholes: Array, *, plan: Bootstrap, key: str) -> Intervals:
     """Intervals of sum(parts) / sum(wholes), both of shape (Q,), one a query: a share of all pairs together."""
     if len(parts) < 2:
-        return _too_few(len(parts))
+        return too_few(len(parts))
 
     def of(at: Indices) -> Array:
         whole = wholes[at].sum(axis=1)
@@ -69,58 +68,9 @@ def of_ratio(parts: Array, wholes: Array, *, plan: Bootstrap, key: str) -> Inter
     return intervals(
         estimate=float(of(np.arange(len(parts))[None, :])[0]),
         replicates=of(draw(len(parts), plan=plan, key=key)),
-        left_out=of(_all_but_one(len(parts))),
+        left_out=of(all_but_one(len(parts))),
         level=plan.level,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PooledResamples:
-    """The counts of all queries (first axis 1), of each resample (B), and without each query (Q); computed once."""
-
-    whole: Counts
-    drawn: Counts
-    left_out: Counts
-    n_queries: int
-
-
-def resample(counts: Counts, *, plan: Bootstrap, key: str) -> PooledResamples:
-    """Sum the queries' counts over each resample of the queries.
-
-    counts: first axis Q queries, second axis the comparisons whose mean is taken: one before adjudication, each
-    assessor with the final grade after it.
-    """
-    n_queries = len(counts.agreement)
-    drawn = draw(n_queries, plan=plan, key=key)
-    times = np.stack([np.bincount(row, minlength=n_queries) for row in drawn]).astype(np.float64)
-    return PooledResamples(
-        whole=counts.weighted(np.ones((1, n_queries))),
-        drawn=counts.weighted(times),
-        # Summed anew, not subtracted: a difference would leave rounding dust where there is nothing.
-        left_out=counts.weighted(1 - np.eye(n_queries)),
-        n_queries=n_queries,
-    )
-
-
-def of_pooled(resamples: PooledResamples, grades: Sequence[int], *, name: str, plan: Bootstrap) -> Intervals:
-    """Intervals of the coefficient `name` of all pairs together."""
-    if resamples.n_queries < 2:
-        return _too_few(resamples.n_queries)
-    return intervals(
-        estimate=float(pooled(resamples.whole, grades, name=name)[0]),
-        replicates=pooled(resamples.drawn, grades, name=name),
-        left_out=pooled(resamples.left_out, grades, name=name),
-        level=plan.level,
-    )
-
-
-def pooled(counts: Counts, grades: Sequence[int], *, name: str) -> Array:
-    """The mean over the second axis of `counts`, shape (B,); comparisons without a pair are left out."""
-    there = n_judged_twice(counts) > 0
-    values = np.where(there, COEFFICIENTS_OF_COUNTS[name](counts, grades), 0.0)
-    result = np.full(len(values), np.nan)
-    np.divide(values.sum(axis=1), there.sum(axis=1), out=result, where=there.any(axis=1))
-    return result
 
 
 def intervals(*, estimate: float, replicates: Array, left_out: Array, level: float) -> Intervals:
@@ -192,7 +142,7 @@ def _mean(values: Array) -> Array:
 QUERY_STATISTICS: dict[str, Callable[[Array], Array]] = {"median": _median, "mean": _mean}
 
 
-def _all_but_one(n: int) -> Indices:
+def all_but_one(n: int) -> Indices:
     """Positions of the others, shape (n, n - 1)."""
     return np.array([[at for at in range(n) if at != left] for left in range(n)], dtype=np.int64)
 
@@ -201,5 +151,5 @@ def _both(reason: str, *, in_general: str = "") -> Intervals:
     return Intervals(Undefined(reason, in_general), Undefined(reason, in_general))
 
 
-def _too_few(n_queries: int) -> Intervals:
+def too_few(n_queries: int) -> Intervals:
     return _both(f"{n_queries} query: nothing to resample" if n_queries == 1 else "no query to resample")

@@ -1,4 +1,4 @@
-"""What the diagnosis is made of: values or the reason why there is none, shares, intervals."""
+"""Estimates whose observations come in clusters, as pairs come in queries: intervals over whole clusters."""
 
 from __future__ import annotations
 
@@ -8,19 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval and how it was made."""
-
-    low: float
-    high: float
-    level: float
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
