@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from annot.agreement import COEFFICIENTS
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
+from annot.diagnosis.overview import Asked, Looked, diagnosed
 from annot.records import Assignment, Decision, Judgement
 from annot.report.assessor_cells import fixed, signed
 from annot.report.assessor_tables import MOST_HARD
-from annot.report.diagnosed import Asked, Looked, diagnosed
 from annot.report.document import Section, Table
 from annot.report.sections.assessors import assessors
 
