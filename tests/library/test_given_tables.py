@@ -136,12 +136,30 @@ def test_wrong_judgements_are_refused_with_every_fault(given: Any, expected: lis
         ({"missing": "dropp"}, "missing 'dropp': not known; did you mean 'drop'?"),
         ({"coefficients": ["alpha_ordinl"]}, "coefficient 'alpha_ordinl': not known; did you mean 'alpha_ordinal'?"),
         ({"level": 95}, "level 95: expected a number between 0 and 1"),
-        ({"resamples": -1}, "resamples -1: expected a whole number, 0 or more"),
+        ({"resamples": -1}, "resamples -1: expected a whole number, 1 or more"),
         ({"final": {"q1": {"d1": 9}}}, "q1 d1: the final decision has grade 9, expected one of 0, 1, 2, 3"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], fault: str) -> None:
     assert fault in faults_of(lambda: annot.measure_agreement(FRAME, **options))
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"convention": "beir"}, "convention 'beir': not known; expected one of csfcube, trec"),
+        ({"resamples": 0}, "resamples 0: expected a whole number, 1 or more"),
+        ({"level": 0}, "level 0: expected a number between 0 and 1"),
+    ],
+)
+def test_wrong_options_of_evaluation_are_refused(options: dict[str, Any], fault: str) -> None:
+    assert faults_of(lambda: annot.evaluate(RUN, QRELS_FRAME, **options)) == [fault]
+
+
+def test_wrong_options_of_a_pool_are_refused_together() -> None:
+    found = faults_of(lambda: annot.draw_pool(RUN, per_method=0, mode="blok"))  # type: ignore[arg-type]
+    assert found[0].startswith("mode: found 'blok', expected one of ")
+    assert found[1] == "per_method: found 0, expected at least 1"
 
 
 def test_an_error_that_nobody_catches_shows_its_faults() -> None:

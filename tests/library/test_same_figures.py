@@ -78,6 +78,43 @@ def test_intervals_of_items_are_those_of_whole_queries_of_one_item() -> None:
     assert of_items["high"].item() == pytest.approx(of_queries["high"].iloc[0], abs=0.05)
 
 
+def test_a_grade_that_nobody_gave_counts_in_gwets_coefficient() -> None:
+    """By hand: three of four agree; shares 5/8 and 3/8; pe = 2 (5/8)(3/8) / (q - 1) on a scale of q grades."""
+    grades = [[0, 0], [1, 1], [0, 1], [0, 0]]
+    for scale, chance in (((0, 1), 15 / 32), ((0, 1, 2, 3), 5 / 32)):
+        frame = annot.measure_agreement(grades, scale=scale, coefficients=["ac1"], resamples=0).to_frame()
+        assert frame["value"].item() == pytest.approx((3 / 4 - chance) / (1 - chance))
+
+
+def judgements(seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = [(f"q{q}", f"d{d}", f"a{a}") for q in range(12) for d in range(15) for a in range(2)]
+    frame = pd.DataFrame(rows, columns=["query", "document", "assessor"])
+    truth = np.repeat(rng.integers(0, 4, size=len(rows) // 2), 2)
+    return frame.assign(grade=np.clip(truth + rng.integers(-1, 2, size=len(rows)), 0, 3))
+
+
+def test_binarised_is_the_same_as_grades_that_were_binary() -> None:
+    given = judgements(1)
+    names = ["kappa", "alpha_nominal", "percent"]
+    binarised = annot.measure_agreement(given, binarised_at=2, coefficients=names, resamples=100)
+    binary = annot.measure_agreement(given.assign(grade=given["grade"] >= 2), coefficients=names, resamples=100)
+    assert binarised.scale == binary.scale == (0, 1)
+    frames = [one.to_frame() for one in (binarised, binary)]
+    pd.testing.assert_frame_equal(*(frame[frame["coefficient"].isin(names)] for frame in frames))
+
+
+def test_intervals_follow_level_and_seed_and_nothing_else() -> None:
+    def of_mean(**options: float) -> tuple[float, float]:
+        frame = annot.measure_agreement(judgements(1), coefficients=["kappa"], resamples=200, **options).to_frame()
+        row = frame[(frame["coefficient"] == "kappa") & (frame["statistic"] == "mean")].iloc[0]
+        return row["low"], row["high"]
+
+    usual, narrow = of_mean(), of_mean(level=0.5)
+    assert usual == of_mean(seed=13) != of_mean(seed=14)
+    assert usual[0] < narrow[0] < narrow[1] < usual[1]
+
+
 def qrels_and_run(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     rng = np.random.default_rng(seed)
     qrels = {f"q{at}": {f"d{doc:02}": int(rng.integers(0, 4)) for doc in range(30)} for at in range(6)}
@@ -86,13 +123,14 @@ def qrels_and_run(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[
     return qrels, run
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_measures_are_what_pytrec_eval_says(seed: int) -> None:
-    qrels, run = qrels_and_run(seed)
+@pytest.mark.parametrize("relevant_from", [1, 2, 3])
+def test_measures_are_what_pytrec_eval_says(relevant_from: int) -> None:
+    qrels, run = qrels_and_run(seed=relevant_from)
     names = {"map": "AP", "Rprec": "Rprec", "P_20": "P@20", "recall_20": "R@20"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), relevance_level=2).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), relevance_level=relevant_from).evaluate(run)
     graded = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg"}).evaluate(run)
-    ours = annot.evaluate(run, qrels, convention="trec", resamples=100).per_query()
+    options = {"convention": "trec", "relevant_from": relevant_from, "resamples": 100}
+    ours = annot.evaluate(run, qrels, **options).per_query()
     found = ours.pivot(index="query_id", columns="measure", values="value")
     for query, values in theirs.items():
         assert found.loc[query, list(names.values())].tolist() == pytest.approx([values[name] for name in names])
@@ -145,13 +183,15 @@ def test_evaluation_of_the_tables_of_a_study_gives_the_papers_figures(csfcube_st
     told = annot_done("evaluate", "--json", folder=csfcube_study).data
     chance = [line for line in told["lines"] if (line["run"], line["facet"]) == ("chance", "together")]
     ours = evaluated.to_frame().query("run == 'chance' and facet == 'together'")
+    intervals = [one for line in chance for one in line["intervals"].values()]
+    assert ours["low"].tolist() == [one.get("bca", one)["low"] for one in intervals]
     assert ours["value"].tolist() == [value for line in chance for value in line["values"].values()]
 
 
 def test_a_pool_by_hand() -> None:
-    """d1 is cited; m1 is asked first (or m2), each brings one new document a turn, passing over what is there."""
+    """d1 is cited and first; then turn by turn. q is the query itself, d9 is excluded."""
     rankings = {"m1": {"q": {"d1": 9, "d2": 8, "d3": 7, "q": 6, "d9": 5}}, "m2": {"q": {"d2": 3, "d1": 2, "d4": 1}}}
-    pool = annot.draw_pool(rankings, per_method=2, cited={"q": ["d1"]}, excluded={"q": ["d9"]}, seed=1).to_frame()
+    pool = annot.draw_pool(rankings, per_method=5, cited={"q": ["d1"]}, excluded={"q": ["d9"]}, seed=1).to_frame()
     assert pool["doc_id"].tolist()[0] == "d1"
     assert set(pool["doc_id"]) == {"d1", "d2", "d3", "d4"}
     drawn = pool.set_index("doc_id")

@@ -17,7 +17,7 @@ from annot.agreement.per_query import value_between
 from annot.agreement.pooled import of_pooled, resample
 from annot.errors import InputError
 from annot.library import tidy
-from annot.library.given import GivenRatings, qrels_in, ratings_in, scale_of
+from annot.library.given import GivenRatings, bootstrap_in, qrels_in, ratings_in, scale_of
 from annot.names import check_name
 from annot.records import Decision, Judgement
 from annot.settings import Settings
@@ -90,8 +90,9 @@ def measure_agreement(
     ----------
     ratings : pandas.DataFrame, array or list
         Either a long table, one row a judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
-        (or rows of these four, or dicts), and optionally ``facet``, a group of queries that gets figures of its own.
-        Rows with ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
+        (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
+        groups of queries that get figures of their own. Rows with ``occasion`` 2 (hidden repeats) or with ``flags``,
+        as in annot's own files, do not count.
         Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
         that was asked for and not given.
     final : optional
@@ -147,11 +148,7 @@ def measure_agreement(
     check_name(missing, tuple(POLICIES), what="missing")
     for name in coefficients:
         check_name(name, tuple(COEFFICIENTS), what="coefficient")
-    if not 0 < level < 1:
-        raise InputError(f"level {level}: expected a number between 0 and 1")
-    if resamples < 0:
-        raise InputError(f"resamples {resamples}: expected a whole number, 0 or more")
-    bootstrap = Bootstrap(resamples, level, seed) if resamples else None
+    bootstrap = bootstrap_in(resamples, level, seed) if resamples != 0 else None
     if not found.by_query:
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")

@@ -11,10 +11,9 @@ import pandas as pd
 from annot.evaluation.evaluated import of_runs
 from annot.evaluation.measures import DIALECTS
 from annot.library import tidy
-from annot.library.given import qrels_in, runs_in
+from annot.library.given import bootstrap_in, qrels_in, runs_in
 from annot.names import check_name
 from annot.settings import Settings
-from annot.stats.bootstrap import Bootstrap
 from annot.study.results import evaluation_data
 
 _DEFAULT = Settings()
@@ -197,7 +196,7 @@ def evaluate(
         splits={},
         dialects=tuple(DIALECTS) if convention is None else (convention,),
         relevant_from=relevant_from,
-        bootstrap=Bootstrap(resamples, level, seed),
+        bootstrap=bootstrap_in(resamples, level, seed),
     )
     data = evaluation_data(evaluated)
     return MeasuredRuns(relevant_from, evaluated.notes, tidy.evaluation(data), tidy.evaluation_by_query(data))

@@ -20,6 +20,7 @@ from annot.formats.judgements_file import NAMES
 from annot.formats.trec import read_qrels, read_run
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.stats.bootstrap import Bootstrap
 
 COLUMNS = {
     **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},
@@ -87,6 +88,15 @@ def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tu
     if high - low > WIDEST_SCALE:
         raise InputError(f"ratings: grades from {low} to {high}, expected a scale of at most {WIDEST_SCALE} steps")
     return tuple(range(low, max(high, low + 1) + 1))
+
+
+def bootstrap_in(resamples: int, level: float, seed: int) -> Bootstrap:
+    """How intervals are to be drawn. Raises InputError for a level or a number of resamples that cannot be."""
+    if not 0 < level < 1:
+        raise InputError(f"level {level}: expected a number between 0 and 1")
+    if resamples < 1:
+        raise InputError(f"resamples {resamples}: expected a whole number, 1 or more")
+    return Bootstrap(resamples, level, seed)
 
 
 def qrels_in(given: Any) -> GivenQrels:

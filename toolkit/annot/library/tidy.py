@@ -118,6 +118,12 @@ def figures(data: Mapping[str, Any]) -> pd.DataFrame:
     return _frame(_figure_rows(data))
 
 
+def assessors(data: Mapping[str, Any]) -> pd.DataFrame:
+    """Every figure of the assessors, one by one and two by two, and of the model of their errors."""
+    model = data["diagnosed"]["dawid_skene"]
+    return figures({**data, "dawid_skene": [{name: value for name, value in model.items() if name != "departures"}]})
+
+
 def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each record of a flat list."""
     return _frame({name: _cell(value) for name, value in record.items()} for record in data)
@@ -292,7 +298,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
-    "agreement assessors": figures,
+    "agreement assessors": assessors,
     "assessor list": records,
     "evaluate": evaluation,
     "evaluate --per-query": evaluation_by_query,
@@ -300,7 +306,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool show": pool,
     "qrels": grades,
     "query list": records,
-    "reusability": figures,
+    "reusability": lambda data: figures({**data, "mixtures": [data["mixtures"]]}),
     "status": status,
     "trace": story,
 }
