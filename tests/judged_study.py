@@ -28,6 +28,7 @@ from annot.store.queries import read_queries
 from annot.store.runs import Imported, put_import
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from demo_collection import papers
 
 SEED = 13
 SERVER = "http://studio.judges.example:8080"
@@ -63,7 +64,7 @@ def judged_study(
     source.write_text(packaged.corpus_text(), encoding="utf-8")
     corpus.add(ws, [source], dry_run=False, advance=_quietly)
     with open_store(ws.database_url, create=False) as store:
-        labels = [facet_labels.FacetLabels(one.paper_id, one.labels or (), "carried") for one in packaged.papers()]
+        labels = [facet_labels.FacetLabels(one.paper_id, one.labels or (), "carried") for one in papers()]
         with store.begin() as session:
             facet_labels.replace_labels(session, labels)
         for one in packaged.query_papers()[:query_papers]:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.corpus import Reason, Tally, filter_papers, normalised_title, rejection, same_titles
+from annot.corpus import Reason, Tally, filter_papers, normalised_title, rejection
 from annot.formats.papers import read_papers
 from annot.records import Paper
 from annot.settings import CorpusSettings
@@ -93,7 +93,9 @@ def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> N
 
 
 def test_titles_without_letters_and_digits_are_not_taken_for_the_same() -> None:
-    assert same_titles([paper("p1", "???"), paper("p2", "...")]) == []
+    tally = Tally()
+    list(filter_papers([paper("p1", "???"), paper("p2", "...")], SETTINGS, tally))
+    assert tally.same_title == []
 
 
 def test_filtering_takes_one_paper_at_a_time() -> None:
@@ -171,7 +173,10 @@ def test_pairs_of_one_title_in_the_release_are_found(shared: Path) -> None:
         with_title.setdefault("".join(record["title"].lower().split()), []).append(record["paper_id"])
     pairs = {tuple(ids) for ids in with_title.values() if len(ids) > 1}
     assert len(pairs) == 13
-    found = same_titles(Paper(record["paper_id"], record["title"], ()) for record in records)
+    tally = Tally()
+    for record in records:
+        tally.remember(Paper(record["paper_id"], record["title"], ()))
+    found = tally.same_title
     titles = {record["paper_id"]: record["title"] for record in records}
     assert pairs < set(found)
     assert [titles[one].rstrip(".") == titles[other].rstrip(".") for one, other in set(found) - pairs] == [True]

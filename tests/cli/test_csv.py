@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from annot import evaluate, open_study
+from annot.library import tidy
 from annot.library.tidy import TABLES
 from command_line import annot, annot_done, commands
 from usual import USUAL
@@ -65,14 +67,30 @@ def test_per_query_is_a_table_of_the_queries(study: Callable[[str], Path]) -> No
 
 def test_evaluation_has_the_figures_of_its_json(study: Callable[[str], Path]) -> None:
     folder = study("measured")
-    found = table("evaluate", folder).set_index(["convention", "facet", "run", "measure"])["value"]
-    lines = told("evaluate", folder)["lines"]
+    found = table("evaluate", folder)
+    found = found[found["against"] == ""].set_index(["convention", "facet", "run", "measure"])["value"]
+    data = told("evaluate", folder)
+    lines = [*data["lines"], *data["ceiling"]]
     expected = {
         (line["dialect"], line["facet"], line["run"], measure): value
         for line in lines
         for measure, value in line["values"].items()
     }
     assert found.to_dict() == pytest.approx(expected, rel=1e-5)
+
+
+def test_runs_are_measured_and_compared_in_python_as_by_the_command(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    opened = open_study(folder)
+    runs = sorted((folder / "exports" / "runs").glob("*.run"))
+    measured = evaluate(runs, opened.qrels, judgements=opened.judgements, resamples=100)
+    data = told("evaluate", folder)
+    pd.testing.assert_frame_equal(measured.to_frame(), tidy.evaluation(data))
+    pd.testing.assert_frame_equal(measured.comparisons(), tidy.comparisons(data))
+    assert {"chance", "one assessor"} < set(measured.to_frame()["run"])
+    assert set(measured.comparisons()["facet"]) == {"background", "method", "result", "together"}
+    printed = table("evaluate", folder)
+    assert (printed["against"] != "").sum() == len(measured.comparisons())
 
 
 def test_the_table_of_a_pool_is_the_pool(study: Callable[[str], Path]) -> None:

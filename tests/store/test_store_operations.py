@@ -74,10 +74,9 @@ def test_facet_labels_come_back_and_twice_changes_nothing(store: Store) -> None:
 def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
     corrected = FacetLabels("p1", ("method",), Source.CORRECTED)
     with store.begin() as session:
-        facet_labels.put_labels(
-            session, [FacetLabels("p1", ("other",), PREDICTED), FacetLabels("p0", (), Source.CARRIED)]
-        )
-        assert facet_labels.put_labels(session, [corrected]) == 1
+        given = [FacetLabels("p1", ("other",), PREDICTED), FacetLabels("p0", (), Source.CARRIED)]
+        facet_labels.replace_labels(session, given)
+        assert facet_labels.replace_labels(session, [corrected, given[1]]) == Change(0, 1, 0, 1)
     with store.begin() as session:
         change = facet_labels.replace_labels(
             session, [FacetLabels("p1", ("result",), PREDICTED), FacetLabels("p2", ("result",), PREDICTED)]
@@ -185,14 +184,6 @@ def test_a_pool_of_an_import_may_know_little(study: Store) -> None:
     write_pools(study, bare)
     with study.read() as session:
         assert pools.read_pool(session, "p1") == bare
-
-
-def test_putting_a_pool_leaves_the_others(study: Store) -> None:
-    write_pools(study, pool("p1", "d1"), pool("p2", "d1"))
-    with study.begin() as session:
-        change = pools.put_pools(session, [pool("p2", "d1", "d2"), pool("p3")], rankings_sha256={"p2": "x", "p3": "x"})
-        assert change == Change(1, 1, 0, 0)
-        assert list(pools.read_pools(session)) == ["p1", "p2", "p3"]
 
 
 def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
@@ -371,8 +362,6 @@ def test_runs_and_imports_come_back(store: Store) -> None:
         assert runs.put_runs(session, [first, second]) == Change(2, 0, 0, 0)
         assert runs.put_runs(session, [first, second._replace(sha256="h3")]) == Change(0, 1, 0, 1)
         assert runs.read_runs(session) == (second._replace(sha256="h3"), first)
-        runs.remove_runs(session, ["b"])
-        assert [run.tag for run in runs.read_runs(session)] == ["a"]
         source = runs.Imported("csfcube", "h", {"papers": 3})
         for facts in ({"papers": 3}, {"papers": 4}):
             runs.put_import(session, source._replace(facts=facts))

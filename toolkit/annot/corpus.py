@@ -107,13 +107,5 @@ def normalised_title(title: str) -> str:
     return "".join(char for char in folded if char.isalnum())
 
 
-def same_titles(papers: Iterable[Paper]) -> list[tuple[str, str]]:
-    """Pairs of ids with one normalised title: the first paper that had it, and each later one, as they come."""
-    tally = Tally()
-    for paper in papers:
-        tally.remember(paper)
-    return tally.same_title
-
-
 def _digest(*parts: str) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).digest()

@@ -39,17 +39,24 @@ def run(
 def evaluate(
     files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
     dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure on which runs are compared.", show_default="NDCG%20; nDCG in trec")
+    ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
+    """Print which run is best, which differences hold, and all measures by facet with intervals.
+
+    Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
+    Without files, dialect or measure it also writes exports/evaluation.json.
+    """
     from annot.steps import evaluate as step
     from annot.study.results import evaluation_data
     from annot.study.workspace import Workspace
 
-    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
+    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect, measure=measure)
     for note in evaluated.notes:
         say(note)
     emit(
@@ -63,9 +70,9 @@ def evaluate(
 
 
 def reusability(
-    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="trec")] = None,
+    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="nDCG")
+        str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="NDCG%20")
     ] = None,
     mixtures: Annotated[
         int | None, typer.Option(min=1, help="Random mixtures of the assessors.", show_default="500")

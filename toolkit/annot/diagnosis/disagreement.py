@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.diagnosis.findings import NAMED, ON_EACH_SIDE, Named, NotTested, Selected, select
 from annot.diagnosis.grading import SHARES, Effect, Kind
@@ -19,8 +18,6 @@ from annot.diagnosis.parts import PairDiagnosis, covariance, mix_of_queries, pai
 from annot.stats.clustered import Estimate
 from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

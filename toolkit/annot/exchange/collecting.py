@@ -100,7 +100,7 @@ def _haul(
     assert project.remote_id is not None
     assert project.account_id is not None
     pulled = gateway.pull(project.remote_id, advance=more)
-    if pulled.tasks_in_project == 0 and tasks:
+    if tasks and not pulled.tasks:
         raise StudioError(
             f"project {project.remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
             hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",

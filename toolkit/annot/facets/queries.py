@@ -17,7 +17,7 @@ def make_query(
 
     `labels`: one for each sentence of the paper. `sentences` are numbered as people count, from 1; the record counts
     from 0. Chosen sentences stand as chosen, whatever their labels: a person's choice is Definition 2 (retrieval by
-    sentences), and how a wrong label of a query is put right; `labelled_otherwise` tells which those are.
+    sentences), and how a wrong label of a query is put right.
     Raises InputError for an unknown facet, for a paper without a sentence of the facet, and for sentence numbers that
     are out of range, doubled or none at all.
     """
@@ -39,12 +39,6 @@ def make_query(
     else:
         positions = _chosen(paper, sentences)
     return Query(f"{paper.paper_id}-{facet}", paper.paper_id, facet, positions)
-
-
-def labelled_otherwise(query: Query, labels: Sequence[str], *, facets: Facets) -> tuple[tuple[int, str], ...]:
-    """Number (from 1) and label of each sentence of the query whose label belongs to another facet or to none."""
-    members = facets[query.facet]
-    return tuple((at + 1, labels[at]) for at in query.sentences if labels[at] not in members)
 
 
 def sentence_numbers(text: str) -> tuple[int, ...]:

@@ -57,8 +57,6 @@ class StudioTask(NamedTuple):
     key: str | None
     annotations: int
     """All annotations, cancelled ones included."""
-    updated_at: str
-    """ISO 8601, the server's clock."""
     data: Payload = MappingProxyType({})
     """What the task shows."""
 
@@ -68,16 +66,13 @@ class PulledTask(NamedTuple):
 
     task_id: int
     key: str | None
-    updated_at: str
     annotations: tuple[dict[str, Any], ...]
 
 
 class Pull(NamedTuple):
-    """What one pull brought. `seen_until` is the highest `updated_at` seen; pass it as `since` the next time."""
+    """What one pull brought: every task of the project."""
 
     tasks: tuple[PulledTask, ...]
-    seen_until: str | None
-    tasks_in_project: int
 
     @property
     def annotations(self) -> int:

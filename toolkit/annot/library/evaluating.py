@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from annot.evaluation.evaluated import of_runs
-from annot.evaluation.measures import DIALECTS
+from annot.evaluation.measures import DIALECTS, MEASURES
 from annot.library import tidy
-from annot.library.given import bootstrap_in, qrels_in, runs_in
+from annot.library.given import bootstrap_in, qrels_in, ratings_in, runs_in
 from annot.names import check_name
 from annot.settings import Settings
 from annot.study.results import evaluation_data
@@ -34,19 +34,34 @@ class MeasuredRuns:
     relevant_from: int
     notes: tuple[str, ...]
     _figures: pd.DataFrame = field(repr=False)
+    _comparisons: pd.DataFrame = field(repr=False)
     _by_query: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Every measure as a row of a table, with what chance reaches (run ``"chance"``).
+        """Every measure as a row of a table, with what chance and one assessor reach.
 
         Returns
         -------
         pandas.DataFrame
             One row for each convention, facet, run and measure, with the columns ``convention``, ``facet``
-            (``"together"`` for all queries), ``run``, ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
+            (``"together"`` for all queries), ``run`` (``"chance"`` is the pool in random order, ``"one assessor"`` what
+            the grades of one reach as a ranking), ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
             ``interval`` (``"bca"`` or ``"percentile"``), ``queries`` and ``average`` (over what the mean is taken).
         """
         return self._figures.copy()
+
+    def comparisons(self) -> pd.DataFrame:
+        """Which differences between runs hold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each facet and two runs, with the columns ``convention``, ``facet``, ``run`` (the better one),
+            ``against``, ``measure``, ``value`` (the difference), ``low``, ``high``, ``interval``, ``p_value`` (paired
+            randomisation test, two-sided), ``p_corrected`` (Holm, over the pairs of the facet) and ``holds``; empty for
+            one run.
+        """
+        return self._comparisons.copy()
 
     def per_query(self) -> pd.DataFrame:
         """The measures of each query.
@@ -134,6 +149,8 @@ def evaluate(
     qrels: Any,
     *,
     convention: str | None = None,
+    measure: str | None = None,
+    judgements: Any = None,
     relevant_from: int = _DEFAULT.evaluation.relevant_from,
     level: float = _DEFAULT.agreement.level,
     resamples: int = _DEFAULT.agreement.resamples,
@@ -153,6 +170,11 @@ def evaluate(
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
         By default both, side by side. ``help("annot.evaluation.measures")`` tells where they differ.
+    measure : str, optional
+        The measure on which runs are compared with each other. By default nDCG, in the `csfcube` convention NDCG%20.
+    judgements : optional
+        The judgements behind the final grades, as a long table that `annot.measure_agreement` takes; then the ranking
+        by one assessor's grades is measured too.
     relevant_from : int
         The smallest grade that counts as relevant in binary measures.
     level : float
@@ -187,16 +209,22 @@ def evaluate(
     """
     if convention is not None:
         check_name(convention, tuple(DIALECTS), what="convention")
+    conventions = tuple(DIALECTS) if convention is None else (convention,)
+    if measure is not None:
+        check_name(measure, MEASURES[conventions[0]], what="measure")
     given = qrels_in(qrels)
     evaluated = of_runs(
         runs_in(run, name="run"),
         given.qrels,
+        () if judgements is None else ratings_in(judgements, name="judgements").judgements,
         facets=given.facets,
         papers=given.papers,
         splits={},
-        dialects=tuple(DIALECTS) if convention is None else (convention,),
+        dialects=conventions,
+        measure=measure,
         relevant_from=relevant_from,
         bootstrap=bootstrap_in(resamples, level, seed),
     )
     data = evaluation_data(evaluated)
-    return MeasuredRuns(relevant_from, evaluated.notes, tidy.evaluation(data), tidy.evaluation_by_query(data))
+    tables = tidy.evaluation(data), tidy.comparisons(data), tidy.evaluation_by_query(data)
+    return MeasuredRuns(relevant_from, evaluated.notes, *tables)

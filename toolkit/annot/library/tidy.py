@@ -65,7 +65,7 @@ def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
-    """A row for each convention, facet, run and measure; values are fractions, 0..1."""
+    """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
     return _frame(
         {
             "convention": line["dialect"],
@@ -77,9 +77,31 @@ def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
             "queries": line["queries"],
             "average": line["average"],
         }
-        for line in data["lines"]
+        for line in (*data["lines"], *data["ceiling"])
         for measure, value in line["values"].items()
     )
+
+
+def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each two runs of a facet: how much better the first is, and whether that holds."""
+    return _frame(
+        {
+            "convention": pair["convention"],
+            "facet": pair["facet"],
+            "run": pair["run_a"],
+            "against": pair["run_b"],
+            "measure": pair["measure"],
+            "value": pair["difference"],
+            **_interval(pair["interval"]),
+            **{name: pair[name] for name in ("p_value", "p_corrected", "holds")},
+        }
+        for pair in data["comparison"]["pairs"]
+    )
+
+
+def evaluation_and_comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
+    """The measures, and below them the differences between two runs, which have a name under `against`."""
+    return pd.concat([evaluation(data), comparisons(data)], ignore_index=True)
 
 
 def evaluation_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -300,7 +322,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "agreement --per-query": agreement_by_query,
     "agreement assessors": assessors,
     "assessor list": records,
-    "evaluate": evaluation,
+    "evaluate": evaluation_and_comparisons,
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
     "pool show": pool,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection
 from typing import Any
 
 from annot.diagnosis import to_json
 from annot.diagnosis.overview import Looked
 from annot.names import known_query
-from annot.report.document import Table
-from annot.report.sections.assessors import assessors
-from annot.report.text import text_table
+from annot.report.sections.assessors import tables, told
+from annot.report.text import table_text, wrapped
 from annot.study.measured import assessors_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
-
-WIDTH = 100
 
 
 def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
@@ -35,11 +31,4 @@ def as_data(looked: Looked) -> Any:
 
 def describe(looked: Looked, *, queries: Collection[str]) -> str:
     """What the report's section has, as text. queries: show hard candidates of these only, and all of them."""
-    section = assessors(looked, queries)
-    parts = ["\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in section.paragraphs)]
-    for block in section.blocks:
-        if isinstance(block, Table):
-            notes = [textwrap.fill(note, WIDTH) for note in block.notes]
-            caption = textwrap.fill(block.caption, WIDTH)
-            parts.append("\n".join([caption, "", text_table(block.headings, block.rows), *notes]))
-    return "\n\n".join(parts)
+    return "\n\n".join(["\n".join(map(wrapped, told(looked))), *map(table_text, tables(looked, queries))])

@@ -9,9 +9,8 @@ from annot.assessor_effect import DoesItMatter
 from annot.errors import InputError
 from annot.evaluation.measures import MEASURES
 from annot.names import check_name
-from annot.report.intervals import how_drawn
-from annot.report.sections.mattering import comparison_text, gradings_text, mixtures_text, ranking_rows, tau_rows
-from annot.report.text import text_table
+from annot.report.sections.effect import method, terminal
+from annot.report.text import table_text, wrapped
 from annot.study.exports import exported_qrels
 from annot.study.measured import assessor_effect_of, read_run_files
 from annot.study.results import assessor_effect_file
@@ -41,20 +40,5 @@ def as_data(found: DoesItMatter) -> Any:
 
 
 def describe(found: DoesItMatter) -> str:
-    """The rankings, how they compare, and the mixtures."""
-    settings = found.settings
-    head = (
-        f"{settings.measure} in dialect {settings.dialect}, {len(found.runs)} runs, {len(found.queries)} queries, "
-        f"{found.n_pairs} pairs; significant at p <= {settings.alpha} (paired randomisation, uncorrected)"
-    )
-    return "\n\n".join(
-        [
-            head,
-            gradings_text(),
-            text_table(("grades of", "queries", "pairs", "no grade", "runs, best first"), ranking_rows(found)),
-            f"{comparison_text(found)} {how_drawn(settings.bootstrap, over='queries')}",
-            text_table(("grades of", "against", "tau", "interval", "reversed", "swaps", "queries"), tau_rows(found)),
-            mixtures_text(found),
-            *found.notes,
-        ]
-    )
+    """The rankings, how they compare, and what chance in who judged does to them."""
+    return "\n\n".join([*map(wrapped, method(found)), *map(table_text, terminal(found))])

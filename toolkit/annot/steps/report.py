@@ -120,6 +120,7 @@ def _study(snapshot: Snapshot) -> Study:
         single=_single(outcome),
         adjudicated=len(outcome.adjudications),
         open=len(outcome.open),
+        incomplete=len(outcome.incomplete),
         decisions=outcome.decisions,
         agreement=agreement_of(snapshot),
         binarised=binarised_agreement_of(snapshot),

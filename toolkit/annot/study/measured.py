@@ -11,7 +11,7 @@ from annot.assessor_effect import DoesItMatter, Mattering, does_it_matter
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
 from annot.diagnosis.overview import Asked, Looked, diagnosed
 from annot.errors import InputError, MissingInput
-from annot.evaluation.evaluated import Evaluated, of_runs
+from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.study.outcome import Outcome
@@ -29,10 +29,9 @@ POWER = 0.8
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 
-CONVENTION = "trec"
-MEASURE = "nDCG"
+CONVENTION, MEASURE = next(iter(PRIMARY.items()))
 MIXTURES = 500
-"""What the effect of the assessor is measured on when nothing else is asked."""
+"""What the effect of the assessor is measured on when nothing else is asked: as the runs are compared."""
 EXACT_UP_TO = 20
 """Queries up to which the randomisation test counts every sign flip."""
 SWAP_PERMUTATIONS = 10_000
@@ -154,15 +153,18 @@ def evaluation_of(
     qrels: tuple[Qrel, ...],
     *,
     dialects: tuple[str, ...],
+    measure: str | None = None,
 ) -> Evaluated:
-    """The runs measured on the qrels."""
+    """The runs measured on the qrels, and compared on `measure` in the first of the dialects."""
     return of_runs(
         runs,
         qrels,
+        snapshot.outcome.judgements,
         facets=snapshot.facets,
         papers={query.query_id: query.paper_id for query in snapshot.queries},
         splits=snapshot.splits,
         dialects=dialects,
+        measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         bootstrap=bootstrap_of(snapshot.ws),
     )

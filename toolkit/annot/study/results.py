@@ -8,6 +8,7 @@ from typing import Any
 
 from annot.agreement import AgreementTable
 from annot.assessor_effect import DoesItMatter
+from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
 from annot.stats.undefined import to_json
 from annot.study.workspace import Workspace
@@ -29,11 +30,23 @@ def assessor_effect_file(ws: Workspace, effect: DoesItMatter) -> tuple[Path, str
 
 
 def evaluation_data(evaluated: Evaluated) -> Any:
-    """The lines and the queries' own values, as JSON can carry them."""
+    """The lines, the comparisons and the queries' own values, as JSON can carry them."""
     return {
         "relevant_from": evaluated.relevant_from,
         "intervals": {"over": "query papers", **to_json(evaluated.bootstrap)},
         "lines": to_json(evaluated.lines),
+        "ceiling": to_json(evaluated.ceiling),
+        "comparison": {
+            "convention": evaluated.convention,
+            "measure": evaluated.measure,
+            "test": "two-sided paired randomisation test",
+            "unit": "query paper",
+            "correction": "Holm, over all pairs of runs of a facet",
+            "alpha": ALPHA,
+            "power": POWER,
+            "verdicts": to_json(evaluated.verdicts),
+            "pairs": to_json(evaluated.comparisons),
+        },
         "queries": {
             tag: {
                 dialect: {values.query_id: to_json(values) for values in evaluation.queries}

@@ -26,15 +26,10 @@ __all__ = ["ADJUDICATOR", "CsfcubeFacts", "Release", "ReleasedRun", "is_release_
 
 @dataclass(frozen=True, slots=True)
 class ReleasedRun:
-    """An engine's rankings of the pools, by query id.
-
-    `rankings` have the negated distances as scores and our tie rule. `file_order` is the release's own order: its tie
-    rule, and exact where rounding makes scores equal.
-    """
+    """An engine's rankings of the pools, by query id, with the negated distances as scores."""
 
     tag: str
     rankings: dict[str, Ranking]
-    file_order: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,5 +169,4 @@ def _run(tag: str, rows_by_query: Mapping[QueryKey, tuple[tuple[str, float], ...
             query_id(key): ranked(ScoredDoc(doc_id, -distance) for doc_id, distance in rows)
             for key, rows in rows_by_query.items()
         },
-        {query_id(key): tuple(doc_id for doc_id, _ in rows) for key, rows in rows_by_query.items()},
     )

@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from annot.formats.csfcube.readable import RatedPair
-from annot.formats.faults import Faults
+from annot.formats.faults import Faults, json_problem
+from annot.formats.spreadsheet import unguarded
 
 _RATING_PREFIX = "relevance_ann"
 _QUERY_COLUMNS = ("pid", "facet", "year", "title", "paper type")
@@ -155,7 +156,7 @@ def read_query_list(content: bytes, faults: Faults) -> tuple[ListedQuery, ...]:
         if None in row or None in row.values():
             faults.add(f"expected {len(_QUERY_COLUMNS)} columns", line=rows.line_num)
             continue
-        query = ListedQuery(row["pid"], row["facet"], row["title"], row["paper type"])
+        query = ListedQuery(*(unguarded(row[column]) for column in ("pid", "facet", "title", "paper type")))
         if (query.paper_id, query.facet) in queries:
             faults.add(f"query {query.paper_id} with facet {query.facet} is there twice", line=rows.line_num)
         queries[query.paper_id, query.facet] = query
@@ -188,8 +189,8 @@ def _object(content: bytes, faults: Faults) -> dict[str, Any]:
 
     try:
         value = json.loads(text, object_pairs_hook=unrepeated)
-    except json.JSONDecodeError as error:
-        faults.add(f"not valid JSON: {error.msg} at column {error.colno}", line=error.lineno)
+    except (ValueError, RecursionError) as error:
+        faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
         return {}
     if not isinstance(value, dict):
         faults.add("expected one JSON object")
