@@ -231,12 +231,15 @@ def _decisions(final: Any) -> Iterable[Decision]:
 
 def _matrix(judgements: Sequence[Judgement]) -> npt.NDArray[np.float64]:
     """Shape (assessors, pairs), nan where there is no grade."""
-    assessors = {name: at for at, name in enumerate(sorted({one.assessor for one in judgements}))}
-    pairs = {pair: at for at, pair in enumerate(dict.fromkeys((one.query_id, one.doc_id) for one in judgements))}
+    assessors = {name: at for at, name in enumerate(sorted({judgement.assessor for judgement in judgements}))}
+    pairs = {
+        pair: at
+        for at, pair in enumerate(dict.fromkeys((judgement.query_id, judgement.doc_id) for judgement in judgements))
+    }
     matrix = np.full((len(assessors), len(pairs)), np.nan)
-    for one in judgements:
-        if one.grade is not None:
-            matrix[assessors[one.assessor], pairs[one.query_id, one.doc_id]] = one.grade
+    for judgement in judgements:
+        if judgement.grade is not None:
+            matrix[assessors[judgement.assessor], pairs[judgement.query_id, judgement.doc_id]] = judgement.grade
     return matrix
 
 
@@ -251,7 +254,7 @@ def _of_items(
     """The figures of a matrix of items; their intervals resample items."""
     matrix = _matrix(found.judgements)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
-    assessors = sorted({one.assessor for one in found.judgements})
+    assessors = sorted({judgement.assessor for judgement in found.judgements})
     values = {name: value_between(name, matrix, grades, assessors) for name in coefficients}
     intervals: dict[str, Any] = {}
     if bootstrap is not None and len(assessors) > 1:

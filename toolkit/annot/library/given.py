@@ -81,7 +81,7 @@ def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tu
         if len(grades) < 2 or grades != tuple(range(grades[0], grades[0] + len(grades))):
             raise InputError(f"scale {list(grades)}: expected two or more consecutive whole numbers, lowest first")
         return grades
-    given = {one.grade for one in judgements if one.grade is not None}
+    given = {judgement.grade for judgement in judgements if judgement.grade is not None}
     if not given:
         raise InputError("ratings: no judgement has a grade")
     low, high = min(given), max(given)
@@ -150,8 +150,8 @@ def runs_in(given: Any, *, name: str) -> RunsByTag:
         return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
     if isinstance(given, Sequence):
         found: RunsByTag = {}
-        for place, one in enumerate(given):
-            for tag, rankings in runs_in(one, name=f"{name} no. {place + 1}").items():
+        for place, run in enumerate(given):
+            for tag, rankings in runs_in(run, name=f"{name} no. {place + 1}").items():
                 if tag in found:
                     raise InputError(f"{name}: two runs with the tag {tag!r}", hint="name them: {'tag': run, ...}")
                 found[tag] = rankings
@@ -334,7 +334,7 @@ def _items(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
 
 
 def _without_columns(qrels: tuple[Qrel, ...]) -> GivenQrels:
-    queries = dict.fromkeys(one.query_id for one in qrels)
+    queries = dict.fromkeys(qrel.query_id for qrel in qrels)
     return GivenQrels(qrels, dict.fromkeys(queries, EVERYTHING), {query: query for query in queries})
 
 

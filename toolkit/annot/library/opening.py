@@ -38,8 +38,8 @@ class OpenStudy:
         columns = ["query_id", "facet", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment", "flags"]
         facets = self._snapshot.facets
         rows = [
-            {**asdict(one), "facet": facets[one.query_id], "flags": "; ".join(one.flags)}
-            for one in self._snapshot.outcome.everything
+            {**asdict(judgement), "facet": facets[judgement.query_id], "flags": "; ".join(judgement.flags)}
+            for judgement in self._snapshot.outcome.everything
         ]
         frame = pd.DataFrame(rows, columns=[*columns, "revision", "judged_at", "lead_time"])
         return frame.astype({"grade": "Int64"})
@@ -54,12 +54,12 @@ class OpenStudy:
         facets, papers = self._snapshot.facets, {query.query_id: query.paper_id for query in self._snapshot.queries}
         rows = [
             {
-                **asdict(one),
-                "relevance": one.grade,
-                "facet": facets[one.query_id],
-                "query_paper": papers[one.query_id],
+                **asdict(decision),
+                "relevance": decision.grade,
+                "facet": facets[decision.query_id],
+                "query_paper": papers[decision.query_id],
             }
-            for one in self._snapshot.outcome.decisions
+            for decision in self._snapshot.outcome.decisions
         ]
         return pd.DataFrame(rows, columns=columns)
 

@@ -292,9 +292,9 @@ def _value(value: Any) -> Row:
 
 def _interval(found: Mapping[str, Any] | None) -> Row:
     """The interval that the terminal shows: BCa, else percentile."""
-    for one in ((found or {}).get("bca"), (found or {}).get("percentile"), found):
-        if one is not None and "low" in one:
-            return {"low": one["low"], "high": one["high"], "interval": one["method"]}
+    for interval in ((found or {}).get("bca"), (found or {}).get("percentile"), found):
+        if interval is not None and "low" in interval:
+            return {"low": interval["low"], "high": interval["high"], "interval": interval["method"]}
     return {"low": None, "high": None, "interval": ""}
 
 
