@@ -6,7 +6,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from annot.formats.csfcube.written import Material
+from annot.formats.csfcube import Material
 from annot.release.collection import CollectionFacts
 from annot.release.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
 from annot.release.questions import questions, unanswered

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(qrels)
 
 
-agreement = typer.Typer(help="Agreement; bare: every coefficient per facet.", invoke_without_command=True)
+agreement = typer.Typer(invoke_without_command=True)
 
 
 @agreement.callback()
@@ -44,7 +44,10 @@ def agreement_measure(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Agreement per query and per facet, before and after adjudication."""
+    """Print how far assessors agree, per facet, before and after adjudication, with intervals.
+
+    Also writes every coefficient, per query and per facet, to exports/agreement.json.
+    """
     if hand_down(ctx):
         return
     from annot.steps import agreement as step
@@ -70,7 +73,7 @@ def agreement_assessors(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Assessors against each other and the final grades, their pace, and why they disagree."""
+    """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
     from annot.steps import agreement_assessors as step
     from annot.study.workspace import Workspace
 
@@ -85,7 +88,7 @@ def agreement_assessors(
     )
 
 
-adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)
+adjudicate = typer.Typer(help="Send disagreements to an adjudicator, and fetch the decisions.", no_args_is_help=True)
 
 
 @adjudicate.command("push")
@@ -96,7 +99,7 @@ def adjudicate_push(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Send the pairs in dispute to the adjudicators' projects; safe to repeat."""
+    """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
@@ -114,7 +117,7 @@ def adjudicate_pull(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the decisions back."""
+    """Fetch the adjudicators' decisions from Label Studio and print what is new."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
@@ -128,7 +131,7 @@ def adjudicate_pull(
 def adjudicate_status(
     workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False
 ) -> None:
-    """How many pairs are agreed, in dispute, settled and open."""
+    """Print how many pairs are agreed, disputed, adjudicated and open."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 

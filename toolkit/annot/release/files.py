@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from annot.agreement import AgreementTable, to_json
 from annot.errors import InputError, MissingInput
 from annot.formats.beir import BeirFiles, beir_paths, write_beir
-from annot.formats.csfcube.written import Material, misfits, write_csfcube
+from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
-from annot.formats.judgements import write_decisions, write_judgements
+from annot.formats.judgement_lines import write_decisions, write_judgements
 from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import write_qrels
 from annot.names import file_name

@@ -11,7 +11,7 @@ from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOptio
 
 PANEL = "Pool"
 
-pool = typer.Typer(help="Draw the pools; bare: rank, draw and write.", invoke_without_command=True)
+pool = typer.Typer(invoke_without_command=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +40,7 @@ def pool_build(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Rank the corpus by every method and draw the pool of each query paper."""
+    """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes."""
     if hand_down(ctx):
         return
     from annot.steps import pool as step
@@ -74,7 +74,7 @@ def pool_show(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """The pool of one query: who drew what, at which rank, and who else had it."""
+    """Print the pool of one query: which method drew each document, at which rank, and which others had it."""
     from annot.steps import pool as step
     from annot.study.workspace import Workspace
 
