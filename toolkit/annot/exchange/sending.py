@@ -11,8 +11,8 @@ from sqlmodel import Session
 
 from annot.errors import InputError, StudioError
 from annot.labelstudio.gateway import Gateway, check_predictions
-from annot.labelstudio.leaks import lint_tasks
 from annot.labelstudio.records import ProjectSpec, StudioProject
+from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, studio
