@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.formats.beir import beir_paths, write_beir
-from annot.formats.csfcube.written import Material
-from annot.formats.judgements import write_decisions, write_judgements
+from annot.formats.csfcube import Material
+from annot.formats.judgement_lines import write_decisions, write_judgements
 from annot.release.collection_facts import CollectionFacts
 from annot.release.croissant import Column, TableOf, croissant, release_tables, semantic_version
 from collection_facts import demo_facts

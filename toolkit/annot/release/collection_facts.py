@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from annot import __version__
 from annot.agreement import HEADLINE, AgreementTable, Summary, Undefined
-from annot.corpus import Reason
+from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
 from annot.records import Judgement, Source
@@ -223,7 +223,7 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
     for imported in study.imports:
         if imported.what == Source.CORPUS:
             total.update(imported.facts["rejected"])
-    return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Reason.DUPLICATE_ID))
+    return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
 
 
 def _facets(study: Snapshot) -> Iterator[FacetFacts]:
@@ -312,7 +312,7 @@ def _isolation(study: Snapshot) -> Literal["project", "server", "unknown"]:
 
 
 def _figures(table: AgreementTable) -> Iterator[AgreementFigure]:
-    for group, stage, summaries in summaries_of(table):
+    for group, stage, summaries in summaries_of(table.groups):
         for name in COEFFICIENTS:
             summary = summaries[name]
             value = figure_text(summary, name)

@@ -50,6 +50,8 @@ MEAN = Kind(2, 1)
 GRADES = Kind(2, 2, signed=True)
 """A difference in grades."""
 SECONDS = Kind(1, 1, 0)
+HOURS = Kind(1, 1, 0)
+COST = Kind(2, 2, 0)
 
 
 class Ends(Protocol):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from annot.errors import MissingInput
-from annot.labelstudio.records import Payload
+from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
-from annot.store import adjudications, facet_labels, judgements, people, pools, runs, splits, studio
+from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, splits
 from annot.store.database import open_store
 from annot.store.people import Plan
+from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.store.runs import Imported, StoredRun
-from annot.store.studio import Project
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
 
@@ -93,7 +93,7 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
             task_ids=frozenset(
                 task_id
                 for project in snapshot.projects
-                for task_id in studio.read_tasks(session, project.project).values()
+                for task_id in projects.read_tasks(session, project.project).values()
             ),
             payloads=tuple(payload for payload in payloads if isinstance(payload, dict)),
         )
@@ -120,7 +120,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         outcome=outcome_of(session),
         flagged=tuple(sourced.judgement for sourced in judged if sourced.judgement.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
-        projects=studio.read_projects(session),
+        projects=projects.read_projects(session),
         splits=splits.read_splits(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
