@@ -26,7 +26,7 @@ def run(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Rank the pools by baselines: the query's facet sentences against whole candidate abstracts."""
+    """Write baseline runs: the pools ranked by the query's facet sentences against whole candidate abstracts."""
     from annot.steps import run as step
     from annot.study.workspace import Workspace
 
@@ -72,7 +72,7 @@ def reusability(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
+    """Print whether it matters who judged: the runs ranked by each assessor's grades, final grades, and mixtures."""
     from annot.steps import assessor_effect as step
     from annot.study.measured import CONVENTION, MEASURE, MIXTURES
     from annot.study.workspace import Workspace

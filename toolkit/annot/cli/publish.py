@@ -108,7 +108,7 @@ def trace(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
+    """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
     from annot.report.traced import describe
     from annot.steps import trace as step
     from annot.study.workspace import Workspace

@@ -10,7 +10,7 @@ from typing import Literal
 
 from annot import __version__
 from annot.agreement import HEADLINE, AgreementTable, Interval, Summary, Undefined
-from annot.corpus import Reason
+from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
 from annot.records import Judgement, Source
@@ -77,7 +77,9 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
     total = Counter[str]()
     for one in study.imports:
         if one.what == Source.CORPUS:
-            total.update({name: count for name, count in one.facts["rejected"].items() if name != Reason.DUPLICATE_ID})
+            total.update(
+                {name: count for name, count in one.facts["rejected"].items() if name != Rejection.DUPLICATE_ID}
+            )
     return tuple(sorted(total.items()))
 
 

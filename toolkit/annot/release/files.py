@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from urllib.parse import quote
 
 from annot.agreement import AgreementTable, to_json
 from annot.errors import InputError, MissingInput
 from annot.formats.beir import BeirFiles, beir_paths, write_beir
-from annot.formats.csfcube.written import Material, misfits, write_csfcube
+from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
-from annot.formats.judgements import write_decisions, write_judgements
+from annot.formats.judgement_lines import write_decisions, write_judgements
 from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import write_qrels
+from annot.names import file_name
 from annot.records import Paper, Qrel
 from annot.release.bundle import SUMS_FILE
 from annot.release.card import dataset_card
@@ -62,7 +62,7 @@ def release_files(
         folder=BEIR,
         with_text=with_text,
     )
-    files |= {f"pools/{quote(pool.paper_id, safe='')}.jsonl": _utf8(pool_lines(pool)) for pool in study.pools.values()}
+    files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= _runs(study)
     csfcube, notes = _csfcube(study, corpus, with_text=with_text)
     notes = (*notes, *_runs_left_out(study))

@@ -27,8 +27,6 @@ from annot.study.measured import agreement_of
 from annot.study.snapshot import ServerRecords, Snapshot, read_judged
 from annot.study.workspace import Workspace
 
-SHOWN_FINDINGS = 20
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -151,19 +149,17 @@ def _refuse_without_papers(study: Snapshot, *, with_text: bool) -> None:
     named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
     if absent := sorted(named - there):
-        more = [f"... and {len(absent) - SHOWN_FINDINGS} more"] if len(absent) > SHOWN_FINDINGS else []
         raise InputError(
             f"{len(absent)} paper(s) of queries, pools and judgements are not in the corpus",
-            faults=[*(f"paper {one}: not in the corpus" for one in absent[:SHOWN_FINDINGS]), *more],
+            faults=[f"paper {paper_id}: not in the corpus" for paper_id in absent],
             hint="put them in with `annot corpus add`; its filters leave out short and long abstracts, see [corpus] in "
             "annot.toml",
         )
     silent = [query.query_id for query in study.queries if not query.sentences]
     if with_text and silent:
-        more = [f"... and {len(silent) - SHOWN_FINDINGS} more"] if len(silent) > SHOWN_FINDINGS else []
         raise InputError(
             f"{len(silent)} queries have no sentence: with texts, theirs would be empty",
-            faults=[*(f"query {one}: no sentence of its facet" for one in silent[:SHOWN_FINDINGS]), *more],
+            faults=[f"query {query_id}: no sentence of its facet" for query_id in silent],
             hint="release with --ids-only; or import the judgements into a new workspace after `annot corpus add` and "
             "`annot facets`: sentences are looked up when a query is made",
         )
@@ -201,8 +197,8 @@ def _refuse_leaks(
         place = f"{one.path}:{one.line}" if one.line else f"the name of {one.path}"
         found.append(f"{place}: {one.what}" + (f", {one.shown}" if one.shown else ""))
     if found:
-        more = [f"... and {len(found) - SHOWN_FINDINGS} more"] if len(found) > SHOWN_FINDINGS else []
         raise FindingError(
-            "\n  ".join([f"nothing written: {len(found)} finding(s)", *found[:SHOWN_FINDINGS], *more]),
+            f"nothing written: {len(found)} finding(s)",
+            faults=found,
             hint="change what was found, or say that it is meant to be public with --allow TEXT",
         )

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from annot.errors import MissingInput
-from annot.labelstudio.records import Payload
+from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
-from annot.store import adjudications, facet_labels, judgements, people, pools, runs, splits, studio
+from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, splits
 from annot.store.database import open_store
 from annot.store.people import Plan
+from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.store.runs import Imported, StoredRun
-from annot.store.studio import Project
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
 
@@ -74,7 +74,7 @@ def read_judged(ws: Workspace) -> tuple[Snapshot, ServerRecords]:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
-        task_ids = (studio.read_tasks(session, project.project).values() for project in snapshot.projects)
+        task_ids = (projects.read_tasks(session, project.project).values() for project in snapshot.projects)
         payloads = (
             sourced.payload
             for history in (judgements.read_sourced(session), adjudications.read_sourced(session))
@@ -107,7 +107,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         outcome=outcome_of(session),
         flagged=tuple(sourced.judgement for sourced in judged if sourced.judgement.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
-        projects=studio.read_projects(session),
+        projects=projects.read_projects(session),
         splits=splits.read_splits(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),

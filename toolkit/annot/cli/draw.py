@@ -11,7 +11,7 @@ from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, ha
 
 PANEL = "Pool"
 
-pool = typer.Typer(help="Draw the pools; bare: rank, draw and write.", invoke_without_command=True)
+pool = typer.Typer(invoke_without_command=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -39,7 +39,7 @@ def pool_build(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Rank the corpus by every method and draw the pool of each query paper."""
+    """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes."""
     if hand_down(ctx):
         return
     from annot.steps import pool as step
@@ -72,7 +72,7 @@ def pool_show(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """The pool of one query: who drew what, at which rank, and who else had it."""
+    """Print the pool of one query: which method drew each document, at which rank, and which others had it."""
     from annot.steps import pool as step
     from annot.study.workspace import Workspace
 
