@@ -13,7 +13,7 @@ ERASE = "\r\x1b[K"
 
 
 class Waiting:
-    """While it is entered and stderr is a terminal, silence is broken by a line, `working, 12 s`, that erases itself."""
+    """While it is entered and stderr is a terminal, silence is broken by a line `working, 12 s` that erases itself."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
