@@ -31,7 +31,7 @@ LEVELS = {
     4: ("assessor_effect",),
     5: ("store", "labelstudio"),
     6: ("study",),
-    7: ("exchange", "report"),
+    7: ("exchange", "report", "library"),
     8: ("release",),
     9: ("steps",),
     10: ("demo",),
