@@ -125,10 +125,16 @@ def test_evaluation_of_the_shipped_pools_gives_the_papers_tables(study: Path) ->
 
 
 def test_evaluation_in_text_shows_both_dialects_side_by_side(study: Path) -> None:
-    shown = annot_done("evaluate", folder=study).stdout
-    for (_, facet), figures in SPECTER.items():
-        wanted = [facet, "specter", *(f"{figure:.2f}" for figure in figures)]
-        assert any(line.split()[: len(wanted)] == wanted for line in shown.splitlines())
+    """In as many digits as the interval bears: JSON has them all."""
+    shown = annot_done("evaluate", folder=study).stdout.splitlines()
+    for (convention, facet), figures in SPECTER.items():
+        start = next(at for at, line in enumerate(shown) if line.startswith(f"Measures by convention {convention}"))
+        line = next(line for line in shown[start:] if line.split()[:2] == [facet, "specter"])
+        printed = re.findall(r"([\d.]+) \[", line)
+        assert [float(text) for text in printed] == [
+            pytest.approx(figure, abs=0.5001 if "." not in text else 0.05001)
+            for figure, text in zip(figures, printed, strict=True)
+        ]
 
 
 def test_the_import_needs_no_further_step_and_a_second_one_changes_nothing(study: Path, shared: Path) -> None:
