@@ -9,7 +9,7 @@ from typing import Literal
 from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.missing import IN_WORDS
 from annot.report import figures
-from annot.report.cells import SHARE, Number, coefficient, number
+from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table
 from annot.report.reasons import HEADINGS, STATISTICS, reasons, summaries_of
 from annot.report.study import Study, plain
@@ -226,8 +226,8 @@ def _shown(table: AgreementTable) -> tuple[GroupAgreement, ...]:
 
 
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"]) -> Number:
-    value = summary.pooled.value if statistic == "pooled" else summary.mean
-    return number(value, SHARE, (summary.intervals or {}).get(statistic))
+    value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
+    return number(value, kind, (summary.intervals or {}).get(statistic))
 
 
 def _counts(study: Study) -> dict[str, object]:
