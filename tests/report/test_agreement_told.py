@@ -170,10 +170,8 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
 
 def test_terminal_names_method_level_resamples_and_policy() -> None:
     shown = " ".join(describe(MIXED, per_query=False, every=False).split())
-    assert (
-        "95% bootstrap intervals (BCa; † percentile" in shown
+    assert "95% bootstrap intervals (BCa; † percentile" in shown
     assert "from 200 resamples of whole queries" in shown
-    )
     assert shown.startswith("Missing judgements (drop): ")
     assert "its pair stays with the grades that it has" in shown
 
