@@ -138,12 +138,12 @@ def test_parts_add_up_as_they_are_printed_and_a_minus_is_explained(study: Looked
 
 
 def test_a_fit_that_has_not_converged_is_called_provisional_wherever_it_is_shown(study: Looked) -> None:
-    fitted = replace(study.diagnosed.dawid_skene, converged=False, steps=500)
+    fitted = replace(study.diagnosed.dawid_skene, converged=False)
     section = assessors(replace(study, diagnosed=replace(study.diagnosed, dawid_skene=fitted)))
     told = [*section.paragraphs, *(block.caption for block in section.blocks)]
     of_model = [text for text in told if text.startswith(("Dawid", "Where Dawid"))]
     assert len(of_model) == 3
-    assert all("not converged after 500 steps" in text and "provisional" in text for text in of_model)
+    assert all("not converged after 50,000 steps" in text and "provisional" in text for text in of_model)
     assert not [line for line in assessors(study).paragraphs if "provisional" in line]
 
 

@@ -14,6 +14,7 @@ from annot.evaluation.measures import DIALECTS, MEASURES, Evaluation, by_folds, 
 from annot.evaluation.measures import evaluate as measure
 from annot.records import Qrel, Ranking
 from annot.stats.clusters import of_clusters
+from annot.stats.rounding import rounding
 
 TOGETHER = "together"
 CHANCE = "chance"
@@ -49,6 +50,7 @@ class Evaluated:
     notes: tuple[str, ...]
 
 
+@rounding
 def of_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],

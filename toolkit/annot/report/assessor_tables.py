@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from annot.diagnosis import AgainstFinal, HardPair, PairDiagnosis, Undefined
+from annot.diagnosis import AgainstFinal, HardPair, PairDiagnosis, Undefined, order_of_hard
 from annot.report.assessor_cells import NONE, estimate, figure, fixed, number, percent, share
-from annot.report.diagnosed import Diagnosed
+from annot.report.diagnosed import MAX_STEPS, Diagnosed
 from annot.report.document import Table, rows_of
 
 COMMAND = "annot agreement assessors"
@@ -153,7 +153,7 @@ def hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     if isinstance(found.diagnosis, Undefined):
         return
     told = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
-    told.sort(key=lambda one: (one.probability, one.query_id, one.doc_id))
+    told.sort(key=order_of_hard)
     shown = told if queries else told[:MOST_HARD]
     if not shown:
         return
@@ -176,7 +176,7 @@ def _hard(one: HardPair) -> tuple[object, ...]:
 def model(found: Diagnosed) -> Iterator[Table]:
     """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
     fitted = found.dawid_skene
-    doubt = "" if fitted.converged else f" It has not converged after {fitted.steps} steps: read it as provisional."
+    doubt = "" if fitted.converged else f" It has not converged after {MAX_STEPS:,} steps: read it as provisional."
     yield Table(
         "Dawid and Skene's model: how often, in percent, the assessor gives the column's grade where the model has the "
         f"row's.{doubt}",

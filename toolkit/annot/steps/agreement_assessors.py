@@ -16,6 +16,7 @@ from annot.report.diagnosed import Asked, Looked, diagnosed
 from annot.report.document import Table
 from annot.report.sections.assessors import assessors
 from annot.report.text import text_table
+from annot.stats.rounding import rounding
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -49,6 +50,7 @@ def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
     return of_outcome(ws, outcome, facets, plan=plan, elsewhere=elsewhere)
 
 
+@rounding
 def of_outcome(
     ws: Workspace, outcome: Outcome, facets: dict[str, str], *, plan: Sequence[Assignment], elsewhere: bool
 ) -> Looked:

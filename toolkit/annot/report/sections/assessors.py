@@ -7,7 +7,7 @@ from collections.abc import Collection
 from annot.diagnosis import GuidelineGap, Undefined
 from annot.report import assessor_tables, assessor_times
 from annot.report.assessor_cells import percent, share
-from annot.report.diagnosed import Diagnosed, Looked
+from annot.report.diagnosed import MAX_STEPS, Diagnosed, Looked
 from annot.report.document import Section
 from annot.report.text import sentence
 
@@ -71,7 +71,7 @@ def _model(found: Diagnosed) -> str:
         facets = ", ".join(f"{name} {share(one)}" for name, one in fitted.by_facet.items())
         told = f"it gives the final grade of {share(fitted.same)} of {fitted.same.of} pairs ({facets})"
     if not fitted.converged:
-        told += f"; it has not converged after {fitted.steps} steps, so that all of this is provisional"
+        told += f"; it has not converged after {MAX_STEPS:,} steps, so that all of this is provisional"
     return head + told
 
 
