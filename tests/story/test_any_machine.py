@@ -15,7 +15,7 @@ import pytest
 from judged_study import files_of
 
 TESTS = Path(__file__).resolve().parents[1]
-QUERY_PAPERS = 2
+QUERY_PAPERS = 3
 KERNELS = {"Haswell": "AVX2", "Sandybridge": "AVX", "Nehalem": "SSE42", "Prescott": "SSE3"}
 """What OpenBLAS calls them, and what the processor must have for each."""
 WRITTEN = ("agreement.json", "assessors.json", "evaluation.json", "report.html", "report.md", "report.tex")
