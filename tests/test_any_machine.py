@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from judged_study import files_of
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parent
 QUERY_PAPERS = 3
 KERNELS = {"Haswell": "AVX2", "Sandybridge": "AVX", "Nehalem": "SSE42", "Prescott": "SSE3"}
 """What OpenBLAS calls them, and what the processor must have for each."""
