@@ -33,7 +33,6 @@ from annot.agreement.ratings import ratings_of
 from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design
 from annot.records import Judgement
 from annot.steps import import_csfcube, init
-from annot.steps.agreement import with_what_was_asked
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
@@ -82,7 +81,7 @@ def csfcube(folder: Path) -> JointGrades:
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             outcome = outcome_of(session)
             facets = {query.query_id: query.facet for query in read_queries(session)}
-    return joint_grades(ratings_of(with_what_was_asked(outcome), (), facets), per_pair=2, seed=1)
+    return joint_grades(ratings_of(outcome.of_answered_pairs, (), facets), per_pair=2, seed=1)
 
 
 def planted(rng: np.random.Generator, queries: int) -> np.ndarray:

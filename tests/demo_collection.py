@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterable
+
 from annot.demo.assessors import ADJUDICATOR, CAST
-from annot.demo.packaged import latents, papers, query_papers
+from annot.demo.packaged import corpus_text, latents, query_papers
 from annot.demo.relevance import latent_relevance
-from annot.formats.csfcube.written import Material
-from annot.records import Decision, Draw, Judgement, Pool, PoolEntry, Qrel, Query
+from annot.formats.csfcube import Material
+from annot.formats.paper_lines import read_papers
+from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
 from annot.settings import Settings
 
 FACET_LABELS = Settings().facets
 METHODS = ("abs_tfidf", "title_tfidf")
 POOLED = 20
 SEED = 7
+
+
+def papers() -> tuple[Paper, ...]:
+    """The packaged corpus."""
+    return tuple(read_papers(corpus_text().splitlines(), name="corpus.jsonl", clean_text=False))
+
+
+def common_words(one: Iterable[str], other: Iterable[str]) -> float:
+    """The words of five letters or more that two texts share, 0..1: over the geometric mean of their numbers."""
+    words = [set(re.findall("[a-z]{5,}", " ".join(text).lower())) for text in (one, other)]
+    return len(words[0] & words[1]) / math.sqrt(len(words[0]) * len(words[1])) if all(words) else 0.0
 
 
 def demo_material() -> Material:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from annot.agreement import Bootstrap, Interval, Undefined
 from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line, of_runs
 from annot.records import Qrel, ScoredDoc
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.intervals import Interval
+from annot.stats.undefined import Undefined
 
 FIRST_RELEVANT = {"p1-background": 1, "p1-method": 2, "p2-background": 4, "p2-method": 5, "p3-method": 1}
 """The rank of each query's first relevant document."""
@@ -26,10 +28,12 @@ def evaluated(*query_ids: str) -> Evaluated:
     return of_runs(
         {"in order": run},
         tuple(qrels),
+        (),
         facets={name: name.partition("-")[2] for name in query_ids},
         papers={name: name.partition("-")[0] for name in query_ids},
         splits={},
         dialects=("trec",),
+        measure=None,
         relevant_from=2,
         bootstrap=Bootstrap(resamples=2000, level=0.95, seed=1),
     )

@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 import pytest
 from annot.agreement import Bootstrap, to_json
-from annot.agreement.bootstrap import of_pooled, resample
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts
-from annot.agreement.results import Interval
+from annot.agreement.pooled import of_pooled, resample
 from annot.errors import InputError, UndefinedStatistic
 from annot.forecast import (
     Design,
@@ -31,6 +30,7 @@ from annot.forecast import (
 )
 from annot.forecast.redrawing import redrawn
 from annot.records import Judgement
+from annot.stats.intervals import Interval
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -12,7 +12,14 @@ import ir_measures
 import numpy as np
 import pytest
 from annot.errors import InputError
-from annot.evaluation.measures import DIALECTS, MEASURES, by_folds, chance_floor, evaluate, single_assessor_ceiling
+from annot.evaluation.measures import (
+    DIALECTS,
+    MEASURES,
+    chance_floor,
+    evaluate,
+    mean_over_folds,
+    single_assessor_ceiling,
+)
 from annot.records import Judgement, Qrel, ScoredDoc
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,8 +72,9 @@ def test_specter_on_csfcube(shared: Path, facet: str, dialect: str) -> None:
         for paper_id, ranked in json.loads(pools.read_text(encoding="utf-8")).items()
     }
     evaluation = evaluate(run, qrels, dialect=dialect, relevant_from=2)
-    found = by_folds(evaluation, test=[fold["fold1_test"], fold["fold2_test"]], dev=fold["fold1_dev"])
-    assert tuple(round(100 * value, 2) for value in found.test.values()) == SPECTER[facet, dialect]
+    values = {one.query_id: one.values for one in evaluation.queries}
+    found = mean_over_folds(values, [fold["fold1_test"], fold["fold2_test"]])
+    assert tuple(round(100 * value, 2) for value in found.values()) == SPECTER[facet, dialect]
     missing = {one.query_id: one.missing for one in evaluation.queries if one.missing}
     assert missing == ({"8781666": ("8781666",)} if facet == "background" else {})
 
@@ -249,43 +257,33 @@ def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(dialect: str) -
         assert abs(values.mean() - expected) < 4 * values.std() / math.sqrt(1000), name
 
 
-def test_ceiling_ranks_by_one_assessors_grades() -> None:
-    """The assessor puts d01 (final 0) over d00 (final 3): average precision (1/2 + 2/3) / 2 by hand."""
+def test_ceiling_is_the_mean_over_the_assessors_of_each_query() -> None:
+    """a1 puts d01 (final 0) over d00 (final 3): average precision (1/2 + 2/3) / 2 by hand. a2 is always right."""
     judgements = [
         Judgement("1-method", "d00", "a1", 2),
         Judgement("1-method", "d01", "a1", 3),
         Judgement("1-method", "d02", "a1", 1),
-        Judgement("1-method", "d00", "a2", 3),
+        *(Judgement("1-method", f"d{at:02}", "a2", grade) for at, grade in enumerate((3, 0, 2))),
     ]
-    found = single_assessor_ceiling(judgements, qrels_of(3, 0, 2), assessor="a1", dialect="trec", relevant_from=2)
-    assert found.evaluation.mean["AP"] == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert found.ungraded == 0
+    (found,) = single_assessor_ceiling(judgements, qrels_of(3, 0, 2), dialect="trec", relevant_from=2).values()
+    assert found["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1) / 2)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_assessor_who_is_always_right_reaches_one(dialect: str) -> None:
-    qrels = qrels_of(1, 3, 0, 2, 2)
-    judgements = [Judgement(qrel.query_id, qrel.doc_id, "a1", qrel.relevance) for qrel in qrels]
-    found = single_assessor_ceiling(judgements, qrels, assessor="a1", dialect=dialect, relevant_from=2)
-    assert found.evaluation.mean["AP"] == pytest.approx(1.0)
-
-
-def test_ceiling_covers_the_assessors_queries_and_ranks_what_they_left_out_last() -> None:
-    qrels = [*qrels_of(0, 3, 2), *qrels_of(3, query_id="2-method")]
+def test_ceiling_covers_whole_queries_and_ranks_pairs_without_a_grade_last() -> None:
+    """The flagged answer to 2-method does not count, so that query was not judged completely."""
+    qrels = [*qrels_of(0, 3, 2), *qrels_of(3, 0, query_id="2-method")]
     judgements = [
         Judgement("1-method", "d00", "a1", 0),
         Judgement("1-method", "d01", "a1", None, cannot_judge="language"),
-        Judgement("1-method", "d02", "a1", 3, flags=("foreign-account",)),
+        Judgement("1-method", "d02", "a1", 0),
+        Judgement("1-method", "d02", "a1", 3, revision=2),
+        Judgement("1-method", "d09", "a1", 3),
+        Judgement("2-method", "d00", "a1", 3),
+        Judgement("2-method", "d01", "a1", 3, flags=("foreign-account",)),
     ]
-    found = single_assessor_ceiling(judgements, qrels, assessor="a1", dialect="csfcube", relevant_from=2)
-    assert [one.query_id for one in found.evaluation.queries] == ["1-method"]
-    assert found.ungraded == 2
-    assert found.evaluation.mean["AP"] == pytest.approx((1 / 2 + 2 / 3) / 2)
-
-
-def test_ceiling_of_nobody_is_refused() -> None:
-    with pytest.raises(InputError, match="a9: judged no pair"):
-        single_assessor_ceiling([], qrels_of(3), assessor="a9", dialect="trec", relevant_from=2)
+    found = single_assessor_ceiling(judgements, qrels, dialect="csfcube", relevant_from=2)
+    assert list(found) == ["1-method"]
+    assert found["1-method"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_test_figure_is_the_mean_of_the_fold_means_not_of_the_queries() -> None:
@@ -293,19 +291,6 @@ def test_test_figure_is_the_mean_of_the_fold_means_not_of_the_queries() -> None:
     first_right = {"0-m": ["d00", "d01"], "1-m": ["d01", "d00"], "2-m": ["d01", "d00"]}
     run = {query_id: in_order(order) for query_id, order in first_right.items()}
     evaluation = evaluate(run, qrels, dialect="trec", relevant_from=2)
-    found = by_folds(evaluation, test=[{"0-m"}, {"1-m", "2-m"}], dev={"0-m", "1-m"})
-    assert found.test["AP"] == pytest.approx((1 + 0.5) / 2)
+    values = {one.query_id: one.values for one in evaluation.queries}
+    assert mean_over_folds(values, [{"0-m"}, {"1-m", "2-m"}])["AP"] == pytest.approx((1 + 0.5) / 2)
     assert evaluation.mean["AP"] == pytest.approx(2 / 3)
-    assert found.dev["AP"] == pytest.approx(0.75)
-    assert [fold["AP"] for fold in found.folds] == pytest.approx([1.0, 0.5])
-
-
-def test_folds_that_do_not_fit_are_refused_with_every_fault() -> None:
-    evaluation = evaluate({}, [*qrels_of(3), *qrels_of(3, query_id="2-m")], dialect="trec", relevant_from=2)
-    with pytest.raises(InputError) as caught:
-        by_folds(evaluation, test=[{"1-method", "2-m"}, {"2-m", "7-m"}], dev=set())
-    assert caught.value.faults == (
-        "dev: no query",
-        "fold 2: 7-m was not evaluated",
-        "fold 2: 2-m is in fold 1 too",
-    )

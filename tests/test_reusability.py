@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined, to_json
-from annot.agreement.bootstrap import Bootstrap, draw
 from annot.assessor_effect import DoesItMatter, Mattering, does_it_matter
 from annot.assessor_effect.regrading import CUTOFF as CUTOFF_OF_MANY
 from annot.assessor_effect.regrading import REGRADED, Cell, Graded, mixtures, regraded
@@ -23,6 +22,7 @@ from annot.ranking.methods import Bench, rank_pool
 from annot.ranking.tokens import tokenise
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.report.sections.mattering import ranking_rows
+from annot.stats.bootstrap import Bootstrap, draw
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from annot.agreement.results import Interval
+from annot.stats.intervals import Interval
 from annot.stats.rounding import rounded
 from annot.stats.undefined import Undefined
 

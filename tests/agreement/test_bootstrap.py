@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from annot.agreement.bootstrap import Bootstrap, draw, intervals, of_pooled, of_queries, pooled, resample
 from annot.agreement.coefficients import COEFFICIENTS
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count
-from annot.agreement.results import Interval
+from annot.agreement.pooled import of_pooled, pooled, resample
 from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
+from annot.stats.bootstrap import Bootstrap, draw, intervals, of_queries
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined
 from scipy import stats
 

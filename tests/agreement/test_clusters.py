@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined
-from annot.agreement.bootstrap import Bootstrap, draw
+from annot.stats.bootstrap import Bootstrap, draw
 from annot.stats.clusters import of_clusters
 from scipy import stats
 

@@ -41,10 +41,10 @@ def build(ws: Workspace, *, judged: int) -> None:
         for place, doc_id in enumerate(DOCUMENTS, start=1)
     ]
     with open_store(ws.database_url) as store, store.begin() as session:
-        facet_labels.put_labels(session, [facet_labels.FacetLabels(name, LABELS, "carried") for name in ids])
+        facet_labels.replace_labels(session, [facet_labels.FacetLabels(name, LABELS, "carried") for name in ids])
         queries.put_queries(session, QUERIES)
         drawn = [pool_of(query.paper_id) for query in QUERIES]
-        pools.put_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+        pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
         accounts = [("a1", "ann@example.org"), ("a2", "bob@example.org"), ("j1", "joe@example.org")]
         people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in accounts])
         digest = str(len(plan_lines(plan)))

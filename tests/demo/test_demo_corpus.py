@@ -6,13 +6,15 @@ import itertools
 import json
 import re
 from collections import Counter, defaultdict
+from pathlib import Path
 
-from annot.corpus import Tally, filter_papers, normalised_title
+from annot.corpus_filters import Tally, filter_papers, normalised_title
 from annot.demo import packaged
 from annot.records import LABELS
 from annot.settings import Settings
+from demo_collection import papers
 
-PAPERS = packaged.papers()
+PAPERS = papers()
 BY_ID = {paper.paper_id: paper for paper in PAPERS}
 LATENTS = packaged.latents()
 QUERIES = packaged.query_papers()
@@ -148,6 +150,6 @@ def test_announcements_are_labelled_other() -> None:
 
 
 def test_the_readme_says_that_the_papers_do_not_exist() -> None:
-    text = packaged.readme_text()
+    text = Path(packaged.__file__).with_name("README.md").read_text(encoding="utf-8")
     assert "fictional" in text
     assert "CC0" in text

@@ -8,6 +8,7 @@ from importlib import resources
 import pytest
 from annot.demo import packaged
 from annot.settings import ScaleSettings, Settings
+from demo_collection import papers
 from markdown import markdown
 
 FACETS = tuple(Settings().facets)
@@ -43,12 +44,12 @@ def test_each_grade_has_its_name_and_an_example_of_a_pair(facet: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_stand_word_for_word_in_the_demo_corpus_under_the_facet(page: str) -> None:
-    papers = {paper.paper_id: paper for paper in packaged.papers()}
+    corpus = {paper.paper_id: paper for paper in papers()}
     examples = EXAMPLE.findall(text_of(page))
     assert len(examples) == text_of(page).count("\n> "), "every quotation is an example with its id"
     assert examples
     for _, paper_id, quoted in examples:
-        paper = papers[paper_id]
+        paper = corpus[paper_id]
         rest, used = quoted, []
         for at, sentence in enumerate(paper.sentences):
             if rest.startswith(sentence):

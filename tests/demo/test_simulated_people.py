@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from annot.demo import packaged
 from annot.demo.assessors import ADJUDICATOR, CAST, SimulatedAdjudicator, SimulatedAssessor
-from annot.demo.relevance import JITTER, Latent, latent_relevance, overlap_relevance
+from annot.demo.relevance import JITTER, Latent, latent_relevance
 from annot.errors import InputError
+from demo_collection import common_words, papers
 from hypothesis import given
 from hypothesis import strategies as st
 
-PAPERS = packaged.papers()
+PAPERS = papers()
 LATENTS = packaged.latents()
 REASONS = ("not readable", "not enough context")
 THRESHOLDS = (0.5, 1.5, 2.5)
@@ -40,7 +41,7 @@ def pools() -> dict[str, list[str]]:
     for query in packaged.query_papers():
         own = texts[query.paper_id]
         cited = [doc for paper in PAPERS if paper.paper_id == query.paper_id for doc in paper.citations if doc in texts]
-        near = sorted(set(texts) - {query.paper_id}, key=lambda doc: (-overlap_relevance(own, texts[doc]), doc))
+        near = sorted(set(texts) - {query.paper_id}, key=lambda doc: (-common_words(own, texts[doc]), doc))
         found[query.paper_id] = [*cited, *(doc for doc in near if doc not in cited)][:25]
     return found
 
@@ -108,16 +109,6 @@ def test_an_unknown_facet_or_paper_is_named() -> None:
         latent_relevance("fic0101", "novelty", "fic0102", LATENTS)
     with pytest.raises(InputError, match="fic9999"):
         latent_relevance("fic0101", "method", "fic9999", LATENTS)
-
-
-def test_overlap_of_words_stands_in_where_nothing_is_known() -> None:
-    text = ("We walk over a dictionary graph.", "Senses become vertices.")
-    assert overlap_relevance(text, text) == 3.0
-    assert overlap_relevance(text, ("Copy-editors judged rewordings.",)) == 0.0
-    assert overlap_relevance(text, ()) == 0.0
-    longer = ("Physics articles become vertices, joined wherever authors acknowledge earlier authors explicitly.",)
-    partly = overlap_relevance((*text, "Every occurrence inherits labels from neighbouring occurrences."), longer)
-    assert 0.0 < partly < 3.0
 
 
 def test_an_answer_follows_from_seed_assessor_and_pair_alone() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.diagnosis import Undefined, compare_with_final, dawid_skene, panel_of
+from annot.diagnosis.overview import MAX_STEPS, TOLERANCE
 from annot.errors import UndefinedStatistic
 from annot.records import Decision, Judgement
-from annot.report.diagnosed import MAX_STEPS, TOLERANCE
 from csfcube_grades import csfcube_panel
 
 # A patient a group: the first anaesthetist saw each form three times, the others once.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.errors import InputError
 from annot.facets.mapping import facet_sentences, offered_facets
-from annot.facets.queries import labelled_otherwise, make_query, sentence_numbers
+from annot.facets.query_sentences import make_query, sentence_numbers
 from annot.records import Paper, Query
 from annot.settings import Settings
 
@@ -28,7 +28,6 @@ def test_the_labels_make_a_query_and_its_positions_count_from_0() -> None:
 def test_chosen_sentences_make_a_query_and_are_numbered_from_1() -> None:
     query = make_query(PAPER, LABELS, "method", sentences=(4, 2), facets=FACETS)
     assert query == Query("p1-method", "p1", "method", (1, 3))
-    assert labelled_otherwise(query, LABELS, facets=FACETS) == ((2, "objective"),)
 
 
 def test_a_paper_without_a_sentence_of_the_facet_is_refused_and_its_labels_are_shown() -> None:

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from annot.errors import InputError, StudioError
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.records import ProjectSpec
 from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.studio_records import ProjectSpec, StudioProject
 from fake_studio import FakeStudio, Fault, once
 from labelling_texts import task
 
@@ -230,7 +230,7 @@ def test_a_pull_that_misses_annotations_is_an_error(fake: FakeStudio, gateway: G
     for task_id in fake.tasks:
         gateway.annotate(task_id, [])
     pulled = gateway.pull(1)
-    assert (pulled.annotations, pulled.tasks_in_project) == (10, 10)
+    assert (pulled.annotations, len(pulled.tasks)) == (10, 10)
     fake.faults.append(once("GET", "/export", lambda request: httpx.Response(200, json=[])))
     with pytest.raises(StudioError, match="counts 10 annotations, and gave 0"):
         gateway.pull(1)
@@ -257,7 +257,7 @@ def test_a_lost_answer_to_an_annotation_leaves_one_annotation(fake: FakeStudio, 
     assert [made["id"] for made in fake.annotations[task_id]] == [annotation_id]
 
 
-def test_a_project_is_made_once_though_the_answer_was_lost(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_project_whose_making_was_not_answered_is_found(fake: FakeStudio, gateway: Gateway) -> None:
     spec = ProjectSpec(marker="c/judge/a1", title="Judging", description="d", label_config="<View/>", instructions="")
 
     def stores_then_fails(request: httpx.Request) -> httpx.Response:
@@ -266,9 +266,9 @@ def test_a_project_is_made_once_though_the_answer_was_lost(fake: FakeStudio, gat
 
     fake.faults.append(once("POST", "/api/projects", stores_then_fails))
     with pytest.raises(StudioError):
-        gateway.ensure_project(spec)
-    found = gateway.ensure_project(spec)
-    assert not found.created
+        gateway.create_project(spec)
+    found = gateway.find_project(spec.marker)
+    assert found is not None
     assert len(fake.projects) == 1
     assert gateway.find_project("c/judge/a") is None
 
@@ -276,13 +276,13 @@ def test_a_project_is_made_once_though_the_answer_was_lost(fake: FakeStudio, gat
 def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: FakeStudio, gateway: Gateway) -> None:
     spec = ProjectSpec(marker="m", title="Judging", description="d", label_config="<View/>", instructions="")
     first, second = gateway.create_project(spec).project_id, gateway.create_project(spec).project_id
-    assert gateway.ensure_project(spec).project_id == first
+    assert gateway.find_project("m") == StudioProject(first, "Judging", False)
     fake.projects[second]["task_number"] = 3
-    assert gateway.ensure_project(spec).project_id == second
+    assert gateway.find_project("m") == StudioProject(second, "Judging", False)
     assert len(fake.projects) == 2
     fake.projects[first]["task_number"] = 1
     with pytest.raises(StudioError, match=f"projects {first}, {second} carry the same marker"):
-        gateway.ensure_project(spec)
+        gateway.find_project("m")
 
 
 @pytest.mark.parametrize("title", ["ab", "a" * 51])

@@ -87,7 +87,7 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
         *("beir", "csfcube", "pools", "runs"),
     }
     pools = [path for path in found if path.startswith("pools/")]
-    assert [found[path] for path in pools] == [(finished.root / path).read_bytes() for path in pools]
+    assert [found[path] for path in pools] == [(finished.query_pools / Path(path).name).read_bytes() for path in pools]
     assert len(pools) == 3
     runs = [path for path in found if path.endswith(".run")]
     assert [found[path] for path in runs] == [(finished.exports / path).read_bytes() for path in runs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annot.formats.csfcube.written import Material
+from annot.formats.csfcube import Material
 from annot.release.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.formats.beir import beir_paths, write_beir
-from annot.formats.csfcube.written import Material
+from annot.formats.csfcube import Material
 from annot.release.collection import CollectionFacts
 from annot.release.croissant import CONTEXT, Column, TableOf, beir_tables, croissant, semantic_version
 from collection_facts import demo_facts

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from annot.errors import InputError
 from annot.formats.beir import beir_paths
-from annot.formats.csfcube.written import Material
+from annot.formats.csfcube import Material
 from annot.release.card import dataset_card, hub_header, size_category, yaml_text
 from annot.release.collection import CollectionFacts
 from annot.release.licences import licence

@@ -6,7 +6,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from annot.formats.csfcube.written import Material
+from annot.formats.csfcube import Material
 from annot.release.collection import CollectionFacts
 from annot.release.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
 from annot.release.questions import questions, unanswered
@@ -115,3 +115,31 @@ def test_the_same_facts_give_the_same_bytes_and_a_workspaces_template_wins(
     assert datasheet_markdown(facts, {}, overrides=None) == datasheet_markdown(facts, {}, overrides=None)
     (tmp_path / "datasheet.md.j2").write_text("own: {{ facts.title }}")
     assert datasheet_markdown(facts, {}, overrides=tmp_path) == f"own: {facts.title}"
+
+
+class Addresses(HTMLParser):
+    """What a page links to, and what it would fetch."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name == "href"]
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "srcset", "background", "data")]
+
+
+def test_the_page_links_to_pages_and_mailboxes_alone_and_fetches_nothing(facts: CollectionFacts) -> None:
+    hostile = (
+        "[a](javascript:alert(1)) [b](JaVa&#83;cript:alert(1)) [c](data:text/html,x) [d][ref]\n"
+        "[e](\tjavascript:alert(1)) "
+        "[f](vbscript:x) ![g](https://spy.example/g.png) ![h][pic] ![pic]\n\n"
+        "[good](https://example.org/x) <lead@example.org> [part](#part)\n\n"
+        "[ref]: javascript:alert(2)\n[pic]: https://spy.example/pic.png"
+    )
+    page = Addresses(datasheet_html(facts, hostile, overrides=None))
+    assert page.fetched == []
+    assert {"https://example.org/x", "mailto:lead@example.org", "#part"} <= set(page.links)
+    assert all(link.startswith(("https://", "mailto:", "#")) for link in page.links)

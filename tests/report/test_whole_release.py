@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from annot.formats.beir import beir_paths, write_beir
-from annot.formats.csfcube.written import Material, write_csfcube
+from annot.formats.csfcube import Material, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
 from annot.release.bundle import Secret, bundle, leaks

@@ -16,7 +16,7 @@ import pytest
 from annot.errors import MissingInput, StoreError
 from annot.store import migrations
 from annot.store.database import Store, open_store
-from annot.store.facet_labels import FacetLabels, put_labels, read_labels
+from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from sqlalchemy import Connection, inspect, text
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -51,7 +51,7 @@ def test_sqlite_uses_the_write_ahead_log_and_foreign_keys(tmp_path: Path) -> Non
 def test_an_error_in_a_transaction_leaves_nothing(store: Store) -> None:
     def fails() -> None:
         with store.begin() as session:
-            put_labels(session, labels(3))
+            replace_labels(session, labels(3))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -61,9 +61,9 @@ def test_an_error_in_a_transaction_leaves_nothing(store: Store) -> None:
 
 def test_a_read_transaction_cannot_write(store: Store) -> None:
     with pytest.raises(StoreError, match="read"), store.read() as session:
-        put_labels(session, labels(1))
+        replace_labels(session, labels(1))
     with store.begin() as session:
-        put_labels(session, labels(1))
+        replace_labels(session, labels(1))
     assert paper_ids(store) == {"p0"}
 
 
@@ -71,7 +71,7 @@ def test_a_read_transaction_sees_one_moment(store: Store) -> None:
     with store.read() as reading:
         assert list(read_labels(reading)) == []
         with store.begin() as writing:
-            put_labels(writing, labels(1))
+            replace_labels(writing, labels(1))
         assert list(read_labels(reading)) == []
     assert paper_ids(store) == {"p0"}
 
@@ -96,7 +96,7 @@ def test_a_failed_migration_leaves_nothing_behind(url: str, monkeypatch: pytest.
 
 def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_store(url) as store, store.begin() as session:
-        put_labels(session, labels(2))
+        replace_labels(session, labels(2))
 
     def adds(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN note TEXT"))
@@ -105,6 +105,20 @@ def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.Mon
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)
         assert paper_ids(store) == {"p0", "p1"}
+
+
+def test_a_new_database_is_at_the_last_version_without_its_migrations(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are made as they are declared now: a migration would add to them what is there."""
+
+    def adds(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE facet_labels ADD COLUMN origin TEXT"))
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
+    for _ in range(2):
+        with open_store(url) as store:
+            assert store.version() == 2
 
 
 def test_a_newer_database_is_refused(url: str) -> None:
@@ -241,8 +255,8 @@ def _counts_up(url: str, times: int) -> None:
         for _ in range(times):
             with store.begin() as session:
                 # Read, then write what follows from it: lost where two writers overlap.
-                count = len(list(read_labels(session)))
-                put_labels(session, labels(1, start=count))
+                standing = list(read_labels(session))
+                replace_labels(session, [*standing, *labels(1, start=len(standing))])
 
 
 def test_two_writers_wait_for_each_other_and_lose_nothing(url: str) -> None:
@@ -260,7 +274,7 @@ def test_two_writers_wait_for_each_other_and_lose_nothing(url: str) -> None:
 def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
     # The second store's version is current, so that opening it needs no lock.
     with open_store(url, wait_seconds=0.2) as impatient, store.begin() as session:
-        put_labels(session, labels(1))
+        replace_labels(session, labels(1))
         with pytest.raises(StoreError, match="another process is writing"), impatient.begin():
             pass
         assert paper_ids(impatient) == set()
@@ -269,11 +283,11 @@ def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
 KILLED = """
 import sys, time
 from annot.store.database import open_store
-from annot.store.facet_labels import FacetLabels, put_labels
+from annot.store.facet_labels import FacetLabels, replace_labels
 from annot.store.queries import put_queries
 from annot.records import Query
 with open_store(sys.argv[1]) as store, store.begin() as session:
-    put_labels(session, (FacetLabels(f"p{n}", ("method",), "carried") for n in range(20_000)))
+    replace_labels(session, (FacetLabels(f"p{n}", ("method",), "carried") for n in range(20_000)))
     put_queries(session, [Query("p1-method", "p1", "method", (0,))])
     print("in the middle", flush=True)
     time.sleep(60)
@@ -291,15 +305,23 @@ def test_a_writer_killed_in_the_middle_leaves_nothing_and_blocks_nobody(url: str
         with store.begin() as session:
             assert list(read_labels(session)) == []
             assert session.connection().execute(text("SELECT count(*) FROM query")).scalar_one() == 0
-            put_labels(session, labels(1))
+            replace_labels(session, labels(1))
         assert paper_ids(store) == {"p0"}
     assert time.monotonic() - started < 10
 
 
 def test_a_copy_of_the_file_alone_is_whole_after_closing(tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.begin() as session:
-        put_labels(session, labels(10))
+        replace_labels(session, labels(10))
     assert [path.name for path in tmp_path.iterdir()] == ["annot.db"]
     connection = sqlite3.connect(tmp_path / "annot.db")
     assert connection.execute("SELECT count(*) FROM facet_labels").fetchone() == (10,)
     connection.close()
+
+
+def test_a_database_without_one_of_its_tables_names_a_remedy(store: Store) -> None:
+    with store.begin() as session:
+        session.connection().execute(text("DROP TABLE facet_labels"))
+    with pytest.raises(StoreError, match="facet_labels") as caught:
+        paper_ids(store)
+    assert "backup" in str(caught.value.hint)

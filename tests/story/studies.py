@@ -22,15 +22,14 @@ import httpx
 from annot.demo import packaged
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
-from annot.labelstudio.gateway import Gateway
 from annot.steps import assessor as assessors
 from annot.steps import corpus, facets, plan, pool, query
 from annot.steps.init import init
-from annot.store import studio as tasks_of_store
+from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
-from annot.store.studio import Round
+from annot.store.projects import Round
 from annot.study.workspace import Workspace, write_file
-from fixtures_studio import Studio
+from fixtures_studio import PersonGateway, Studio
 
 Pair = tuple[str, ...]
 
@@ -114,7 +113,7 @@ class Study:
             tasks = tasks_of_store.read_tasks(session, project.project)
         return {"/".join(asked.pair): task_id for asked, task_id in tasks.items()}
 
-    def as_person(self, name: str) -> Gateway:
+    def as_person(self, name: str) -> PersonGateway:
         """A gateway with the token of that person's own account."""
         key = (self.studio.folder, name)
         if key not in TOKENS:
@@ -126,7 +125,7 @@ class Study:
                     passwords=self.studio.passwords,
                 )
             TOKENS[key] = account.token
-        return Gateway(self.studio.url, TOKENS[key])
+        return PersonGateway(self.studio.url, TOKENS[key])
 
     def judge(
         self,
@@ -235,7 +234,7 @@ def _run(arguments: list[str], batch_size: int, ready: Any) -> None:
     import label_studio_sdk  # noqa: F401  # the command would load it late
     from annot.cli.main import run
 
-    defaults = Gateway.import_tasks.__kwdefaults__
+    defaults = PersonGateway.import_tasks.__kwdefaults__
     assert defaults is not None
     defaults["batch_size"] = batch_size
     sys.argv = ["annot", *arguments]

@@ -93,24 +93,17 @@ shifted and stretched grades, duplicated pairs, perfect and independent ratings.
 
 from __future__ import annotations
 
-from annot.agreement.bootstrap import Bootstrap
-from annot.agreement.coefficients import COEFFICIENTS, PERCENTAGES, TITLES
+from annot.agreement.coefficients import COEFFICIENTS, HEADLINE, PERCENTAGES, TITLES
 from annot.agreement.missing import POLICIES
-from annot.agreement.results import (
-    AgreementTable,
-    GroupAgreement,
-    Interval,
-    Intervals,
-    QueryAgreement,
-    Share,
-    ShareSummary,
-    Summary,
-)
+from annot.agreement.results import AgreementTable, GroupAgreement, QueryAgreement, Share, ShareSummary, Summary
 from annot.agreement.tables import TOGETHER, agreement_table
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.intervals import Interval, Intervals
 from annot.stats.undefined import Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",
+    "HEADLINE",
     "PERCENTAGES",
     "POLICIES",
     "TITLES",

@@ -25,6 +25,8 @@ from annot.errors import InputError, UndefinedStatistic
 Ratings = npt.NDArray[np.float64]
 Coefficient = Callable[[Ratings, Sequence[int]], float]
 
+HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
+"""The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
 MIN_PAIRS = 2
 MIN_PAIRS_FOR_RANKS = 3
 """With two pairs a rank correlation can only be -1 or 1."""

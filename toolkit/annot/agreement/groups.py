@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.bootstrap import Bootstrap, PooledResamples, of_pooled, of_queries, of_ratio, resample
 from annot.agreement.contingency import Counts, count
 from annot.agreement.per_query import Prepared, against_final, not_settled, value_after, value_between
-from annot.agreement.results import GroupAgreement, Intervals, QueryAgreement, Share, ShareSummary, Summary
+from annot.agreement.pooled import PooledResamples, of_pooled, resample
+from annot.agreement.results import GroupAgreement, QueryAgreement, Share, ShareSummary, Summary
+from annot.stats.bootstrap import Bootstrap, of_queries, of_ratio
+from annot.stats.intervals import Intervals
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.bootstrap import Bootstrap, of_pooled, pooled, resample
 from annot.agreement.contingency import Counts, count
 from annot.agreement.missing import POLICIES
+from annot.agreement.pooled import of_pooled, pooled, resample
 from annot.agreement.ratings import QueryRatings
-from annot.agreement.results import Interval
 from annot.errors import UndefinedStatistic
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.intervals import Interval
 from annot.stats.seeding import generator
 from annot.stats.undefined import Undefined
 

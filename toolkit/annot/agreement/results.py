@@ -4,27 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annot.stats.intervals import Intervals
 from annot.stats.undefined import Undefined, Value
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval from resamples; `undefined_resamples` of them had no value and were left out."""
-
-    low: float
-    high: float
-    level: float
-    method: str
-    resamples: int
-    undefined_resamples: int
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals:
-    """Both intervals of one figure."""
-
-    percentile: Interval | Undefined
-    bca: Interval | Undefined
 
 
 @dataclass(frozen=True, slots=True)

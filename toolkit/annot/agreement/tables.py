@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from annot.agreement.bootstrap import Bootstrap
 from annot.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.agreement.groups import Group
 from annot.agreement.missing import POLICIES
@@ -15,6 +14,7 @@ from annot.agreement.ratings import QueryRatings, ratings_of
 from annot.agreement.results import AgreementTable, GroupAgreement
 from annot.errors import InputError
 from annot.records import Decision, Judgement
+from annot.stats.bootstrap import Bootstrap
 from annot.stats.rounding import rounding
 
 TOGETHER = "together"

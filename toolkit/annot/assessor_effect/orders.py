@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.bootstrap import draw, intervals
-from annot.agreement.results import Intervals
 from annot.assessor_effect.results import Mattering
+from annot.stats.bootstrap import draw, intervals
+from annot.stats.intervals import Intervals
 from annot.stats.significance import PairedTest, randomisation_tests, tau_b_of_rows
 from annot.stats.undefined import Undefined, Value
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.agreement.bootstrap import Bootstrap
-from annot.agreement.results import Intervals
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.intervals import Intervals
 from annot.stats.significance import PairedTest
 from annot.stats.undefined import Undefined, Value
 

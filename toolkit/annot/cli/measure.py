@@ -26,7 +26,7 @@ def run(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Rank the pools by baselines: the query's facet sentences against whole candidate abstracts."""
+    """Write baseline runs: the pools ranked by the query's facet sentences against whole candidate abstracts."""
     from annot.steps import run as step
     from annot.study.workspace import Workspace
 
@@ -39,24 +39,32 @@ def run(
 def evaluate(
     files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
     dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure on which runs are compared.", show_default="NDCG%20; nDCG in trec")
+    ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Evaluate runs on the qrels, in the dialect of CSFCube's release and in trec_eval's."""
+    """Print which run is best, which differences hold, and all measures by facet with intervals.
+
+    Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
+    Without files, dialect or measure it also writes exports/evaluation.json.
+    """
     from annot.steps import evaluate as step
+    from annot.study.results import evaluation_data
     from annot.study.workspace import Workspace
 
-    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect)
+    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect, measure=measure)
     for note in evaluated.notes:
         say(note)
-    emit("evaluate", step.as_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
+    emit("evaluate", evaluation_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
 
 
 def reusability(
-    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="trec")] = None,
+    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="nDCG")
+        str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="NDCG%20")
     ] = None,
     mixtures: Annotated[
         int | None, typer.Option(min=1, help="Random mixtures of the assessors.", show_default="500")
@@ -64,14 +72,15 @@ def reusability(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Does it matter who judged? The ranking of the runs under each assessor, the final grades, and mixtures."""
+    """Print whether it matters who judged: the runs ranked by each assessor's grades, final grades, and mixtures."""
     from annot.steps import assessor_effect as step
+    from annot.study.measured import CONVENTION, MEASURE, MIXTURES
     from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),
-        dialect=dialect or step.DIALECT,
-        measure_name=measure or step.MEASURE,
-        mixtures=mixtures or step.MIXTURES,
+        dialect=dialect or CONVENTION,
+        measure_name=measure or MEASURE,
+        mixtures=mixtures or MIXTURES,
     )
     emit("reusability", step.as_data(found), step.describe(found), as_json=as_json)

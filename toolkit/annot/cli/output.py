@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,6 +64,8 @@ def say(text: str) -> None:
 def emit(command: str, data: Any, text: str, *, as_json: bool) -> None:
     """Data: `text` to stdout, or the versioned JSON object that carries `data`."""
     if as_json:
+        import json
+
         record = {"annot": 1, "command": command, "data": plain(data)}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
     elif text:
@@ -114,10 +115,11 @@ def hand_down(ctx: typer.Context) -> bool:
     if verb is None:
         return False
     group: Any = ctx.command
-    known = {parameter.name for parameter in group.commands[verb].params}
+    below = group.commands[verb]
+    known = {parameter.name for parameter in below.params}
     given = [parameter for parameter in group.params if _is_given(ctx, parameter.name)]
     for parameter in given:
-        if parameter.name not in known:
+        if parameter.name not in known and not hasattr(below, "commands"):
             raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
     ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
     return True

@@ -20,23 +20,35 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(trace)
 
 
-def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """Write the report: one self-contained HTML page with tables and figures."""
+def report(
+    table: Annotated[
+        str | None, typer.Option(help="Print this table of the report and write nothing.", show_default=False)
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
+    from annot.report.text import table_text
     from annot.steps import report as step
     from annot.study.workspace import Workspace
 
+    if table is not None:
+        found = step.table(Workspace.open(workspace), table)
+        emit("report --table", found, table_text(found), as_json=as_json)
+        return
     written = step.write(Workspace.open(workspace))
     emit("report", written, str(written.path), as_json=as_json)
 
 
 def datasheet(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
     """Write the datasheet: numbers from the records, prose from datasheet.toml, where each question is asked once."""
+    from annot.release.answer_sheet import describe_open
     from annot.steps import datasheet as step
     from annot.study.workspace import Workspace
 
     written = step.write(Workspace.open(workspace))
     if written.unanswered:
-        say(step.describe_missing(written.unanswered))
+        say(describe_open(written.unanswered))
         say(f"{len(written.unanswered)} question(s) not answered yet: answer them in {written.answers}")
     emit("datasheet", written, f"{written.markdown}\n{written.page}", as_json=as_json)
 
@@ -96,7 +108,7 @@ def trace(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
+    """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
     from annot.report.traced import describe
     from annot.steps import trace as step
     from annot.study.workspace import Workspace

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(qrels)
 
 
-agreement = typer.Typer(help="Agreement; bare: every coefficient per facet.", invoke_without_command=True)
+agreement = typer.Typer(invoke_without_command=True)
 
 
 @agreement.callback()
@@ -43,7 +43,10 @@ def agreement_measure(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Agreement per query and per facet, before and after adjudication."""
+    """Print how far assessors agree, per facet, before and after adjudication, with intervals.
+
+    Also writes every coefficient, per query and per facet, to exports/agreement.json.
+    """
     if hand_down(ctx):
         return
     from annot.steps import agreement as step
@@ -63,7 +66,7 @@ def agreement_assessors(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Assessors against each other and the final grades, their pace, and why they disagree."""
+    """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
     from annot.steps import agreement_assessors as step
     from annot.study.workspace import Workspace
 
@@ -72,7 +75,7 @@ def agreement_assessors(
     emit("agreement assessors", step.as_data(looked), step.describe(looked, queries=queries), as_json=as_json)
 
 
-adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)
+adjudicate = typer.Typer(help="Send disagreements to an adjudicator, and fetch the decisions.", no_args_is_help=True)
 
 
 @adjudicate.command("push")
@@ -83,7 +86,7 @@ def adjudicate_push(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Send the pairs in dispute to the adjudicators' projects; safe to repeat."""
+    """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
@@ -101,7 +104,7 @@ def adjudicate_pull(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the decisions back."""
+    """Fetch the adjudicators' decisions from Label Studio and print what is new."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
@@ -113,7 +116,7 @@ def adjudicate_pull(
 
 @adjudicate.command("status")
 def adjudicate_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """How many pairs are agreed, in dispute, settled and open."""
+    """Print how many pairs are agreed, disputed, adjudicated and open."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 

@@ -7,8 +7,6 @@ from importlib import resources
 from typing import NamedTuple
 
 from annot.demo.relevance import Latent
-from annot.formats.papers import read_papers
-from annot.records import Paper
 
 
 class QueryPaper(NamedTuple):
@@ -23,11 +21,6 @@ def corpus_text() -> str:
     return _read("corpus.jsonl")
 
 
-def papers() -> tuple[Paper, ...]:
-    """The corpus as records, ordered by id."""
-    return tuple(read_papers(corpus_text().splitlines(), name="corpus.jsonl", clean_text=False))
-
-
 def latents() -> dict[str, Latent]:
     """What each paper is about, by `paper_id`. Only the simulation may know it."""
     return {paper_id: Latent(**traits) for paper_id, traits in json.loads(_read("latent.json")).items()}
@@ -36,11 +29,6 @@ def latents() -> dict[str, Latent]:
 def query_papers() -> tuple[QueryPaper, ...]:
     """The query papers of the demonstration, oldest first."""
     return tuple(QueryPaper(one["paper_id"], tuple(one["facets"])) for one in json.loads(_read("queries.json")))
-
-
-def readme_text() -> str:
-    """What the corpus is and that it is fictional, in Markdown."""
-    return _read("README.md")
 
 
 def datasheet_text() -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from annot.errors import InputError
@@ -15,12 +13,6 @@ MOST = 3.0
 
 JITTER = 0.3
 """What makes one pair a little closer than the next of its kind: uniform, at most this much either way."""
-
-NO_OVERLAP, FULL_OVERLAP = 0.05, 0.27
-"""Share of common words up to which two facets are unlike, and from which they are wholly alike.
-
-With these, 25 to 40 percent of the pairs of a pooled collection of NLP papers reach grade 1, and 4 to 13 percent 2.
-"""
 
 
 class Latent(NamedTuple):
@@ -97,15 +89,6 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
     return float(min(MOST, max(0.0, base + shift)))
 
 
-def overlap_relevance(query_sentences: Iterable[str], doc_sentences: Iterable[str]) -> float:
-    """Similarity of two texts of any corpus, in [0, 3]: common words over the geometric mean of their numbers."""
-    query, doc = _words(query_sentences), _words(doc_sentences)
-    if not query or not doc:
-        return 0.0
-    overlap = len(query & doc) / math.sqrt(len(query) * len(doc))
-    return MOST * min(1.0, max(0.0, (overlap - NO_OVERLAP) / (FULL_OVERLAP - NO_OVERLAP)))
-
-
 def _background(query: Latent, doc: Latent) -> float:
     if query.problem == doc.problem:
         return 2.9 if query.subproblem == doc.subproblem else 2.0
@@ -153,15 +136,3 @@ def _problems_related(one: Latent, other: Latent) -> bool:
 
 def _same_area(one: Latent, other: Latent) -> bool:
     return any(one.problem in area and other.problem in area for area in AREAS)
-
-
-_COMMON = frozenset(
-    ("about", "other", "their", "there", "these", "those", "through", "using", "where", "which", "while")
-)
-"""Words of five letters or more that any two texts share; shorter words are not looked at."""
-
-
-def _words(sentences: Iterable[str]) -> frozenset[str]:
-    return frozenset(
-        word for sentence in sentences for word in re.findall(r"[a-z]{5,}", sentence.lower()) if word not in _COMMON
-    )

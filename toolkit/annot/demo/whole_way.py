@@ -17,6 +17,7 @@ from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
+from annot.release.answer_sheet import answers_file
 from annot.report.study import group_named
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
@@ -24,7 +25,6 @@ from annot.steps import (
     agreement,
     assessor,
     corpus,
-    datasheet,
     evaluate,
     facets,
     plan,
@@ -142,7 +142,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
     _runs(ws, fresh=fresh)
-    evaluate.evaluate(ws, files=(), dialect=None)
+    evaluate.evaluate(ws, files=(), dialect=None, measure=None)
     tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both dialects")
     page = report.write(ws)
     tell("12/12 report written")
@@ -187,8 +187,8 @@ def _workspace(folder: Path) -> Workspace:
             hint="name another folder: annot demo FOLDER",
         )
     init(folder, name=None, dry_run=False)
-    if not datasheet.answers_file(ws).exists():
-        write_file(datasheet.answers_file(ws), packaged.datasheet_text())
+    if not answers_file(ws).exists():
+        write_file(answers_file(ws), packaged.datasheet_text())
     return ws
 
 
@@ -209,7 +209,7 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
 
-    def build(*, frozen: bool) -> pool.Built:
+    def build(*, frozen: bool) -> pool.DrawnPools:
         return pool.build(
             ws,
             mode=None,

@@ -11,8 +11,9 @@ from annot.diagnosis.pace import Pace, Run, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis
 from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
-from annot.diagnosis.results import Estimate, Interval, Share
 from annot.diagnosis.sequences import JudgedSequence, sequences_of
+from annot.stats.clustered import Estimate, Share
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value, to_json
 
 __all__ = [

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.panel import Panel, partners
-from annot.diagnosis.results import (
+from annot.errors import UndefinedStatistic
+from annot.stats.clustered import (
     Estimate,
-    Interval,
     Share,
     clustered_interval,
     jackknife_interval,
@@ -20,7 +20,7 @@ from annot.diagnosis.results import (
     no_share,
     share,
 )
-from annot.errors import UndefinedStatistic
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
@@ -204,7 +204,7 @@ def _coefficient(
             without.append(float(coefficient(both[:, names != name], scale)))
         except UndefinedStatistic as error:
             return value, Undefined(f"without query {name} it has no value: {error}")
-    return value, jackknife_interval(value, np.array(without), level=level, highest=1.0)
+    return value, jackknife_interval(value, np.array(without), level=level)
 
 
 def _table(panel: Panel, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.panel import Panel
-from annot.diagnosis.results import Share, no_share, share
 from annot.errors import UndefinedStatistic
+from annot.stats.clustered import Share, no_share, share
 
 Array = npt.NDArray[np.float64]
 TINY = 1e-300

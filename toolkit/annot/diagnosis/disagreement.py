@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.diagnosis.findings import NAMED, ON_EACH_SIDE, Named, NotTested, Selected, select
 from annot.diagnosis.grading import SHARES, Effect, Kind
@@ -16,10 +15,9 @@ from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardes
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
 from annot.diagnosis.parts import PairDiagnosis, covariance, mix_of_queries, pair_diagnoses
-from annot.diagnosis.results import Estimate, Interval
+from annot.stats.clustered import Estimate
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

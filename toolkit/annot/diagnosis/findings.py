@@ -27,7 +27,6 @@ from annot.diagnosis.ordinal import Fit, effect_scores, fit
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
 from annot.stats.seeding import generator
 
-Array = npt.NDArray[np.float64]
 Named = Literal["severity", "threshold", "noise"]
 
 NAMED: dict[Kind, Named] = {

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.diagnosis.results import Interval, Share, share
 from annot.diagnosis.sequences import JudgedSequence
+from annot.stats.clustered import Share, share
 from annot.stats.durations import fences, winsorised
+from annot.stats.intervals import Interval
 from annot.stats.multiplicity import holm
 from annot.stats.seeding import generator
 from annot.stats.undefined import Undefined, Value

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from annot.diagnosis.findings import NAMED, Named, Selected, variance_ratio
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import Panel
-from annot.diagnosis.results import Estimate, Interval, Share, share
+from annot.stats.clustered import Estimate, Share, share
+from annot.stats.intervals import Interval
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.diagnosis.results import Estimate, Share, mean_by_queries, share
+from annot.stats.clustered import Estimate, Share, mean_by_queries, share
 
 
 class Repeat(NamedTuple):

@@ -1,25 +1,36 @@
-"""Runs measured by facet and together, in both dialects, with what chance reaches beside them."""
+"""Runs measured by facet and together, in both dialects, and compared: with each other, chance, and one assessor."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.agreement import Bootstrap, Intervals
 from annot.errors import InputError
-from annot.evaluation.measures import DIALECTS, MEASURES, Evaluation, by_folds, chance_floor
-from annot.evaluation.measures import evaluate as measure
-from annot.records import Qrel, Ranking
+from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
+from annot.evaluation.measures import MEASURES, Evaluation, chance_floor, mean_over_folds, single_assessor_ceiling
+from annot.evaluation.measures import evaluate as measure_run
+from annot.records import Judgement, Qrel, Ranking
 from annot.stats.clusters import of_clusters
 from annot.stats.rounding import rounding
 
+Array = npt.NDArray[np.float64]
+Values = Mapping[str, Mapping[str, float]]
+"""By query, then measure."""
+
 TOGETHER = "together"
 CHANCE = "chance"
+ONE_ASSESSOR = "one assessor"
 TEST = "mean of fold means"
 PLAIN = "mean over queries"
+PRIMARY = {"csfcube": "NDCG%20", "trec": "nDCG"}
+"""The measure on which runs are compared, by dialect. One, named beforehand: each further one is another chance to find
+a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,34 +50,73 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """All lines, the evaluations behind them, and what a reader must know."""
+    """All lines, the evaluations behind them, how the runs compare, and what a reader must know."""
 
     relevant_from: int
     bootstrap: Bootstrap
     """How the intervals were drawn."""
     lines: tuple[Line, ...]
+    """Of the runs, and of a random order of the pool."""
+    ceiling: tuple[Line, ...]
+    """What one assessor's grades reach as a ranking. The final grades rest on them: it is on the generous side."""
+    convention: str
+    """The dialect in which runs are compared."""
+    measure: str
+    """The measure on which they are compared."""
+    comparisons: tuple[RunComparison, ...]
+    """All pairs of runs of each facet, then together; the better runs first."""
+    verdicts: tuple[Verdict, ...]
+    """One for each facet with at least two runs, then together."""
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then dialect."""
     notes: tuple[str, ...]
+
+
+class _Average(NamedTuple):
+    """How the queries of one facet are averaged, and in which papers they come."""
+
+    facet: str
+    folds: tuple[tuple[str, ...], ...]
+    kind: str
+    papers: Mapping[str, str]
+
+    @property
+    def key(self) -> str:
+        return f"evaluation {self.facet}"
+
+    def sizes(self) -> Array:
+        return self.sums(dict.fromkeys((query_id for fold in self.folds for query_id in fold), 1.0))
+
+    def sums(self, values: Mapping[str, float]) -> Array:
+        """The sum over the queries of each paper in each fold: shape (P, S)."""
+        rows = sorted({self.papers[query_id] for fold in self.folds for query_id in fold})
+        sums = np.zeros((len(rows), len(self.folds)))
+        for place, fold in enumerate(self.folds):
+            for query_id in fold:
+                sums[rows.index(self.papers[query_id]), place] += values[query_id]
+        return sums
 
 
 @rounding
 def of_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],
+    judgements: tuple[Judgement, ...],
     *,
     facets: Mapping[str, str],
     papers: Mapping[str, str],
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     dialects: tuple[str, ...],
+    measure: str | None,
     relevant_from: int,
     bootstrap: Bootstrap,
 ) -> Evaluated:
-    """Evaluate runs by facet and together. A run that covers only some facets is measured on those.
+    """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
     facets, papers: the facet and the paper of each query. All lines of a facet see the same resamples of its papers.
+    judgements: those behind the qrels. measure: on which runs are compared, in the first of `dialects`; None takes
+    that of `PRIMARY`.
     """
-    lines: list[Line] = []
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
     names = sorted({facets[one.query_id] for one in qrels})
@@ -78,76 +128,79 @@ def of_runs(
                 f"run {tag}: none of its queries is in the qrels",
                 faults=[f"found {', '.join(sorted(rankings)[:3])}", f"expected {', '.join(sorted(facets)[:3])}"],
             )
-        evaluations[tag] = {}
-        for dialect in dialects:
-            evaluation = measure(
-                {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets},
-                mine,
-                dialect=dialect,
-                relevant_from=relevant_from,
-            )
-            evaluations[tag][dialect] = evaluation
-            for facet in [*covered, *([TOGETHER] if len(names) > 1 and covered == names else [])]:
-                lines.append(_line(evaluation, facet, tag, facets, papers, splits, bootstrap))
+        known = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
+        evaluations[tag] = {
+            dialect: measure_run(known, mine, dialect=dialect, relevant_from=relevant_from) for dialect in dialects
+        }
         notes += _notes(tag, evaluations[tag][dialects[0]], set(rankings) - set(facets))
+    primary = measure or PRIMARY[dialects[0]]
+    lines: list[Line] = []
+    ceiling: list[Line] = []
+    comparisons: list[RunComparison] = []
+    verdicts: list[Verdict] = []
     for dialect in dialects:
+        values: dict[str, Values] = {
+            tag: {one.query_id: one.values for one in evaluations[tag][dialect].queries} for tag in runs
+        }
         floor = chance_floor(qrels, dialect=dialect, relevant_from=relevant_from)
+        one_assessor = single_assessor_ceiling(judgements, qrels, dialect=dialect, relevant_from=relevant_from)
         for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
-            members = {query_id: of for query_id, of in floor.items() if facet in (facets[query_id], TOGETHER)}
-            values = {name: sum(one[name] for one in members.values()) / len(members) for name in MEASURES[dialect]}
-            intervals = _intervals(members, [tuple(members)], papers, facet, bootstrap)
-            lines.append(Line(dialect, facet, CHANCE, PLAIN, len(members), values, intervals))
-    lines.sort(key=lambda one: (tuple(DIALECTS).index(one.dialect), one.facet == TOGETHER, one.facet))
-    return Evaluated(relevant_from, bootstrap, tuple(lines), evaluations, tuple(notes))
+            members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
+            folds = splits.get("all" if facet == TOGETHER else facet, {})
+            whole = _average_of(members, facet, folds, papers)
+            there = [tag for tag in values if members <= values[tag].keys()]
+            lines += [_line(dialect, tag, values[tag], whole, bootstrap) for tag in there]
+            lines.append(_line(dialect, CHANCE, floor, whole, bootstrap))
+            judged = members & one_assessor.keys()
+            if judged:
+                of_judged = _average_of(judged, facet, folds, papers)
+                ceiling.append(_line(dialect, ONE_ASSESSOR, one_assessor, of_judged, bootstrap))
+            if dialect == dialects[0] and len(there) > 1:
+                compared = {tag: {query_id: values[tag][query_id][primary] for query_id in members} for tag in there}
+                of_facet, verdict = compare_runs(
+                    facet,
+                    {tag: whole.sums(of_run) for tag, of_run in compared.items()},
+                    whole.sizes(),
+                    convention=dialect,
+                    measure=primary,
+                    plan=bootstrap,
+                    key=whole.key,
+                )
+                comparisons += of_facet
+                verdicts.append(verdict)
+    return Evaluated(
+        relevant_from=relevant_from,
+        bootstrap=bootstrap,
+        lines=tuple(lines),
+        ceiling=tuple(ceiling),
+        convention=dialects[0],
+        measure=primary,
+        comparisons=tuple(comparisons),
+        verdicts=tuple(verdicts),
+        evaluations=evaluations,
+        notes=tuple(notes),
+    )
 
 
-def _line(
-    evaluation: Evaluation,
-    facet: str,
-    tag: str,
-    facets: Mapping[str, str],
-    papers: Mapping[str, str],
-    splits: Mapping[str, Mapping[str, tuple[str, ...]]],
-    bootstrap: Bootstrap,
-) -> Line:
-    members = [one for one in evaluation.queries if facet in (facets[one.query_id], TOGETHER)]
-    names = MEASURES[evaluation.dialect]
-    by_query = {one.query_id: one.values for one in members}
-    folds = _test_folds(splits.get("all" if facet == TOGETHER else facet, {}))
-    if folds and {query_id for fold in folds for query_id in fold} == {one.query_id for one in members}:
-        means = by_folds(evaluation, test=folds, dev=folds[0])
-        intervals = _intervals(by_query, folds, papers, facet, bootstrap)
-        return Line(evaluation.dialect, facet, tag, TEST, len(members), means.test, intervals)
-    values = {name: sum(one.values[name] for one in members) / len(members) for name in names}
-    intervals = _intervals(by_query, [tuple(by_query)], papers, facet, bootstrap)
-    return Line(evaluation.dialect, facet, tag, PLAIN, len(members), values, intervals)
+def _average_of(
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str]
+) -> _Average:
+    """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
+    folds = tuple(splits[name] for name in sorted(splits) if re.fullmatch(r"fold\d+_test", name))
+    if folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
+        return _Average(facet, folds, TEST, papers)
+    return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 
 
-def _intervals(
-    values: Mapping[str, Mapping[str, float]],
-    folds: Sequence[Sequence[str]],
-    papers: Mapping[str, str],
-    facet: str,
-    bootstrap: Bootstrap,
-) -> dict[str, Intervals]:
-    """Of the mean over `folds` of each fold's mean, by measure; `values` by query, then measure."""
-    rows = {paper_id: at for at, paper_id in enumerate(sorted({papers[query_id] for query_id in values}))}
-    sizes = np.zeros((len(rows), len(folds)))
-    names = tuple(next(iter(values.values())))
-    sums = np.zeros((len(names), *sizes.shape))
-    for place, fold in enumerate(folds):
-        for query_id in fold:
-            sizes[rows[papers[query_id]], place] += 1
-            sums[:, rows[papers[query_id]], place] += [values[query_id][name] for name in names]
-    return {
-        name: of_clusters(of_name, sizes, cluster="query paper", plan=bootstrap, key=f"evaluation {facet}")
-        for name, of_name in zip(names, sums, strict=True)
-    }
-
-
-def _test_folds(folds: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The test folds (`fold1_test`, `fold2_test`, ...) in their order."""
-    return [folds[name] for name in sorted(folds) if re.fullmatch(r"fold\d+_test", name)]
+def _line(dialect: str, run: str, values: Values, average: _Average, bootstrap: Bootstrap) -> Line:
+    members = {query_id for fold in average.folds for query_id in fold}
+    sizes = average.sizes()
+    intervals = {}
+    for name in MEASURES[dialect]:
+        sums = average.sums({query_id: values[query_id][name] for query_id in members})
+        intervals[name] = of_clusters(sums, sizes, cluster="query paper", plan=bootstrap, key=average.key)
+    means = mean_over_folds(values, average.folds)
+    return Line(dialect, average.facet, run, average.kind, len(members), means, intervals)
 
 
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:

@@ -71,25 +71,6 @@ class Evaluation:
     """Queries of the run without qrels: left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldMeans:
-    """`test`: the mean of the folds' means, whatever their sizes. `dev`: the mean over the development queries."""
-
-    test: dict[str, float]
-    dev: dict[str, float]
-    folds: tuple[dict[str, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """One assessor's grades as a ranking, measured against the final grades."""
-
-    assessor: str
-    evaluation: Evaluation
-    ungraded: int
-    """Judged pairs that this assessor has not graded: they rank last."""
-
-
 def evaluate(run: Run, qrels: Iterable[Qrel], *, dialect: str, relevant_from: int) -> Evaluation:
     """Measure `run` in `dialect` (a name in DIALECTS).
 
@@ -125,50 +106,31 @@ def chance_floor(qrels: Iterable[Qrel], *, dialect: str, relevant_from: int) -> 
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement], qrels: Iterable[Qrel], *, assessor: str, dialect: str, relevant_from: int
-) -> Ceiling:
-    """The queries that `assessor` judged, ranked by their grades (equal grades by id), measured on the final grades.
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], *, dialect: str, relevant_from: int
+) -> dict[str, dict[str, float]]:
+    """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
 
-    Judgements that carry flags do not count. Raises InputError when the assessor judged no pair of the qrels.
+    By `query_id`, for the queries that at least one assessor judged completely. Equal grades are ordered by id, and a
+    pair that came back without a grade ranks last. Judgements that carry flags do not count.
     """
-    given = {
-        (one.query_id, one.doc_id): one.grade
-        for one in sorted(judgements, key=lambda one: one.revision)
-        if one.assessor == assessor and not one.flags
-    }
-    judged_queries = {query_id for query_id, _ in given}
-    of_theirs = [qrel for qrel in qrels if qrel.query_id in judged_queries]
-    if not of_theirs:
-        raise InputError(f"{assessor}: judged no pair of the qrels, so there is no ceiling to measure")
-    scored: dict[str, list[ScoredDoc]] = {}
-    ungraded = 0
-    for query_id, doc_id, _ in of_theirs:
-        grade = given.get((query_id, doc_id))
-        ungraded += grade is None
-        scored.setdefault(query_id, []).append(ScoredDoc(doc_id, -1 if grade is None else grade))
-    run = {query_id: ranked(docs) for query_id, docs in scored.items()}
-    return Ceiling(assessor, evaluate(run, of_theirs, dialect=dialect, relevant_from=relevant_from), ungraded)
+    graded = _by_query(qrels)
+    answers: dict[tuple[str, str], dict[str, int]] = {}
+    for one in sorted(judgements, key=lambda one: one.revision):
+        if not one.flags and one.doc_id in graded.get(one.query_id, ()):
+            answered = answers.setdefault((one.query_id, one.assessor), {})
+            answered[one.doc_id] = -1 if one.grade is None else one.grade
+    reached: dict[str, list[Values]] = {}
+    for (query_id, _), given in sorted(answers.items()):
+        if len(given) == len(graded[query_id]):
+            run = {query_id: ranked([ScoredDoc(*answer) for answer in given.items()])}
+            measured = DIALECTS[dialect](run, {query_id: graded[query_id]}, relevant_from)
+            reached.setdefault(query_id, []).append(measured[query_id])
+    return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
 
 
-def by_folds(evaluation: Evaluation, *, test: Sequence[Collection[str]], dev: Collection[str]) -> FoldMeans:
-    """Means as CSFCube reports them. test: the query ids of each fold; dev: those of the development fold.
-
-    Raises InputError when a fold is empty, names a query that was not evaluated, or two folds share one.
-    """
-    values = {one.query_id: one.values for one in evaluation.queries}
-    named = {f"fold {at}": fold for at, fold in enumerate(test, start=1)} | {"dev": dev}
-    faults = [f"{name}: no query" for name, fold in named.items() if not fold]
-    faults += [
-        f"{name}: {one} was not evaluated" for name, fold in named.items() for one in sorted(set(fold) - set(values))
-    ]
-    seen: dict[str, int] = {}
-    for at, fold in enumerate(test, start=1):
-        faults += [f"fold {at}: {one} is in fold {seen[one]} too" for one in sorted(fold) if one in seen]
-        seen.update(dict.fromkeys(fold, at))
-    if faults or not test:
-        raise InputError("the folds do not fit the evaluated queries", faults=faults or ["no test fold"])
-    folds = tuple(_mean([values[one] for one in fold]) for fold in test)
-    return FoldMeans(test=_mean(folds), dev=_mean([values[one] for one in dev]), folds=folds)
+def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
+    """The mean of the folds' means, whatever their sizes: CSFCube's. values: by `query_id`, then measure."""
+    return _mean([_mean([values[query_id] for query_id in fold]) for fold in folds])
 
 
 Grades = Mapping[str, Mapping[str, int]]

@@ -21,7 +21,7 @@ from annot.errors import InputError, StudioError
 from annot.labelstudio import refusals
 from annot.labelstudio.delivery import KEY, deliver
 from annot.labelstudio.pulling import pull
-from annot.labelstudio.records import (
+from annot.labelstudio.studio_records import (
     Delivery,
     Payload,
     ProjectCounts,
@@ -39,7 +39,7 @@ TIMEOUT_SECONDS = 120.0
 BATCH_SIZE = 250
 _PAGE_SIZE = 500
 _READ: dict[str, Any] = {"max_retries": 2}
-_FIELDS = "id,data,total_annotations,cancelled_annotations,updated_at"
+_FIELDS = "id,data,total_annotations,cancelled_annotations"
 
 
 class Gateway:
@@ -56,6 +56,11 @@ class Gateway:
     ) -> None:
         import httpx
 
+        if "@" in url:
+            raise StudioError(
+                "the address of Label Studio holds a user name or a password (an @ stands in it)",
+                hint="take them out of LABEL_STUDIO_URL or --url; the token in LABEL_STUDIO_API_KEY is enough",
+            )
         self.url = url.rstrip("/")
         self._sleep = sleep
         if not api_key or not api_key.isascii() or any(letter.isspace() for letter in api_key):
@@ -144,7 +149,7 @@ class Gateway:
         return found[0] if found else None
 
     def create_project(self, spec: ProjectSpec) -> StudioProject:
-        """Make the project, without looking whether it is there: see `ensure_project`."""
+        """Make the project, without looking whether it is there."""
         with self._asking(f"creating the project {spec.title!r}"):
             made = self._client.projects.create(**_fields(spec))
             return StudioProject(_integer(made.id), spec.title, True)
@@ -153,19 +158,6 @@ class Gateway:
         """Bring the project's screen, instructions and settings to `spec`."""
         with self._asking(f"updating the project {spec.title!r}"):
             self._client.projects.update(project_id, **_fields(spec))
-
-    def ensure_project(self, spec: ProjectSpec) -> StudioProject:
-        """The project of that marker as `spec` says: found and updated, or made. Safe to repeat after a lost answer."""
-        found = self.find_project(spec.marker)
-        if found is None:
-            return self.create_project(spec)
-        self.update_project(found.project_id, spec)
-        return found
-
-    def delete_project(self, project_id: int) -> None:
-        """Delete the project with all its tasks and annotations."""
-        with self._asking(f"deleting project {project_id}"):
-            self._client.projects.delete(project_id)
 
     def counts(self, project_id: int) -> ProjectCounts:
         """The server's own counts of the project."""
@@ -184,17 +176,15 @@ class Gateway:
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
 
-    def tasks_of(self, project_id: int, *, changed_since: str | None = None) -> tuple[StudioTask, ...]:
-        """Every task of the project (changed after the server time `changed_since`), by id, counted.
+    def tasks_of(self, project_id: int) -> tuple[StudioTask, ...]:
+        """Every task of the project, by id, counted.
 
         Raises StudioError where the server gives fewer than it counts.
         """
-        query = None if changed_since is None else json.dumps(_changed_after(changed_since))
 
         def page_of(page: int) -> tuple[int, list[Any]]:
             answer = self._client.tasks.list(
                 project=project_id,
-                query=query,
                 include=_FIELDS,
                 fields="task_only",
                 page=page,
@@ -236,14 +226,12 @@ class Gateway:
 
     # -- annotations ---------------------------------------------------------------------------------------------------
 
-    def pull(
-        self, project_id: int, *, since: str | None = None, advance: Callable[[int], None] = lambda done: None
-    ) -> Pull:
-        """The tasks changed since `since` (all, without it) with every annotation on them, cancelled ones included.
+    def pull(self, project_id: int, *, advance: Callable[[int], None] = lambda done: None) -> Pull:
+        """All tasks with every annotation on them, cancelled ones included.
 
         Complete, or StudioError: what comes is checked against what the server counts, task by task.
         """
-        return pull(self, project_id, since=since, url=self.url, advance=advance)
+        return pull(self, project_id, url=self.url, advance=advance)
 
     def export(self, project_id: int, task_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Those of these tasks that have annotations, verbatim. The server keeps a copy of every export."""
@@ -287,16 +275,6 @@ class Gateway:
         with self._asking(f"reading the annotations of task {task_id}"):
             found = [a.model_dump(mode="json") for a in self._client.annotations.list(task_id, request_options=_READ)]
             return tuple(sorted(found, key=lambda annotation: _integer(annotation["id"])))
-
-    def change_annotation(self, annotation_id: int, result: Sequence[Payload]) -> None:
-        """Replace what an annotation says."""
-        with self._asking(f"changing annotation {annotation_id}"):
-            self._client.annotations.update(annotation_id, result=list(result))
-
-    def delete_annotation(self, annotation_id: int) -> None:
-        """Delete an annotation."""
-        with self._asking(f"deleting annotation {annotation_id}"):
-            self._client.annotations.delete(annotation_id)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -400,11 +378,6 @@ def _sign(marker: str) -> str:
     return f"[annot:{marker}]"
 
 
-def _changed_after(moment: str) -> dict[str, Any]:
-    item = {"filter": "filter:tasks:updated_at", "operator": "greater", "type": "Datetime", "value": moment}
-    return {"filters": {"conjunction": "and", "items": [item]}}
-
-
 def _user(user: Any) -> StudioUser:
     return StudioUser(_integer(user.id), str(user.email))
 
@@ -412,8 +385,7 @@ def _user(user: Any) -> StudioUser:
 def _task(task: dict[str, Any]) -> StudioTask:
     key = task["data"].get(KEY)
     annotations = _integer(task["total_annotations"]) + _integer(task["cancelled_annotations"])
-    moment = str(task["updated_at"])
-    return StudioTask(_integer(task["id"]), None if key is None else str(key), annotations, moment, task["data"])
+    return StudioTask(_integer(task["id"]), None if key is None else str(key), annotations, task["data"])
 
 
 def _integer(value: Any) -> int:

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
 from annot.records import LABELS, Asked
 
-SIDES = ("query", "cand")
-
 
 class Text(NamedTuple):
     """A title and the sentences of an abstract, each with its label (None where it has none)."""

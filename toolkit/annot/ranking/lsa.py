@@ -6,29 +6,14 @@ last digits depend on the linear algebra library, so a decomposition is stored a
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from annot.errors import InputError
-from annot.ranking.counts import Sparse
 from annot.ranking.tfidf import Tfidf
 from annot.ranking.vectors import Vectors
 
 
-class Lsa(NamedTuple):
-    """The documents' vectors, and what folds another text into their space: components, shape (dimensions, width)."""
-
-    vectors: Vectors
-    components: NDArray[np.float32]
-
-    def fold_in(self, unit_rows: Sparse) -> NDArray[np.float32]:
-        """Vectors of texts given as unit tf-idf rows of the same field and corpus."""
-        return np.asarray(unit_rows @ self.components.T, dtype=np.float32)
-
-
-def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int, seed: int) -> Lsa:
+def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int, seed: int) -> Vectors:
     """The decomposition of a field. A corpus too small for `dimensions` gets as many as it has documents or tokens.
 
     Raises InputError when no document has a token.
@@ -44,5 +29,4 @@ def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int,
     matrix[model.norms == 0] = 0
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
     space = f"lsa-{rank}-{iterations}-{seed}"
-    vectors = Vectors(ids, matrix, model="lsa", space=space, metric="cosine", facts=facts)
-    return Lsa(vectors, np.asarray(svd.components_, dtype=np.float32))
+    return Vectors(ids, matrix, model="lsa", space=space, metric="cosine", facts=facts)

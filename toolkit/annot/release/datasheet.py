@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from html import unescape
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from annot.release.answers import simulation_notice, told
 from annot.release.collection import CollectionFacts
@@ -44,10 +46,25 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
 def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | None) -> str:
     """The datasheet as one HTML page that needs nothing else; HTML tags in `markdown` are shown as text."""
     from markdown import Markdown
+    from markdown.treeprocessors import Treeprocessor
+    from markdown.util import AMP_SUBSTITUTE
+
+    class Links(Treeprocessor):
+        """A link leads to a web page, a mailbox or a place on this page; any other, such as a script, loses its aim."""
+
+        def run(self, root: Any) -> None:
+            for link in root.iter("a"):
+                address = unescape(link.get("href", "").replace(AMP_SUBSTITUTE, "&"))
+                if not address.lower().startswith(("https://", "http://", "mailto:", "#")):
+                    link.attrib.pop("href", None)
 
     converter = Markdown(extensions=["tables", "sane_lists", "toc"])
     # What people and papers wrote is text: without these two, HTML in it stays visible instead of being obeyed.
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
+    # An image would be fetched from a server, which then knows who reads: it becomes a link.
+    for name in ("image_link", "image_reference", "short_image_ref"):
+        converter.inlinePatterns.deregister(name)
+    converter.treeprocessors.register(Links(converter), "links", priority=5)
     body = converter.convert(markdown)
     return render(PAGE_TEMPLATE, {"facts": facts, "body": body}, overrides=overrides)

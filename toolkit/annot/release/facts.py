@@ -9,30 +9,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from annot import __version__
-from annot.agreement import AgreementTable, Interval, Summary, Undefined
-from annot.corpus import Reason
+from annot.agreement import HEADLINE, AgreementTable, Interval, Summary, Undefined
+from annot.corpus_filters import Rejection
+from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
 from annot.records import Judgement, Source
 from annot.release.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
-from annot.steps.agreement import SHOWN, table_of
-from annot.steps.agreement_assessors import repeats_of
-from annot.steps.import_csfcube import ADJUDICATOR
 from annot.store.papers import corpus_sha256
-from annot.study.snapshot import Study
+from annot.study.corpus_facts import CorpusFacts
+from annot.study.measured import repeats_of
+from annot.study.snapshot import Snapshot
 
-COEFFICIENTS = (*SHOWN, "ac2")
+COEFFICIENTS = (*HEADLINE, "ac2")
 NOT_RELEASED = "not part of the release, and not ours to license"
 
 
-def measured(study: Study) -> AgreementTable:
-    """The agreement of the study as it is now, with intervals."""
-    facets = {query.query_id: query.facet for query in study.queries}
-    missing = study.ws.settings.judging.missing
-    return table_of(study.ws, study.outcome, facets, missing=missing, binarised_at=None)
-
-
 def facts_of(
-    study: Study,
+    study: Snapshot,
+    corpus: CorpusFacts,
     agreement: AgreementTable,
     *,
     with_text: bool,
@@ -56,11 +50,11 @@ def facts_of(
         published=published,
         cite_as=collection.citation or None,
         keywords=collection.keywords,
-        papers=study.papers,
+        papers=corpus.papers,
         rejected=_rejected(study),
-        first_year=study.years[0] if study.years else None,
-        last_year=study.years[1] if study.years else None,
-        without_year=study.without_year,
+        first_year=corpus.years[0] if corpus.years else None,
+        last_year=corpus.years[1] if corpus.years else None,
+        without_year=corpus.without_year,
         sentence_labels=tuple((_origin(origin), count) for origin, count in study.label_origins.items()),
         grades=settings.scale.names,
         facets=tuple(_facets(study)),
@@ -73,17 +67,19 @@ def facts_of(
         ),
         runs=tuple(run.tag for run in study.runs),
         annot_version=__version__,
-        hashes=tuple(_hashes(study)),
-        commands=_commands(study, missing=agreement.missing),
+        hashes=tuple(_hashes(study, corpus)),
+        commands=_commands(study, corpus, missing=agreement.missing),
     )
 
 
-def _rejected(study: Study) -> tuple[tuple[str, int], ...]:
+def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
     """Papers that the filters left out, over everything that was added; a paper that came twice is in the corpus."""
     total = Counter[str]()
     for one in study.imports:
         if one.what == Source.CORPUS:
-            total.update({name: count for name, count in one.facts["rejected"].items() if name != Reason.DUPLICATE_ID})
+            total.update(
+                {name: count for name, count in one.facts["rejected"].items() if name != Rejection.DUPLICATE_ID}
+            )
     return tuple(sorted(total.items()))
 
 
@@ -97,7 +93,7 @@ def _origin(origin: str) -> str:
     return words[Source(origin)]
 
 
-def _facets(study: Study) -> Iterable[FacetFacts]:
+def _facets(study: Snapshot) -> Iterable[FacetFacts]:
     facet_of = {query.query_id: query.facet for query in study.queries}
     given: dict[tuple[str, str], set[int | None]] = {}
     judgements = Counter[str]()
@@ -122,7 +118,7 @@ def _facets(study: Study) -> Iterable[FacetFacts]:
             )
 
 
-def _pool(study: Study) -> PoolFacts:
+def _pool(study: Snapshot) -> PoolFacts:
     """How the pools were drawn; where they differ, each way is named."""
     pools = list(study.pools.values())
     sizes = [len(pool.entries) for pool in pools]
@@ -152,7 +148,7 @@ def _several(ways: Iterable[tuple[str, int | None, int | None, int | None]]) -> 
     return "; ".join(told)
 
 
-def _judging(study: Study, *, missing: str) -> JudgingFacts:
+def _judging(study: Snapshot, *, missing: str) -> JudgingFacts:
     outcome = study.outcome
     counting = _counting(study)
     teams: dict[str, set[tuple[str, ...]]] = {}
@@ -188,7 +184,7 @@ def _judging(study: Study, *, missing: str) -> JudgingFacts:
     )
 
 
-def _platform(source: str, study: Study) -> str:
+def _platform(source: str, study: Snapshot) -> str:
     versions = " and ".join(sorted({one.version for one in study.projects}))
     words: dict[str, str] = {
         Source.LABEL_STUDIO: f"Label Studio {versions} (free edition)",
@@ -198,7 +194,7 @@ def _platform(source: str, study: Study) -> str:
     return words[source]
 
 
-def _isolation(study: Study) -> str:
+def _isolation(study: Snapshot) -> str:
     """`server` where every assessor had one of their own, as the projects on record say."""
     if Source.LABEL_STUDIO not in study.sources:
         return (
@@ -249,8 +245,8 @@ def _figure(summary: Summary, *, facet: str, stage: Literal["before", "after"], 
     )
 
 
-def _hashes(study: Study) -> Iterable[tuple[str, str]]:
-    if study.papers:
+def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterable[tuple[str, str]]:
+    if corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     words: dict[str, str] = {
         Source.CSFCUBE: "the imported release, all its files",
@@ -268,7 +264,7 @@ def _hashes(study: Study) -> Iterable[tuple[str, str]]:
         yield f"runs/{run.tag}.run", run.sha256
 
 
-def _commands(study: Study, *, missing: str) -> Mapping[str, str]:
+def _commands(study: Snapshot, corpus: CorpusFacts, *, missing: str) -> Mapping[str, str]:
     ours = {
         "corpus": "annot corpus add",
         "facets": "annot facets",
@@ -281,12 +277,12 @@ def _commands(study: Study, *, missing: str) -> Mapping[str, str]:
         ours = dict.fromkeys(ours, "annot import csfcube")
     elif Source.LABEL_STUDIO not in study.sources:
         ours |= dict.fromkeys(("judgements", "audit"), "annot import judgements")
-    there = {"corpus": study.papers, "facets": study.label_origins, "pool": study.pools}
+    there = {"corpus": corpus.papers, "facets": study.label_origins, "pool": study.pools}
     ours = {group: command for group, command in ours.items() if there.get(group, True)}
     return ours | {"agreement": f"annot agreement --missing {missing}", "qrels": "annot qrels"}
 
 
-def _counting(study: Study) -> list[Judgement]:
+def _counting(study: Snapshot) -> list[Judgement]:
     return [
         one
         for one in study.outcome.judgements

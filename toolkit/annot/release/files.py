@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from urllib.parse import quote
 
 from annot.agreement import AgreementTable, to_json
 from annot.errors import InputError, MissingInput
 from annot.formats.beir import BeirFiles, beir_paths, write_beir
-from annot.formats.csfcube.written import Material, misfits, write_csfcube
+from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
-from annot.formats.judgements import write_decisions, write_judgements
+from annot.formats.judgement_lines import write_decisions, write_judgements
+from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import write_qrels
+from annot.names import file_name
 from annot.records import Paper, Qrel
 from annot.release.bundle import SUMS_FILE
 from annot.release.card import dataset_card
@@ -22,11 +23,9 @@ from annot.release.croissant import INTEGER, TEXT, Column, TableOf, beir_tables,
 from annot.release.datasheet import datasheet_html, datasheet_markdown
 from annot.release.folder import METADATA_FILE
 from annot.release.questions import Answers
-from annot.steps.pool import pool_lines
-from annot.steps.run import run_file
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
-from annot.study.snapshot import Study
+from annot.study.snapshot import Snapshot
 
 BEIR, CSFCUBE = "beir/", "csfcube/"
 CARD_FILE = "README.md"
@@ -47,7 +46,7 @@ class Sheet:
 
 
 def release_files(
-    study: Study, agreement: AgreementTable, sheet: Sheet, *, with_text: bool
+    study: Snapshot, agreement: AgreementTable, sheet: Sheet, *, with_text: bool
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """All files but the checksums, by path, and notes on what is left out."""
     facts = sheet.facts
@@ -63,7 +62,7 @@ def release_files(
         folder=BEIR,
         with_text=with_text,
     )
-    files |= {f"pools/{quote(pool.paper_id, safe='')}.jsonl": _utf8(pool_lines(pool)) for pool in study.pools.values()}
+    files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= _runs(study)
     csfcube, notes = _csfcube(study, corpus, with_text=with_text)
     notes = (*notes, *_runs_left_out(study))
@@ -103,12 +102,12 @@ def release_files(
     return files, notes
 
 
-def _runs(study: Study) -> dict[str, bytes]:
+def _runs(study: Snapshot) -> dict[str, bytes]:
     """Each run on record with what is known of it. Raises InputError where a file is not the one on record."""
     files = {}
     faults = []
     for run in study.runs:
-        path = run_file(study.ws, run.tag)
+        path = study.ws.run_file(run.tag)
         if not path.is_file():
             raise MissingInput(f"{path}: not there, and run {run.tag!r} is on record", hint="make it with `annot run`")
         content = path.read_bytes()
@@ -122,7 +121,7 @@ def _runs(study: Study) -> dict[str, bytes]:
     return files
 
 
-def _judged(study: Study) -> dict[str, list[str]]:
+def _judged(study: Snapshot) -> dict[str, list[str]]:
     """The documents that somebody judged, by query."""
     found: dict[str, list[str]] = {}
     for query_id, doc_id in study.outcome.planned:
@@ -130,9 +129,9 @@ def _judged(study: Study) -> dict[str, list[str]]:
     return found
 
 
-def _runs_left_out(study: Study) -> tuple[str, ...]:
+def _runs_left_out(study: Snapshot) -> tuple[str, ...]:
     """Run files that lie with the others and were not made here: nothing is known of how."""
-    known = {run_file(study.ws, run.tag) for run in study.runs}
+    known = {study.ws.run_file(run.tag) for run in study.runs}
     return tuple(
         f"{path}: not made with `annot run`; nothing is on record of how it was made, and it is not in the release"
         for path in sorted(study.ws.runs.glob("*.run"))
@@ -140,7 +139,9 @@ def _runs_left_out(study: Study) -> tuple[str, ...]:
     )
 
 
-def _csfcube(study: Study, corpus: tuple[Paper, ...], *, with_text: bool) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def _csfcube(
+    study: Snapshot, corpus: tuple[Paper, ...], *, with_text: bool
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     wanted = {query.paper_id for query in study.queries}
     wanted |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
@@ -164,7 +165,7 @@ def _csfcube(study: Study, corpus: tuple[Paper, ...], *, with_text: bool) -> tup
 
 
 def _holdings(
-    study: Study, beir: BeirFiles, module: str, *, csfcube: bool, pooled: bool, with_text: bool
+    study: Snapshot, beir: BeirFiles, module: str, *, csfcube: bool, pooled: bool, with_text: bool
 ) -> dict[str, str]:
     """What each file or folder holds, for the card."""
     texts = "title and abstract" if with_text else "ids only"
@@ -189,7 +190,7 @@ def _holdings(
     return {path: what for path, what in held.items() if what}
 
 
-def _pools_told(study: Study) -> str:
+def _pools_told(study: Snapshot) -> str:
     if not study.pools:
         return ""
     ranked = any(entry.drawn.rank is not None for pool in study.pools.values() for entry in pool.entries)

@@ -13,7 +13,7 @@ from annot.labelstudio.local_secrets import local_secrets
 from annot.records import Assessor
 from annot.release.leaks import Secret
 from annot.store.papers import paper_ids
-from annot.study.snapshot import Study
+from annot.study.snapshot import ServerRecords, Snapshot
 
 ID_FIELDS = (
     *("id", "unique_id", "task", "project", "completed_by", "updated_by", "created_by", "last_created_by", "import_id"),
@@ -26,7 +26,9 @@ SHORTEST_WORD = 3
 _ADDRESS = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+")
 
 
-def secrets_of(study: Study, *, environ: Mapping[str, str], allowed: Collection[str]) -> tuple[Secret, ...]:
+def secrets_of(
+    study: Snapshot, server: ServerRecords, *, environ: Mapping[str, str], allowed: Collection[str]
+) -> tuple[Secret, ...]:
     """All secrets: accounts, names, tokens, passwords, server ids and addresses.
 
     From the store, from the payloads that were pulled, from the local server's folder, and from the variables that
@@ -34,7 +36,7 @@ def secrets_of(study: Study, *, environ: Mapping[str, str], allowed: Collection[
     that are also ids of papers.
     """
     local = local_secrets(studio_folder(study.ws))
-    people = list(_people(study.payloads))
+    people = list(_people(server.payloads))
     accounts = {person.account for person in study.people if person.account} | local.addresses | set(people)
     addresses = {text for text in accounts if "@" in text}
     names = {name for text in accounts | local.names if (name := _name(text))}
@@ -46,7 +48,7 @@ def secrets_of(study: Study, *, environ: Mapping[str, str], allowed: Collection[
     found += [Secret("name", one) for one in sorted(names)]
     found += [Secret("token", one) for one in sorted(tokens) if len(one) >= SHORTEST_TOKEN]
     found += [Secret("studio address", one) for one in sorted(servers) if one]
-    found += [Secret("studio id", one) for one in sorted(_server_ids(study)) if one not in public_ids]
+    found += [Secret("studio id", one) for one in sorted(_server_ids(study, server)) if one not in public_ids]
     return tuple(secret for secret in found if _bare(secret.value) not in public)
 
 
@@ -75,10 +77,10 @@ def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
                 yield " ".join(str(account.get(key) or "") for key in ("first_name", "last_name")).strip()
 
 
-def _server_ids(study: Study) -> set[str]:
+def _server_ids(study: Snapshot, server: ServerRecords) -> set[str]:
     ids = {one for project in study.projects for one in (project.remote_id, project.account_id) if one is not None}
-    found = {str(one) for one in (*ids, *study.task_ids)}
-    for payload in study.payloads:
+    found = {str(one) for one in (*ids, *server.task_ids)}
+    for payload in server.payloads:
         for field in ID_FIELDS:
             value = payload.get(field)
             if isinstance(value, dict):

@@ -1,21 +1,20 @@
-"""What a report is made of: sections of prose, tables and figures. Every number in it comes with its n."""
+"""What a report is made of: answers first, then sections with drawings, then an appendix with every table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from annot.report.figures import Drawing
-from annot.report.text import without_minus_zero
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: `rows` of text cells under `headings`; `command` is the command that prints the same numbers."""
+    """A table under its name; `command` prints it in the terminal."""
 
+    name: str
     caption: str
     headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
     command: str
     notes: tuple[str, ...] = ()
     numeric_from: int = 1
@@ -40,39 +39,34 @@ class Section:
     paragraphs: tuple[str, ...] = ()
     blocks: tuple[Table | Figure, ...] = ()
 
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """One figure of the summary at the top."""
+class Answer:
+    """One question of the first screen: the verdict, and what it follows from."""
 
-    name: str
-    value: str
-    note: str = ""
+    question: str
+    verdict: str
+    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The whole report. `notice` is what a reader must know before believing any number in it."""
+    """The whole report. In the appendix figures keep their published precision, elsewhere their intervals decide.
+
+    In captions and paragraphs `backticks` are what one types.
+    """
 
     title: str
     subtitle: str
     notice: str | None
-    facts: tuple[Fact, ...]
-    sections: tuple[Section, ...]
-    chain: tuple[tuple[str, str], ...] = field(default=())
+    """What a reader must know before believing any number in it."""
+    answers: tuple[Answer, ...]
+    body: tuple[Section, ...]
+    appendix: tuple[Section, ...]
+    chain: tuple[tuple[str, str], ...] = ()
     """(file, SHA-256) of what the report was made from, corpus first."""
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """A number as the report prints it; an en dash where there is none."""
-    return "–" if value is None else f"{value:z.{digits}f}"
-
-
-def share(part: int, whole: int) -> str:
-    """`part` of `whole` as a percentage; an en dash where the whole is nothing."""
-    return f"{100 * part / whole:.1f}%" if whole else "–"
-
-
-def rows_of(rows: Iterable[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
-    """Rows as text cells."""
-    return tuple(tuple("–" if cell is None else without_minus_zero(str(cell)) for cell in row) for row in rows)

@@ -1,7 +1,8 @@
-"""Figures as SVG text, the same bytes for the same numbers.
+"""Drawings as SVG text, the same bytes for the same numbers.
 
-The colours are the Okabe-Ito palette (Okabe and Ito 2008, Color Universal Design), told apart with every kind of
-colour vision; the first ones also differ in lightness, for a print in grey.
+Lines and letters take the colour of the page they stand on. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
+2008, Color Universal Design), told apart with every kind of colour vision; grades are shades of one colour, light to
+dark, for a print in grey.
 """
 
 from __future__ import annotations
@@ -11,11 +12,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F", "#000000")
+from annot.report.cells import Ends, Number
+from annot.stats.undefined import Undefined
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
+LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)
+"""Of the shades of grades, as red, green and blue."""
+INK, SOFT, BACK = "#010203", "#040506", "#070809"
+"""Stand for the colours of the page: of its letters, its lines, and of what lies behind."""
+OF_PAGE = {INK: "currentColor", SOFT: "var(--line, #bbbbbb)", BACK: "var(--page, #ffffff)"}
 WIDTH, NARROW = 7.2, 3.7
 """Inches, on a screen or sheet and on a phone; the page scales the drawing to its column, and the letters with it."""
-ROW = 0.21
+ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
+
+Bar = tuple[float | None, tuple[float, float] | None]
+"""A figure, and the ends of its interval."""
 
 
 class Drawing(NamedTuple):
@@ -28,82 +40,224 @@ class Drawing(NamedTuple):
 STYLE: Any = {
     "font.size": 8,
     "font.family": "sans-serif",
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.titlesize": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "xtick.major.size": 2,
     "ytick.major.size": 2,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "legend.labelcolor": INK,
     # Text stays text: it can be searched, read aloud, and is drawn in the reader's font.
     "svg.fonttype": "none",
 }
+
+
+def bar(value: float | Undefined, interval: Ends | Undefined) -> Bar:
+    """A figure of the diagnosis for `forest`."""
+    if isinstance(value, Undefined):
+        return None, None
+    return value, None if isinstance(interval, Undefined) else (interval.low, interval.high)
+
+
+def before_and_after(
+    points: Mapping[str, Sequence[tuple[float | None, float | None]]], *, limits: tuple[float, float], unit: str
+) -> Drawing:
+    """A panel a group; in each, its members from the lowest to the highest, before and after joined by a line."""
+
+    def paint(figure: Any, narrow: bool) -> None:
+        rows = len(points) if narrow else 1
+        panels = figure.subplots(rows, 1 if narrow else len(points), sharey=True, squeeze=False).ravel()
+        lowest = min(
+            (value for group in points.values() for pair in group for value in pair if value is not None), default=0
+        )
+        for axes, (name, members) in zip(panels, points.items(), strict=True):
+            ordered = sorted(members, key=lambda pair: tuple(-2.0 if one is None else one for one in pair))
+            for limit in limits:
+                axes.axhline(limit, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0)
+            for at, (before, after) in enumerate(ordered):
+                if before is not None and after is not None:
+                    axes.plot([at, at], [before, after], color=SOFT, linewidth=1, zorder=1)
+            for place, (label, marker) in enumerate((("before adjudication", "o"), ("after adjudication", "D"))):
+                drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
+                across, up = [at for at, _ in drawn], [value for _, value in drawn]
+                axes.scatter(across, up, label=label, marker=marker, s=22, color=PALETTE[place], zorder=2)
+            axes.set_title(f"{name}, {len(members)} queries", loc="left")
+            axes.set_xticks([])
+            axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
+            axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)
+        for axes in panels if narrow else panels[:1]:
+            axes.set_ylabel(unit)
+        _legend(figure, panels[0], columns=2)
+
+    return _drawn(2.7, paint, narrow=1.7 * len(points) + 0.4)
+
+
+def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str], unit: str) -> Drawing:
+    """Vertical bars with their intervals in shades from light to dark: a group a row, a bar a name."""
+    groups = list(values)
+    width = 0.84 / len(names)
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for at, (name, shade) in enumerate(zip(names, _shades(len(names)), strict=True)):
+            bars = [values[group][at] for group in groups]
+            places = [index + (at - (len(names) - 1) / 2) * width for index in range(len(groups))]
+            heights = [one.value or 0.0 for one in bars]
+            axes.bar(places, heights, width * 0.94, label=name, color=shade, edgecolor=INK, linewidth=0.4)
+            for place, one in zip(places, bars, strict=True):
+                if one.ends is not None:
+                    axes.plot([place, place], one.ends, color=PALETTE[5], linewidth=1.4)
+        axes.set_xticks(range(len(groups)), groups)
+        axes.set_ylabel(unit)
+        _legend(figure, axes, columns=2 if narrow else 4)
+
+    return _drawn(2.7, paint, narrow=3.0)
+
+
+def runs(
+    values: Mapping[str, Number],
+    leads: Mapping[str, tuple[Number, bool]],
+    *,
+    chance: Number,
+    best: str,
+    measure: str,
+) -> Drawing:
+    """A dot and its interval a run, chance as a line with a band; beside it how far the best run leads on each other.
+
+    leads: by run, the difference and whether it holds: a full dot does, an empty one does not.
+    """
+
+    def paint(figure: Any, narrow: bool) -> None:
+        panels = 2 if leads else 1
+        axes, *more = figure.subplots(panels if narrow else 1, 1 if narrow else panels, squeeze=False).ravel()
+        if chance.value is not None:
+            axes.axvline(chance.value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0)
+        if chance.ends is not None:
+            axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
+        _dots(axes, {name: (one.value, one.ends) for name, one in values.items()}, f"{measure}, %")
+        for second in more:
+            second.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+            # In the rows of the runs beside it.
+            rows = {name: leads[name][0] if name in leads else None for name in values}
+            full = [name in leads and leads[name][1] for name in values]
+            bars = {name: (None, None) if one is None else (one.value, one.ends) for name, one in rows.items()}
+            _dots(second, bars, f"{measure}: lead of {best}, points", full=full)
+            if not narrow:
+                second.set_yticklabels([])
+            for label, face in (("difference holds", PALETTE[0]), ("does not hold", BACK)):
+                second.scatter([], [], s=26, facecolor=face, edgecolor=PALETTE[0], label=label)
+        handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
+        joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
+        figure.legend(*joined, loc="outside lower center", ncols=2 if narrow else 3)
+
+    height = ROW * len(values) + 1.0
+    return _drawn(height, paint, narrow=height + (height - 0.3 if leads else 0))
+
+
+def forest(values: Mapping[str, Bar], *, unit: str) -> Drawing:
+    """A dot and its interval a row, with a line at nothing."""
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        _dots(axes, values, unit)
+
+    return _drawn(ROW * len(values) + 0.7, paint)
+
+
+def ranges(means: Mapping[str, Mapping[str, float]], spans: Mapping[str, tuple[float, float]], *, unit: str) -> Drawing:
+    """A bar from end to end a row, and on it a mark of each kind: `means[kind][row]`, fractions, in percent."""
+    rows = list(next(iter(means.values())))
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for at, name in enumerate(rows):
+            if name in spans:
+                low, high = spans[name]
+                label = "random assessor per pair, middle 95%" if not at else None
+                axes.barh(at, 100 * (high - low), left=100 * low, height=0.5, color=PALETTE[4], alpha=0.5, label=label)
+        for (kind, of), marker, color in zip(
+            means.items(), ("D", "<", ">"), (PALETTE[0], PALETTE[1], PALETTE[5]), strict=False
+        ):
+            label = f"{kind} grades" if kind == "final" else f"assessor {kind}"
+            axes.scatter(
+                [100 * of[name] for name in rows],
+                range(len(rows)),
+                marker=marker,
+                s=26,
+                color=color,
+                label=label,
+                zorder=3,
+            )
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlabel(unit)
+        axes.grid(axis="x", color=SOFT, linewidth=0.5)
+        _legend(figure, axes, columns=1 if narrow else 4)
+
+    return _drawn(ROW * len(rows) + 1.0, paint, narrow=ROW * len(rows) + 1.6)
 
 
 def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[str], unit: str) -> Drawing:
     """One horizontal bar a row, stacked from named parts (`parts[row][part]`), its total at the end."""
     rows = list(parts)
 
-    def paint(axes: Any) -> None:
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.add_subplot()
         left = [0.0] * len(rows)
         for at, part in enumerate(order):
             widths = [float(parts[row].get(part, 0)) for row in rows]
             color = PALETTE[at % len(PALETTE)]
-            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor="white", linewidth=0.5)
+            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=BACK, linewidth=0.5)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         for row, end in zip(rows, left, strict=True):
             axes.text(end + max(left) * 0.01, row, f"{end:g}", va="center")
         axes.set_xlabel(unit)
         axes.set_ylim(len(rows) - 0.4, -0.6)
+        _legend(figure, axes, columns=2 if narrow else 4)
 
     return _drawn(ROW * len(rows) + 1.2, paint)
 
 
-def paired_dots(
-    values: Mapping[str, tuple[float | None, float | None]], *, names: tuple[str, str], unit: str
-) -> Drawing:
-    """Two dots a row, joined: before and after. A row without a value keeps its place, empty."""
-    rows = list(values)
-    lowest = min((value for pair in values.values() for value in pair if value is not None), default=0.0)
-
-    def paint(axes: Any) -> None:
-        for at, (first, second) in enumerate(values.values()):
-            if first is not None and second is not None:
-                axes.plot([first, second], [at, at], color="#999999", linewidth=1, zorder=1)
-        for place, (name, marker) in enumerate(zip(names, ("o", "D"), strict=True)):
-            points = [(pair[place], at) for at, pair in enumerate(values.values()) if pair[place] is not None]
-            across, down = [point[0] for point in points], [point[1] for point in points]
-            axes.scatter(across, down, label=name, marker=marker, s=26, color=PALETTE[place], zorder=2)
-        axes.set_yticks(range(len(rows)), rows)
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(unit)
-        axes.set_xlim(min(0.0, lowest) - 0.03, 1.03)
-        axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-
-    return _drawn(ROW * len(rows) + 1.1, paint)
+def _dots(axes: Any, values: Mapping[str, Bar], unit: str, *, full: Sequence[bool] | None = None) -> None:
+    """A dot and its interval a row; `full` says which dots are filled."""
+    for at, (value, ends) in enumerate(values.values()):
+        if ends is not None:
+            axes.plot(ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
+        if value is not None:
+            face = PALETTE[0] if full is None or full[at] else BACK
+            axes.scatter([value], [at], s=26, facecolor=face, edgecolor=PALETTE[0], zorder=3)
+    axes.set_yticks(range(len(values)), list(values))
+    axes.set_ylim(len(values) - 0.4, -0.6)
+    axes.set_xlabel(unit)
+    axes.grid(axis="x", color=SOFT, linewidth=0.5)
 
 
-def grouped_bars(values: Mapping[str, Mapping[str, float]], *, unit: str) -> Drawing:
-    """Vertical bars: a group a row, a bar a column: `values[group][bar]`."""
-    groups = list(values)
-    bars = list(dict.fromkeys(bar for group in values.values() for bar in group))
-    width = 0.8 / max(1, len(bars))
-
-    def paint(axes: Any) -> None:
-        for at, bar in enumerate(bars):
-            places = [index + (at - (len(bars) - 1) / 2) * width for index in range(len(groups))]
-            heights = [values[group].get(bar, 0.0) for group in groups]
-            axes.bar(places, heights, width * 0.92, label=bar, color=PALETTE[at % len(PALETTE)])
-        axes.set_xticks(range(len(groups)), groups)
-        axes.set_ylabel(unit)
-
-    return _drawn(2.8, paint)
+def _shades(n: int) -> list[tuple[float, float, float]]:
+    steps = [at / max(1, n - 1) for at in range(n)]
+    return [tuple(a + (b - a) * step for a, b in zip(LIGHTEST, DARKEST, strict=True)) for step in steps]  # type: ignore[misc]
 
 
-def _drawn(height: float, paint: Callable[[Any], None]) -> Drawing:
-    return Drawing(_svg(WIDTH, height, paint, columns=4), _svg(NARROW, height + 0.4, paint, columns=2))
+def _legend(figure: Any, axes: Any, *, columns: int) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
-def _svg(width: float, height: float, paint: Callable[[Any], None], *, columns: int) -> str:
+def _drawn(height: float, paint: Callable[[Any, bool], None], *, narrow: float | None = None) -> Drawing:
+    return Drawing(
+        _svg(WIDTH, height, lambda figure: paint(figure, False)),
+        _svg(NARROW, height + 0.4 if narrow is None else narrow, lambda figure: paint(figure, True)),
+    )
+
+
+def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
     """The drawing without what changes from run to run: date, version, random ids."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -112,12 +266,12 @@ def _svg(width: float, height: float, paint: Callable[[Any], None], *, columns: 
     # Both stand on one page: what one names must not be found in the other.
     with rc_context(STYLE | {"svg.hashsalt": f"annot {width:g}"}):
         figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.add_subplot()
-        paint(axes)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+        paint(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
+    for stand_in, color in OF_PAGE.items():
+        text = text.replace(stand_in, color)
     # The page sets the width; a fixed one in points would overflow a phone.
     head, _, rest = text.partition(">")
     return re.sub(r'\s(width|height)="[^"]*"', "", head) + ">" + rest

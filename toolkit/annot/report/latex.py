@@ -1,4 +1,4 @@
-"""The report as LaTeX to `\\input` in a paper: sections, paragraphs and tables, without the figures.
+"""The report as LaTeX to `\\input` in a paper: answers, sections and tables, without the drawings.
 
 Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: what else there is to
 say stands below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; what it needs stands at its head.
@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from annot.report.cells import Number, text
 from annot.report.document import Document, Section, Table
-from annot.report.intervals import split_interval
-from annot.report.latex_text import HEAD, comment, escape
+from annot.report.latex_text import HEAD, comment, escape, inline
 
 LONGEST_FLOAT = 30
 """Lines of a table that surely stand on one page; more become a `longtable`."""
@@ -52,29 +52,36 @@ def latex(document: Document) -> str:
     parts = [comment(f"{document.title}. {document.subtitle}."), HEAD]
     if document.notice:
         parts.append(rf"\paragraph{{Note.}} {escape(document.notice)}")
-    for section in document.sections:
-        parts += _section(section)
+    for answer in document.answers:
+        parts.append(rf"\paragraph{{{escape(answer.question)}}} \textbf{{{escape(answer.verdict)}.}}")
+        parts += map(inline, answer.sentences)
+    for section in document.body:
+        parts += _section(section, section.title, precise=False)
+    for section in document.appendix:
+        parts += _section(section, f"Appendix: {section.title}", precise=True)
     return "\n\n".join(parts) + "\n"
 
 
-def _section(section: Section) -> list[str]:
-    tables = [block for block in section.blocks if isinstance(block, Table)]
+def _section(section: Section, title: str, *, precise: bool) -> list[str]:
     return [
-        rf"\section{{{escape(section.title)}}}",
-        *map(escape, section.paragraphs),
-        *(table(one, label=f"tab:{section.anchor}-{number}") for number, one in enumerate(tables, start=1)),
+        rf"\section{{{escape(title)}}}",
+        *map(inline, section.paragraphs),
+        *(
+            _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)
+            for number, one in enumerate(section.tables, start=1)
+        ),
     ]
 
 
-def table(one: Table, *, label: str) -> str:
+def _table(one: Table, *, label: str, precise: bool) -> str:
     """One table with a caption of one sentence; below it what the caption left, the notes, and the command."""
-    rows = one.rows
+    rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in one.rows)
     if _across(one, rows) > SIZES[-2].room:
-        rows = tuple(line for row in rows for line in _intervals_below(row))
+        rows = tuple(line for row in one.rows for line in _intervals_below(row, precise=precise))
     size = next((each for each in SIZES if _across(one, rows) <= each.room), SIZES[-1])
     title, rest = _first_sentence(one.caption)
     head = [r"\toprule", _row(one.headings), r"\midrule"]
-    below = [escape(note) for note in (*([rest] if rest else []), *one.notes)]
+    below = [inline(note) for note in (*([rest] if rest else []), *one.notes)]
     below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
     parts = (title, label, _columns(one, rows, size), head, [_row(row) for row in rows], size, below)
     floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
@@ -166,12 +173,13 @@ def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
     ]
 
 
-def _intervals_below(row: Sequence[str]) -> list[tuple[str, ...]]:
+def _intervals_below(row: Sequence[object], *, precise: bool) -> list[tuple[str, ...]]:
     """The row without its intervals, and under it a row of these."""
-    parts = [split_interval(cell) for cell in row]
-    if not any(interval for _, interval in parts):
-        return [tuple(row)]
-    return [tuple(figure for figure, _ in parts), tuple(interval for _, interval in parts)]
+    parts = [
+        cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "") for cell in row
+    ]
+    figures, intervals = tuple(figure for figure, _ in parts), tuple(interval for _, interval in parts)
+    return [figures, intervals] if any(intervals) else [figures]
 
 
 def _first_sentence(text: str) -> tuple[str, str]:

@@ -55,6 +55,7 @@ _SPECIAL = {
     "τ": r"\ensuremath{\tau}",
 }
 """What has a meaning of its own in LaTeX, and the signs that the reports are likely to have."""
+_TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
 _LIGATURE = re.compile(r"([-,])(?=\1)")
 """Two hyphens or commas in a row, of which TeX makes one sign."""
@@ -75,6 +76,24 @@ def escape(text: str) -> str:
     # An apostrophe within or after a word is the one that LaTeX prints by itself.
     escaped = "'".join("".join(map(_letter, part)) for part in _APOSTROPHE.split(line))
     return _LIGATURE.sub(r"\1{}", escaped)
+
+
+def inline(text: str) -> str:
+    r"""A sentence in which what stands between backticks is set as what one types.
+
+    >>> inline("made by `annot qrels`")
+    'made by \\texttt{annot qrels}'
+    """
+    parts = _TYPED.split(text)
+    return "".join(rf"\texttt{{{escape(part)}}}" if at % 2 else _with_ends(part) for at, part in enumerate(parts))
+
+
+def _with_ends(text: str) -> str:
+    """Escaped, with the blanks at both ends that `escape` takes away."""
+    body = escape(text)
+    if not body:
+        return " " if text else ""
+    return f"{' ' if text[:1] == ' ' else ''}{body}{' ' if text[-1:] == ' ' else ''}"
 
 
 def comment(text: str) -> str:

@@ -1,46 +1,59 @@
-"""The report as Markdown: the same sections and tables, without the figures, for a repository or a card."""
+"""The report as Markdown: the same answers, sections and tables, without the drawings, for a repository or a card."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from annot.report.cells import text
 from annot.report.document import Document, Figure, Section, Table
 
 
 def markdown(document: Document) -> str:
     """The document as Markdown with pipe tables."""
-    parts = [f"# {document.title}", document.subtitle]
+    return "\n\n".join(_parts(document)) + "\n"
+
+
+def _parts(document: Document) -> Iterator[str]:
+    yield f"# {document.title}"
+    yield document.subtitle
     if document.notice:
-        parts.append(f"> **Note.** {document.notice}")
-    parts.append("\n".join(f"- {fact.name}: **{fact.value}**{_in_brackets(fact.note)}" for fact in document.facts))
-    for section in document.sections:
-        parts += _section(section)
+        yield f"> **Note.** {document.notice}"
+    for answer in document.answers:
+        yield f"## {answer.question}"
+        yield f"**{answer.verdict}.**"
+        yield from answer.sentences
+    for section in document.body:
+        yield from _section(section, "##", precise=False)
+    yield "## Appendix"
+    for section in document.appendix:
+        yield from _section(section, "###", precise=True)
     if document.chain:
-        rows = "\n".join(f"| `{name}` | `{digest}` |" for name, digest in document.chain)
-        parts.append(f"## What this page was made from\n\n| File | SHA-256 |\n| --- | --- |\n{rows}")
-    return "\n\n".join(parts) + "\n"
+        rows = [(f"`{name}`", f"`{digest}`") for name, digest in document.chain]
+        yield "### Files behind this report"
+        yield "\n".join(map(_row, [("File", "SHA-256"), ("---", "---"), *rows]))
 
 
-def table(one: Table) -> str:
-    """One table: its caption with the command that prints the same numbers, the rows, the notes."""
-    marks = ["---" if at < one.numeric_from else "---:" for at in range(len(one.headings))]
-    lines = [_row(one.headings), _row(marks), *(_row([_cell(cell) for cell in row]) for row in one.rows)]
-    notes = "".join(f"\n\n{note}" for note in one.notes)
-    return f"{one.caption} (`{one.command}`)\n\n" + "\n".join(lines) + notes
-
-
-def _section(section: Section) -> list[str]:
-    parts = [f"## {section.title}", *section.paragraphs]
+def _section(section: Section, level: str, *, precise: bool) -> Iterator[str]:
+    yield f"{level} {section.title}"
+    yield from section.paragraphs
     for block in section.blocks:
-        parts.append(f"*{block.caption}* {block.description}" if isinstance(block, Figure) else table(block))
-    return parts
+        if isinstance(block, Figure):
+            yield f"*{block.caption}* {block.description}"
+        else:
+            yield f"{block.caption} (`{block.command}`)"
+            yield _table(block, precise=precise)
+            yield from block.notes
 
 
-def _row(cells: list[str] | tuple[str, ...]) -> str:
+def _table(table: Table, *, precise: bool) -> str:
+    marks = ["---" if at < table.numeric_from else "---:" for at in range(len(table.headings))]
+    rows = ([_cell(text(cell, precise=precise)) for cell in row] for row in table.rows)
+    return "\n".join(map(_row, [table.headings, marks, *rows]))
+
+
+def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
-
-
-def _in_brackets(note: str) -> str:
-    return f" ({note})" if note else ""
+def _cell(cell: str) -> str:
+    return " ".join(cell.replace("|", "\\|").split())

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from annot.agreement import AgreementTable, Interval, Intervals, Undefined
+from annot.agreement import AgreementTable, GroupAgreement, Interval, Intervals, Summary, Undefined
 from annot.agreement.per_query import NOT_SETTLED
-from annot.report.agreed import STAGES, summaries_of
 
-HEADINGS = ("What", "Adjudication", "Of", "On", "Why")
+STAGES: tuple[Literal["before", "after"], ...] = ("before", "after")
+HEADINGS = ("Case", "Adjudication", "Figures", "Queries or facets", "Reason")
 STATISTICS = ("median", "mean", "pooled")
 NO_VALUE, NO_INTERVAL, WITH_CARE = "no value", "no interval", "with care"
 ORDER = (NO_VALUE, NO_INTERVAL, WITH_CARE)
 SHOWN_PLACES = 3
-EVERYTHING_AFTER = "every summary of the facet, and the share over-ruled"
-NO_WIDTH = (
-    "the interval has no width: these queries give the same figure however they are drawn, which says nothing about "
-    "other queries"
-)
+EVERYTHING_AFTER = "every summary of the facet, and the share overruled"
+NO_WIDTH = "every resample of these queries gives the same figure, which says nothing about other queries"
 
 
 class Reason(NamedTuple):
@@ -69,13 +66,13 @@ def reasons(table: AgreementTable, *, names: Sequence[str], statistics: Sequence
     return sorted(found, key=lambda one: ORDER.index(one.about))
 
 
-def lines(found: Iterable[Reason]) -> list[str]:
-    """For the terminal: what and why, and below it of which figures, and where."""
-    return [
-        f"{one.about}{'' if one.stage == '–' else f' {one.stage} adjudication'}: {one.why}\n"
-        f"  of {one.figures}\n  on {one.places}"
-        for one in found
-    ]
+def summaries_of(
+    groups: Iterable[GroupAgreement],
+) -> Iterator[tuple[GroupAgreement, Literal["before", "after"], dict[str, Summary]]]:
+    """The summaries of each group, before and after."""
+    for group in groups:
+        for stage in STAGES:
+            yield group, stage, group.before if stage == "before" else group.after
 
 
 def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str]) -> Iterator[tuple[_Case, str]]:
@@ -93,7 +90,7 @@ def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str
                     yield _Case(NO_VALUE, value.kind, when, title, "", query.query_id), value.reason
                 for text in caveats.get(name, ()):
                     yield _Case(WITH_CARE, text, when, title, "", query.query_id), text
-    for group, when, summaries in summaries_of(table):
+    for group, when, summaries in summaries_of(table.groups):
         if when == "after" and group.not_settled is not None:
             continue
         for name in names:
@@ -106,7 +103,7 @@ def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str
                     of = (summary.intervals or {}).get(statistic)
                     yield from _of_interval(of, when, title, statistic, group.name)
     for group in table.groups:
-        for title, share in (("needed adjudication", group.disputed), ("over-ruled", group.overruled)):
+        for title, share in (("disputed", group.disputed), ("overruled", group.overruled)):
             if isinstance(share.pooled.value, float):
                 of = (share.intervals or {}).get("pooled")
                 yield from _of_interval(of, "–", f"share {title}", "", group.name)
@@ -124,7 +121,7 @@ def _of_interval(
         kind, reason = found.percentile.kind, found.percentile.reason
         yield _Case(NO_INTERVAL, kind, stage, figure, statistic, place), reason
     elif isinstance(found.percentile, Interval) and found.percentile.low == found.percentile.high:
-        yield _Case(WITH_CARE, NO_WIDTH, stage, figure, statistic, place), NO_WIDTH
+        yield _Case(NO_INTERVAL, NO_WIDTH, stage, figure, statistic, place), NO_WIDTH
 
 
 _Row = tuple[_Case, dict[str, tuple[str, ...]]]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from annot.agreement import AgreementTable, Bootstrap, GroupAgreement, Undefined
 from annot.assessor_effect import DoesItMatter
+from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
-from annot.report.diagnosed import Looked
 from annot.settings import Settings
 
 
@@ -35,6 +35,8 @@ class Study:
     adjudicated: int
     open: int
     """Pairs in dispute without a decision."""
+    incomplete: int
+    """Pairs that not all of their assessors have answered."""
     decisions: tuple[Decision, ...]
     agreement: AgreementTable
     binarised: tuple[AgreementTable, ...]
@@ -49,6 +51,16 @@ class Study:
     """What a reader must know before believing any number."""
     made_elsewhere: str | None
     """How the judgements were made, where that was not here."""
+
+    @property
+    def graded(self) -> int:
+        """Judgements that count and have a grade."""
+        return sum(not one.flags and one.grade is not None for one in self.judgements)
+
+    @property
+    def query_papers(self) -> int:
+        """Papers that queries were made of."""
+        return len({query.paper_id for query in self.queries})
 
     @property
     def bootstrap(self) -> Bootstrap:

@@ -1,29 +1,84 @@
-"""Tables as plain text, for the terminal, and what words need before they are shown."""
+"""Tables in the terminal: as wide as it is, and not wider."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import shutil
+import textwrap
+from collections.abc import Iterable, Sequence
 
+from annot.report.cells import NONE, Number, text
+from annot.report.document import Table
+
+UNLIMITED = 10_000
+"""Columns, where the output goes into a file or another program."""
+NARROWEST = 60
+"""Columns below which a table of several columns becomes blocks of lines."""
+LEAST = 12
+"""Columns that a wrapped column of words has at least."""
+LONGEST_LINE = 100
+"""Columns of a sentence, however wide the terminal is."""
 _MINUS_ZERO = re.compile(r"(?<![\w.])[-−](0\.0+)(?![\w.])")
 
+_Lines = list[str]
 
-def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A plain text table: words to the left, numbers to the right."""
-    if not rows:
+
+def table_text(table: Table) -> str:
+    """A table with its caption above and its notes below."""
+    return "\n\n".join(
+        part
+        for part in (wrapped(table.caption), text_table(table.headings, table.rows), *map(wrapped, table.notes))
+        if part
+    )
+
+
+def wrapped(sentence: str) -> str:
+    """A sentence in lines that fit."""
+    return textwrap.fill(sentence, min(LONGEST_LINE, width()), subsequent_indent="  ", break_on_hyphens=False)
+
+
+def width() -> int:
+    """Columns of the terminal; no limit without one."""
+    return shutil.get_terminal_size(fallback=(UNLIMITED, 24)).columns
+
+
+def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A plain text table, words to the left, numbers to the right.
+
+    Where it would be wider than the terminal, intervals go below their figures; then words are wrapped; then each row
+    becomes a block of lines.
+    """
+    columns = width()
+    cells = [[_cell(cell) for cell in row] for row in rows]
+    if not cells:
         return ""
-    cells = [[("" if cell is None else without_minus_zero(str(cell))) for cell in row] for row in rows]
-    widths = [max(len(heading), *(len(row[at]) for row in cells)) for at, heading in enumerate(headings)]
     right = [all(_is_number(row[at]) for row in cells) for at in range(len(headings))]
+    whole = [[[text(cell, precise=False)] for cell in row] for row in cells]
+    if _across(headings, whole) <= columns:
+        return _lines([[one] for one in headings], whole, right)
+    split = [[_split(cell) for cell in row] for row in cells]
+    heads = [
+        _folded(one, max(_widest(split, at), _longest_word(one))) if right[at] else [one]
+        for at, one in enumerate(headings)
+    ]
+    over = _across([max(one, key=len) for one in heads], split) - columns
+    for at in sorted(range(len(headings)), key=lambda at: -_widest(split, at)):
+        if over > 0 and not right[at]:
+            now = max(_widest(split, at), *map(len, heads[at]))
+            words = [line for row in split for line in row[at]] + [headings[at]]
+            least = max(LEAST, now - over, *(_longest_word(one) for one in words))
+            for row in split:
+                row[at] = [line for one in row[at] for line in _folded(one, least)]
+            heads[at] = _folded(headings[at], max(least, _widest(split, at)))
+            over -= now - max(_widest(split, at), *map(len, heads[at]))
+    if over <= 0 and columns >= NARROWEST:
+        return _lines(heads, split, right)
+    return "\n\n".join(_block(headings, row, columns) for row in whole)
 
-    def line(row: Sequence[str]) -> str:
-        padded = [
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(row, widths, right, strict=True)
-        ]
-        return "  ".join(padded).rstrip()
 
-    return "\n".join([line(headings), line(["-" * width for width in widths]), *(line(row) for row in cells)])
+def share_done(part: int, whole: int) -> str:
+    """Whole percent, rounded down: only what is finished is at 100%."""
+    return f"{100 * part // whole}%" if whole else "-"
 
 
 def without_minus_zero(text: str) -> str:
@@ -35,18 +90,69 @@ def without_minus_zero(text: str) -> str:
     return _MINUS_ZERO.sub(r"\1", text)
 
 
-def sentence(text: str) -> str:
-    """`text` with a capital and a full stop; a pseudonym keeps its small letter.
-
-    >>> sentence("nobody changes"), sentence("a1 changes")
-    ('Nobody changes.', 'a1 changes.')
-    """
-    return f"{text if re.match('[a-z][0-9]', text) else text[:1].upper() + text[1:]}."
+def _cell(cell: object) -> object:
+    if isinstance(cell, Number):
+        return cell
+    return "" if cell is None else without_minus_zero(str(cell))
 
 
-def _is_number(cell: str) -> bool:
+def _split(cell: object) -> _Lines:
+    return [part for part in cell.parts(precise=False) if part] if isinstance(cell, Number) else [str(cell)]
+
+
+def _folded(text: str, width: int) -> _Lines:
+    return textwrap.wrap(text, max(1, width), break_on_hyphens=False) or [""]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
+
+
+def _widest(rows: Sequence[Sequence[_Lines]], at: int) -> int:
+    return max(len(line) for row in rows for line in row[at])
+
+
+def _across(headings: Sequence[str], rows: Sequence[Sequence[_Lines]]) -> int:
+    return sum(max(len(one), _widest(rows, at)) + 2 for at, one in enumerate(headings)) - 2
+
+
+def _lines(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool]) -> str:
+    widths = [max(_widest(rows, at), *map(len, one)) for at, one in enumerate(heads)]
+    taller = any(len(cell) > 1 for row in rows for cell in row)
+
+    def lines(row: Sequence[_Lines]) -> Iterable[str]:
+        for line in range(max(map(len, row))):
+            parts = [cell[line] if line < len(cell) else "" for cell in row]
+            padded = (
+                part.rjust(width) if to_right else part.ljust(width)
+                for part, width, to_right in zip(parts, widths, right, strict=True)
+            )
+            yield "  ".join(padded).rstrip()
+
+    found = [*lines(heads), "  ".join("-" * width for width in widths)]
+    for at, row in enumerate(rows):
+        found += [""] if taller and at else []
+        found += lines(row)
+    return "\n".join(found)
+
+
+def _block(headings: Sequence[str], row: Sequence[_Lines], columns: int) -> str:
+    """A row as lines of `heading  value`."""
+    name = min(max(map(len, headings)), columns // 2)
+    found = []
+    for heading, (cell,) in zip(headings, row, strict=True):
+        heads, values = _folded(heading, name), _folded(cell, columns - name - 2)
+        for at in range(max(len(heads), len(values))):
+            parts = heads[at] if at < len(heads) else "", values[at] if at < len(values) else ""
+            found.append(f"{parts[0].ljust(name)}  {parts[1]}".rstrip())
+    return "\n".join(found)
+
+
+def _is_number(cell: object) -> bool:
+    if not isinstance(cell, str):
+        return True
     try:
         float(cell.rstrip("%").replace(",", "") or "0")
     except ValueError:
-        return cell in ("-", "") or (cell.startswith("[") and cell.endswith(("]", "]†")))
+        return cell in ("-", NONE) or bool(re.fullmatch(r"< 0\.\d+|\[.*\]†?", cell))
     return True

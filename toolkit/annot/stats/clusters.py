@@ -1,7 +1,7 @@
 """Intervals of shares and means whose observations come in clusters, as pairs come in queries and queries in papers.
 
 Whole clusters are drawn with all that is in them, so that what they share counts as often as it was seen. The interval
-is that of `annot.agreement.bootstrap`, of a ratio of two sums: clusters differ in size.
+is that of `annot.stats.bootstrap`, of a ratio of two sums: clusters differ in size.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.bootstrap import Bootstrap, draw, intervals
-from annot.agreement.results import Intervals
+from annot.stats.bootstrap import Bootstrap, draw, intervals
+from annot.stats.intervals import Intervals
 from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]

@@ -11,24 +11,24 @@ import tomlkit
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.formats.csfcube import CsfcubeFacts, Release, is_release_file, read_release
+from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
 from annot.records import Assessor, Assignment, Source
-from annot.steps import qrels as qrels_step
-from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs, splits
 from annot.store.database import open_store
+from annot.study.corpus_facts import write_corpus_manifest
+from annot.study.exports import export_qrels
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 
-ADJUDICATOR = "adjudicator"
 UNKNOWN = "unknown"
 """What the adjudicator saw of the grades: the release does not say."""
 CORPUS_FILE = "csfcube.parquet"
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedRelease:
     """What was brought in: counts by kind, and notes on the quirks that were met."""
 
     counts: dict[str, int]
@@ -36,7 +36,7 @@ class Imported:
     facts: CsfcubeFacts
 
 
-def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
+def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     """Bring the release in `folder` into an empty workspace; the same folder again changes nothing.
 
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
@@ -52,7 +52,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
     for name, content in files.items():
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     release = read_release(files, name=str(folder), facet_labels=ws.settings.facets, clean_text=True)
-    imported = Imported(_counts(release), tuple(_notes(release.facts)), release.facts)
+    imported = ImportedRelease(_counts(release), tuple(_notes(release.facts)), release.facts)
     _refuse_other_work(ws, digest.hexdigest())
     if not dry_run:
         _write_corpus(ws, release)
@@ -61,7 +61,9 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
         _write_runs(ws, release)
         if release.decisions:
             # Final grades and runs come together, so that the import can be evaluated as it is.
-            qrels_step.write(ws, partial=True)
+            with open_store(ws.database_url, create=False) as store, store.read() as session:
+                outcome = outcome_of(session)
+            export_qrels(ws, outcome)
         _set_missing_policy(ws.settings_file)
     return imported
 
@@ -87,7 +89,7 @@ def _write_corpus(ws: Workspace, release: Release) -> None:
     write_corpus_manifest(ws)
 
 
-def _store(session: Session, release: Release, ws: Workspace, digest: str, imported: Imported) -> None:
+def _store(session: Session, release: Release, ws: Workspace, digest: str, imported: ImportedRelease) -> None:
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     corrected = set(release.facts.corrected_queries)
     facet_labels.replace_labels(
@@ -163,7 +165,7 @@ def _write_runs(ws: Workspace, release: Release) -> None:
 
 
 def _set_missing_policy(path: Path) -> None:
-    document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     judging = document.setdefault("judging", tomlkit.table())
     if judging.get("missing") != "zero":
         judging["missing"] = "zero"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,18 +12,12 @@ from annot.exchange.connection import connect
 from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import Store, open_store
-from annot.store.studio import Project
-from annot.study.outcome import Outcome, outcome_of
-from annot.study.workspace import Workspace, write_file
+from annot.store.projects import Project
+from annot.study.exports import export_judgements, without_ids
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
-
-JUDGEMENTS_FILE = "judgements.jsonl"
-WITHOUT_IDS = (
-    (r"^by account .*", "by another account than the planned one"),
-    (r"\baccount \S+,", "another account,"),
-    (r"\bannotation \d+", "a later annotation"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +62,8 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 notes += _flags(assessor, haul.found)
         with store.read() as session:
             outcome = outcome_of(session)
-    write_judgements(ws, outcome)
+    export_judgements(ws, outcome)
     return Pulled(tuple(rows), tuple(notes))
-
-
-def write_judgements(ws: Workspace, outcome: Outcome) -> None:
-    """The judgements, hidden repeats among them, under pseudonyms, without times and server ids: what may leave."""
-    lines = (
-        json.dumps(
-            {
-                "query_id": one.query_id,
-                "doc_id": one.doc_id,
-                "assessor": one.assessor,
-                "occasion": one.occasion,
-                "grade": one.grade,
-                "cannot_judge": one.cannot_judge,
-                "comment": one.comment,
-                "flags": [_without_ids(flag) for flag in one.flags],
-            },
-            ensure_ascii=False,
-        )
-        for one in outcome.everything
-    )
-    write_file(ws.exports / JUDGEMENTS_FILE, "".join(f"{line}\n" for line in lines))
-
-
-def _without_ids(flag: str) -> str:
-    """The flag without the server's ids of accounts and annotations, which stay in the database."""
-    for pattern, words in WITHOUT_IDS:
-        flag = re.sub(pattern, words, flag)
-    return flag
 
 
 def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
@@ -133,5 +97,5 @@ def _row(store: Store, assessor: str, found: tuple[Found, ...], new: int, change
 
 def _flags(assessor: str, found: tuple[Found, ...]) -> list[str]:
     """Why annotations do not count, each reason with how often."""
-    reasons = Counter(_without_ids(flag) for one in found for flag in one.reading.flags)
+    reasons = Counter(without_ids(flag) for one in found for flag in one.reading.flags)
     return [f"{assessor}: {count} annotation(s) do not count: {reason}" for reason, count in sorted(reasons.items())]

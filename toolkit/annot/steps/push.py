@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from annot.errors import MissingInput
 from annot.exchange import sending
 from annot.exchange.connection import connect
+from annot.exchange.material import instructions_of, material_of, places, task_of
 from annot.exchange.sending import Parcel, Sent
-from annot.labelstudio.instructions import instructions_html
 from annot.labelstudio.screens import judge_screen
-from annot.labelstudio.tasks import Place, Text, judge_task
-from annot.records import Asked, Paper, Query
-from annot.steps import guidelines
-from annot.store import facet_labels, papers, people
+from annot.store import people
 from annot.store.database import Store, open_store
-from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
-
-LABELS_FROM = "sentence-labels"
-"""Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +23,6 @@ class Pushed:
     """The projects after the push."""
 
     projects: tuple[Sent, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What tasks are made of: papers, labels and queries of the planned pairs, and the guidelines of their facets."""
-
-    queries: Mapping[str, Query]
-    papers: Mapping[str, Paper]
-    labels: Mapping[str, tuple[str, ...]]
-    guidelines: Mapping[str, guidelines.Guidelines]
 
 
 def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
@@ -53,63 +34,6 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels))
         with connect(ws, url=url, api_key=api_key) as gateway:
             return Pushed(sending.send(ws, store, gateway, parcels, round="judge", advance=advance))
-
-
-def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Material:
-    """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus."""
-    with store.read() as session:
-        queries = {query.query_id: query for query in read_queries(session)}
-        ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
-        labels = {one.paper_id: one.labels for one in facet_labels.read_labels(session, sorted(ids))}
-    found = papers.find_papers(ws.corpus, ids)
-    absent = sorted(ids - set(found))
-    if absent:
-        raise MissingInput(
-            f"{len(absent)} paper(s) of the plan are not in the corpus",
-            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
-            hint="add them with `annot corpus add`",
-        )
-    unlabelled = sorted(ids - set(labels))
-    if unlabelled:
-        raise MissingInput(f"{len(unlabelled)} paper(s) have no sentence labels", hint="label them with `annot facets`")
-    facets = sorted({queries[query_id].facet for query_id, _ in pairs})
-    return Material(queries, found, labels, {facet: guidelines.read(ws, facet) for facet in facets})
-
-
-def task_of(ws: Workspace, material: Material, asked: Asked, place: Place) -> dict[str, Any]:
-    """The judging task of one pair."""
-    query = material.queries[asked.query_id]
-    return judge_task(
-        asked=asked,
-        facet=query.facet,
-        facet_help=material.guidelines[query.facet].definition,
-        facet_labels=ws.settings.facets[query.facet],
-        place=place,
-        query=_text(material, query.paper_id),
-        candidate=_text(material, asked.doc_id),
-        query_sentences=query.sentences,
-        model_version=LABELS_FROM,
-    )
-
-
-def places(sequence: list[Asked]) -> list[Place]:
-    """Where each task of a person's sequence stands: in all, and in its query."""
-    sizes = Counter(asked.query_id for asked in sequence)
-    numbers: dict[str, int] = {}
-    seen: Counter[str] = Counter()
-    found = []
-    for position, asked in enumerate(sequence, start=1):
-        query_id = asked.query_id
-        seen[query_id] += 1
-        number = numbers.setdefault(query_id, len(numbers) + 1)
-        found.append(Place(position, len(sequence), number, seen[query_id], sizes[query_id]))
-    return found
-
-
-def instructions_of(ws: Workspace, material: Material, *, adjudication: bool) -> str:
-    """The guidelines of every facet there is, and the keys, as the project's instructions."""
-    pages = [guidelines.general(ws), *(one.text for one in material.guidelines.values())]
-    return instructions_html(pages, scale_names=ws.settings.scale.names, adjudication=adjudication)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
@@ -130,8 +54,3 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         )
         parcels.append(Parcel(assessor, screen, instructions, tasks, tuple(sequence)))
     return parcels
-
-
-def _text(material: Material, paper_id: str) -> Text:
-    paper = material.papers[paper_id]
-    return Text(paper.title, paper.sentences, material.labels[paper_id])

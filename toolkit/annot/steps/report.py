@@ -11,23 +11,33 @@ from typing import Any
 
 from annot.assessor_effect import DoesItMatter
 from annot.evaluation.evaluated import Evaluated
+from annot.evaluation.measures import DIALECTS
+from annot.formats.trec import write_qrels
+from annot.names import check_name
 from annot.records import Source
+from annot.report.document import Table
 from annot.report.html import page
 from annot.report.latex import latex
 from annot.report.markdown import markdown
 from annot.report.sections import document
 from annot.report.study import Study
 from annot.stats.undefined import Undefined
-from annot.steps import agreement as agreement_step
-from annot.steps import agreement_assessors as diagnosis_step
-from annot.steps import assessor_effect as reusability_step
-from annot.steps import evaluate as evaluate_step
-from annot.steps.qrels import QRELS_FILE
-from annot.store import facet_labels, papers, people, pools
-from annot.store.database import open_store
-from annot.store.queries import read_queries
-from annot.store.runs import read_imports, read_runs
-from annot.study.outcome import Outcome, outcome_of
+from annot.store import papers
+from annot.study.corpus_facts import has_corpus
+from annot.study.measured import (
+    CONVENTION,
+    MEASURE,
+    MIXTURES,
+    agreement_of,
+    assessor_effect_of,
+    assessors_of,
+    binarised_agreement_of,
+    evaluation_of,
+    read_run_files,
+)
+from annot.study.outcome import Outcome
+from annot.study.results import agreement_file, assessor_effect_file, evaluation_file
+from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file
 
 REPORT_FILE = "report.html"
@@ -47,7 +57,7 @@ CHAIN = (
     "exports/qrels.txt",
     "exports/agreement.json",
     "exports/evaluation.json",
-    "exports/reusability.json",
+    "exports/assessor-effect.json",
 )
 
 
@@ -64,7 +74,7 @@ def write(ws: Workspace) -> Written:
 
     Evaluation is in it when there are qrels and runs; where it is not, the page says what is missing.
     """
-    study = _read(ws)
+    study = _study(read_snapshot(ws))
     files = dict(_measured(ws, study))
     made = document(study, chain=tuple(_chain(ws, files)))
     path = ws.exports / REPORT_FILE
@@ -77,13 +87,21 @@ def write(ws: Workspace) -> Written:
     return Written(path, sha256_of(path))
 
 
+def table(ws: Workspace, name: str) -> Table:
+    """One table of the report, by its name."""
+    made = document(_study(read_snapshot(ws)), chain=())
+    known = {table.name: table for section in (*made.body, *made.appendix) for table in section.tables}
+    check_name(name, tuple(known), what="--table")
+    return known[name]
+
+
 def _measured(ws: Workspace, study: Study) -> Iterator[tuple[Path, str]]:
     """The files with the figures that stand in the report."""
-    yield agreement_step.file_of(ws, study.agreement)
+    yield agreement_file(ws, study.agreement)
     if not isinstance(study.evaluated, Undefined):
-        yield evaluate_step.file_of(ws, study.evaluated)
+        yield evaluation_file(ws, study.evaluated)
     if not isinstance(study.mattering, Undefined):
-        yield reusability_step.file_of(ws, study.mattering)
+        yield assessor_effect_file(ws, study.mattering)
 
 
 def _chain(ws: Workspace, files: Mapping[Path, str]) -> Iterator[tuple[str, str]]:
@@ -96,60 +114,58 @@ def _chain(ws: Workspace, files: Mapping[Path, str]) -> Iterator[tuple[str, str]
             yield name, sha256_of(path)
 
 
-def _read(ws: Workspace) -> Study:
-    agreement = agreement_step.compute(ws, missing=None, binarised_at=None)
-    binarised = agreement_step.at_each_grade(ws)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        outcome = outcome_of(session)
-        queries = read_queries(session)
-        imports = read_imports(session)
-        drawn = pools.read_pools(session)
-        return Study(
-            settings=ws.settings,
-            papers=papers.count_papers(ws.corpus) if any(ws.corpus.glob("*.parquet")) else 0,
-            origins=facet_labels.count_by_origin(session),
-            queries=queries,
-            pools=drawn,
-            pooled=bool(drawn) and not any(one.what == Source.FILE for one in imports),
-            pairs=len(outcome.planned),
-            judgements=outcome.judgements,
-            agreed=sum(one.origin == "agreed" for one in outcome.decisions),
-            single=_single(outcome),
-            adjudicated=len(outcome.adjudications),
-            open=len(outcome.open),
-            decisions=outcome.decisions,
-            agreement=agreement,
-            binarised=binarised,
-            diagnosed=diagnosis_step.of_outcome(
-                ws,
-                outcome,
-                {one.query_id: one.facet for one in queries},
-                plan=people.read_assignments(session),
-                elsewhere=any(one.what in MADE_ELSEWHERE for one in imports),
-            ),
-            evaluated=_evaluated(ws),
-            mattering=_mattering(ws),
-            run_settings=tuple(
-                (run.tag, SETTINGS_OF_OTHERS if run.kind == Source.CSFCUBE else _settings_told(run.facts))
-                for run in read_runs(session)
-            ),
-            notice=next((str(one.facts["notice"]) for one in imports if one.what == Source.SIMULATION), None),
-            made_elsewhere=next((MADE_ELSEWHERE[one.what] for one in imports if one.what in MADE_ELSEWHERE), None),
-        )
+def _study(snapshot: Snapshot) -> Study:
+    """What the sections are made from, all of it from one record."""
+    ws, outcome, imports = snapshot.ws, snapshot.outcome, snapshot.imports
+    return Study(
+        settings=ws.settings,
+        papers=papers.count_papers(ws.corpus) if has_corpus(ws) else 0,
+        origins=snapshot.label_origins,
+        queries=snapshot.queries,
+        pools=snapshot.pools,
+        pooled=bool(snapshot.pools) and not any(imported.what == Source.FILE for imported in imports),
+        pairs=len(outcome.planned),
+        judgements=outcome.judgements,
+        agreed=sum(decision.origin == "agreed" for decision in outcome.decisions),
+        single=_single(outcome),
+        adjudicated=len(outcome.adjudications),
+        open=len(outcome.open),
+        incomplete=len(outcome.incomplete),
+        decisions=outcome.decisions,
+        agreement=agreement_of(snapshot),
+        binarised=binarised_agreement_of(snapshot),
+        diagnosed=assessors_of(snapshot),
+        evaluated=_evaluated(snapshot),
+        mattering=_mattering(snapshot),
+        run_settings=tuple(
+            (run.tag, SETTINGS_OF_OTHERS if run.kind == Source.CSFCUBE else _settings_told(run.facts))
+            for run in snapshot.runs
+        ),
+        notice=next(
+            (str(imported.facts["notice"]) for imported in imports if imported.what == Source.SIMULATION), None
+        ),
+        made_elsewhere=next(
+            (MADE_ELSEWHERE[imported.what] for imported in imports if imported.what in MADE_ELSEWHERE), None
+        ),
+    )
 
 
-def _evaluated(ws: Workspace) -> Evaluated | Undefined:
-    missing = _nothing_to_measure(ws, runs=1)
-    return missing or evaluate_step.compute(ws, files=(), dialect=None)
+def _evaluated(snapshot: Snapshot) -> Evaluated | Undefined:
+    missing = _nothing_to_measure(snapshot, runs=1)
+    return missing or evaluation_of(
+        snapshot, read_run_files(snapshot.ws), snapshot.outcome.qrels, dialects=tuple(DIALECTS)
+    )
 
 
-def _mattering(ws: Workspace) -> DoesItMatter | Undefined:
-    missing = _nothing_to_measure(ws, runs=2)
-    return missing or reusability_step.compute(
-        ws,
-        dialect=reusability_step.DIALECT,
-        measure_name=reusability_step.MEASURE,
-        mixtures=reusability_step.MIXTURES,
+def _mattering(snapshot: Snapshot) -> DoesItMatter | Undefined:
+    missing = _nothing_to_measure(snapshot, runs=2)
+    return missing or assessor_effect_of(
+        snapshot,
+        read_run_files(snapshot.ws),
+        snapshot.outcome.qrels,
+        dialect=CONVENTION,
+        measure=MEASURE,
+        mixtures=MIXTURES,
     )
 
 
@@ -159,10 +175,13 @@ def _single(outcome: Outcome) -> int:
     return sum(pair in agreed and len(team) == 1 for pair, team in outcome.planned.items())
 
 
-def _nothing_to_measure(ws: Workspace, *, runs: int) -> Undefined | None:
-    """What is missing where there are no qrels, or fewer than so many runs."""
-    if not (ws.exports / QRELS_FILE).is_file():
-        return Undefined(f"exports/{QRELS_FILE} is not written yet; annot qrels writes it from the final grades")
+def _nothing_to_measure(snapshot: Snapshot, *, runs: int) -> Undefined | None:
+    """What is missing where there are no qrels of these grades, or fewer than so many runs."""
+    ws = snapshot.ws
+    if not ws.qrels.is_file():
+        return Undefined("exports/qrels.txt is not written yet; annot qrels writes it from the final grades")
+    if ws.qrels.read_text(encoding="utf-8") != write_qrels(snapshot.outcome.qrels):
+        return Undefined("exports/qrels.txt does not hold the final grades as they are now; annot qrels renews it")
     found = len(list(ws.runs.glob("*.run")))
     if found >= runs:
         return None

@@ -25,7 +25,7 @@ Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeRun:
     """One run that was made."""
 
     tag: str
@@ -34,7 +34,7 @@ class Made:
     path: Path
 
 
-def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[Made, ...]:
+def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each baseline; all baselines when none is named."""
     for name in methods:
         check_name(name, tuple(BASELINES), what="baseline")
@@ -63,7 +63,7 @@ def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[
             facts = {"corpus_sha256": index.corpus_sha256, **settings_of(index.bench, name)}
             with store.begin() as session:
                 runs.put_runs(session, [write(ws, name, rankings, facts=facts)])
-            made.append(Made(name, len(rankings), sum(map(len, rankings.values())), run_file(ws, name)))
+            made.append(MadeRun(name, len(rankings), sum(map(len, rankings.values())), ws.run_file(name)))
             advance(done, len(chosen))
     return tuple(made)
 
@@ -79,12 +79,7 @@ def write(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Ma
     """Write the run and its metadata; returns what the store is to remember of it."""
     text = write_run(rankings, tag=tag)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    write_file(run_file(ws, tag), text)
+    write_file(ws.run_file(tag), text)
     record = {"tag": tag, "kind": Source.BASELINE, "sha256": digest, "settings": dict(facts)}
     write_file(ws.runs / f"{tag}.json", json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
     return runs.StoredRun(tag, Source.BASELINE, dict(facts), digest)
-
-
-def run_file(ws: Workspace, tag: str) -> Path:
-    """Where the run of that tag lies."""
-    return ws.runs / f"{tag}.run"

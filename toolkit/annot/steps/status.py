@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.report.text import text_table
+from annot.report.text import share_done, text_table
 from annot.store import facet_labels, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -68,11 +68,6 @@ def status(ws: Workspace) -> Status:
         open=len(outcome.open),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
-
-
-def share_done(part: int, whole: int) -> str:
-    """Whole percent, rounded down: only what is finished is at 100%."""
-    return f"{100 * part // whole}%" if whole else "-"
 
 
 def describe(found: Status) -> str:

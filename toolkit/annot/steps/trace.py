@@ -12,36 +12,36 @@ from annot.formats.trec import read_run
 from annot.names import known_query
 from annot.records import Assignment, Draw, Paper, Pool, Source
 from annot.report.traced import InRun, PaperTold, Pooled, Said, Sentence, Shown, Standing, Trace
-from annot.steps import qrels
-from annot.steps.corpus import MANIFEST
-from annot.store import adjudications, facet_labels, judgements, papers, people, pools, studio
+from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
-from annot.store.queries import read_queries
-from annot.study.outcome import Outcome, outcome_of
-from annot.study.workspace import Workspace, read_manifest
+from annot.study.corpus_facts import has_corpus, recorded_sha256
+from annot.study.exports import exported_qrels
+from annot.study.outcome import Outcome
+from annot.study.snapshot import snapshot_of
+from annot.study.workspace import Workspace
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     """The story of the pair. Raises InputError, with the near name, for a query or document nobody knows."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        query = known_query({one.query_id: one for one in read_queries(session)}, query_id)
+        snapshot = snapshot_of(session, ws)
+        query = known_query({known.query_id: known for known in snapshot.queries}, query_id)
         ids = [query.paper_id, doc_id]
         labels = {one.paper_id: one for one in facet_labels.read_labels(session, ids)}
-        pool = pools.read_pools(session, [query.paper_id]).get(query.paper_id)
-        rankings_sha256 = pools.read_rankings_sha256(session).get(query.paper_id, "")
-        plan = people.read_assignments(session)
         sent_to = [
             (project.assessor, project.round)
-            for project in studio.read_projects(session)
-            if (query_id, doc_id) in {asked.pair for asked in studio.read_tasks(session, project.project)}
+            for project in snapshot.projects
+            if (query_id, doc_id) in {asked.pair for asked in projects.read_tasks(session, project.project)}
         ]
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
-        outcome = outcome_of(session)
-    found = papers.find_papers(ws.corpus, ids) if any(ws.corpus.glob("*.parquet")) else {}
+    plan, outcome = snapshot.assignments, snapshot.outcome
+    pool = snapshot.pools.get(query.paper_id)
+    rankings_sha256 = snapshot.rankings_sha256.get(query.paper_id, "")
+    found = papers.find_papers(ws.corpus, ids) if has_corpus(ws) else {}
     pooled = _pooled(pool, doc_id, rankings_sha256)
     had_by = () if pooled else _had_by(ws, query.paper_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
@@ -57,7 +57,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         query_sentences=tuple(place + 1 for place in query.sentences),
         query_paper=_told(ws, found.get(query.paper_id), labels.get(query.paper_id)),
         document=_told(ws, found.get(doc_id), labels.get(doc_id)),
-        corpus_sha256=_corpus_sha256(ws) if found else None,
+        corpus_sha256=recorded_sha256(ws) if found else None,
         pool=pooled,
         had_by=had_by,
         given_to=tuple((one.assessor, one.position, one.occasion) for one in plan if one.asked.pair == pair),
@@ -72,12 +72,6 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         qrel=_qrel(ws, pair),
         runs=runs,
     )
-
-
-def _corpus_sha256(ws: Workspace) -> str:
-    """As its manifest has it: to hash a large corpus anew takes long."""
-    manifest = read_manifest(ws.corpus / MANIFEST, hint="add papers with `annot corpus add`")
-    return str(manifest["content_sha256"])
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:
@@ -225,6 +219,7 @@ def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
 
 
 def _qrel(ws: Workspace, pair: tuple[str, str]) -> int | None:
-    if not (ws.exports / qrels.QRELS_FILE).is_file():
+    """The pair's grade in the qrels that were written."""
+    if not ws.qrels.is_file():
         return None
-    return next((one.relevance for one in qrels.read(ws) if (one.query_id, one.doc_id) == pair), None)
+    return next((qrel.relevance for qrel in exported_qrels(ws) if (qrel.query_id, qrel.doc_id) == pair), None)

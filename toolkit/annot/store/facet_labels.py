@@ -46,15 +46,6 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> Change:
     return Change(added, changed, len(gone), unchanged)
 
 
-def put_labels(session: Session, labels: Iterable[FacetLabels]) -> int:
-    """Write these labels over what stands for their papers, corrected ones included; others stay. Returns how many."""
-    count = 0
-    for chunk in in_chunks(_checked(labels, set())):
-        _write(session, chunk)
-        count += len(chunk)
-    return count
-
-
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
     """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
     rows = table(FacetLabelsRow)

@@ -23,12 +23,26 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
     Raises InputError, with how many judgements stand on them, when judged pairs would leave the pool.
     """
-    return _write(session, list(pools), rankings_sha256, keep_others=False)
-
-
-def put_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: Mapping[str, str]) -> Change:
-    """Write these pools over what stands for their papers; others stay. Raises InputError as `replace_pools` does."""
-    return _write(session, list(pools), rankings_sha256, keep_others=True)
+    pools = list(pools)
+    check_distinct([pool.paper_id for pool in pools], what="pools")
+    _check_entries(pools)
+    given = {pool.paper_id: (pool, rankings_sha256[pool.paper_id]) for pool in pools}
+    standing = _read(session, None)
+    added = [pool for pool in pools if pool.paper_id not in standing]
+    changed = [pool for pool in pools if pool.paper_id in standing and standing[pool.paper_id] != given[pool.paper_id]]
+    removed = [paper_id for paper_id in standing if paper_id not in given]
+    leaving = {paper_id: _documents(standing[paper_id][0]) for paper_id in removed}
+    for pool in changed:
+        leaving[pool.paper_id] = _documents(standing[pool.paper_id][0]) - _documents(pool)
+    _refuse_judged(session, leaving)
+    gone = [*removed, *(pool.paper_id for pool in changed)]
+    for model in (DrawRow, PoolEntryRow, PoolRow):
+        delete_where(session, model, "paper_id", gone)
+    new = [*added, *changed]
+    insert_rows(session, PoolRow, (_pool_row(pool, rankings_sha256[pool.paper_id]) for pool in new))
+    insert_rows(session, PoolEntryRow, (row for pool in new for row in _entry_rows(pool)))
+    insert_rows(session, DrawRow, (row for pool in new for row in _draw_rows(pool)))
+    return Change(len(added), len(changed), len(removed), len(given) - len(new))
 
 
 def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict[str, Pool]:
@@ -58,28 +72,6 @@ def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
     for query_id, doc_id in session.connection().execute(statement.order_by(entry.c.position)):
         documents.setdefault(query_id, []).append(doc_id)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
-
-
-def _write(session: Session, pools: list[Pool], rankings_sha256: Mapping[str, str], *, keep_others: bool) -> Change:
-    check_distinct([pool.paper_id for pool in pools], what="pools")
-    _check_entries(pools)
-    given = {pool.paper_id: (pool, rankings_sha256[pool.paper_id]) for pool in pools}
-    standing = _read(session, list(given) if keep_others else None)
-    added = [pool for pool in pools if pool.paper_id not in standing]
-    changed = [pool for pool in pools if pool.paper_id in standing and standing[pool.paper_id] != given[pool.paper_id]]
-    removed = [paper_id for paper_id in standing if paper_id not in given]
-    leaving = {paper_id: _documents(standing[paper_id][0]) for paper_id in removed}
-    for pool in changed:
-        leaving[pool.paper_id] = _documents(standing[pool.paper_id][0]) - _documents(pool)
-    _refuse_judged(session, leaving)
-    gone = [*removed, *(pool.paper_id for pool in changed)]
-    for model in (DrawRow, PoolEntryRow, PoolRow):
-        delete_where(session, model, "paper_id", gone)
-    new = [*added, *changed]
-    insert_rows(session, PoolRow, (_pool_row(pool, rankings_sha256[pool.paper_id]) for pool in new))
-    insert_rows(session, PoolEntryRow, (row for pool in new for row in _entry_rows(pool)))
-    insert_rows(session, DrawRow, (row for pool in new for row in _draw_rows(pool)))
-    return Change(len(added), len(changed), len(removed), len(given) - len(new))
 
 
 def _documents(pool: Pool) -> set[str]:

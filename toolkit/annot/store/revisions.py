@@ -16,8 +16,7 @@ from sqlalchemy import Select, Table, exists, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.store import schema
-from annot.store.models import HIGHEST_GRADE, table
+from annot.store.models import HIGHEST_GRADE, LINE, table
 from annot.store.people import check_assessors_known
 from annot.store.rows import check_queries_known, in_chunks, insert_rows
 
@@ -35,7 +34,7 @@ class Recorded(NamedTuple):
 
 def key_columns(rows: Table) -> tuple[str, ...]:
     """The columns that a line of revisions belongs to, in the order of the constraint."""
-    return schema.LINE[rows.name]
+    return LINE[rows.name]
 
 
 def person_column(rows: Table) -> str:

@@ -44,11 +44,6 @@ def put_runs(session: Session, runs: Iterable[StoredRun]) -> Change:
     return Change(len(added), len(changed), 0, len(given) - len(added) - len(changed))
 
 
-def remove_runs(session: Session, tags: Iterable[str]) -> None:
-    """Forget the runs of these tags."""
-    delete_where(session, RunRow, "tag", tags)
-
-
 def read_runs(session: Session) -> tuple[StoredRun, ...]:
     """All runs, by tag."""
     rows = table(RunRow)

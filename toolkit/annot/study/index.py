@@ -87,5 +87,5 @@ def _word_vectors(bench: Bench, settings: dict[str, Any], place: Path, advance: 
 def _lsa(bench: Bench, place: Path) -> vectors.Vectors:
     if not (place / vectors.ABOUT).is_file():
         made = lsa.fit(bench.tfidf("abstract"), bench.corpus.paper_ids, **LSA_SETTINGS)
-        vectors.save(made.vectors, place)
+        vectors.save(made, place)
     return vectors.load(place, hint=f"remove {place} and run the command again")

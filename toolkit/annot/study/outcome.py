@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from annot.adjudication import Pair, Settlement, settle
-from annot.records import Assignment, Decision, Judgement
+from annot.records import Assignment, Decision, Judgement, Qrel
 from annot.store.adjudications import Adjudication, read_adjudications
 from annot.store.judgements import read_judgements
 from annot.store.people import read_assignments
@@ -36,6 +36,17 @@ class Outcome:
     def everything(self) -> tuple[Judgement, ...]:
         """Judgements and repeats, by pair, assessor and occasion."""
         return tuple(sorted((*self.judgements, *self.repeats), key=_key))
+
+    @property
+    def qrels(self) -> tuple[Qrel, ...]:
+        """The final grades, by pair; a pair without one is not among them."""
+        return tuple(Qrel(one.query_id, one.doc_id, one.grade) for one in self.decisions)
+
+    @property
+    def of_answered_pairs(self) -> tuple[Judgement, ...]:
+        """The judgements of the pairs that all planned assessors have answered: none is missing."""
+        incomplete = set(self.incomplete)
+        return tuple(one for one in self.judgements if (one.query_id, one.doc_id) not in incomplete)
 
 
 def outcome_of(session: Session) -> Outcome:

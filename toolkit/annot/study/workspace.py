@@ -51,6 +51,11 @@ class Workspace:
         return self.root / "pools"
 
     @property
+    def query_pools(self) -> Path:
+        """The pool of each query paper; all its facets share it."""
+        return self.root / "pools" / "queries"
+
+    @property
     def rankings(self) -> Path:
         return self.root / "pools" / "rankings"
 
@@ -61,6 +66,14 @@ class Workspace:
     @property
     def runs(self) -> Path:
         return self.root / "exports" / "runs"
+
+    @property
+    def qrels(self) -> Path:
+        return self.root / "exports" / "qrels.txt"
+
+    def run_file(self, tag: str) -> Path:
+        """Where the run of this tag lies."""
+        return self.runs / f"{tag}.run"
 
     @property
     def cache(self) -> Path:

@@ -9,29 +9,38 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from annot.formats.csfcube.facts import CITED, CsfcubeFacts, facts_of
-from annot.formats.csfcube.files import QueryKey, is_release_file, read_files
-from annot.formats.csfcube.folder import Folder, fit
-from annot.formats.csfcube.pieces import Drawn
+from annot.formats.csfcube.contents import QueryKey, is_release_file, read_files
+from annot.formats.csfcube.fitting import Folder, fit
+from annot.formats.csfcube.pieces import ReleasedDraw
+from annot.formats.csfcube.quirks import CITED, CsfcubeFacts, facts_of
 from annot.formats.csfcube.readable import RatedPair
+from annot.formats.csfcube.written import Material, misfits, write_csfcube
 from annot.formats.faults import Faults, near
 from annot.ordering import ranked
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 
-__all__ = ["CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
+ADJUDICATOR = "adjudicator"
+"""Whoever settled the differences: the release names nobody."""
+
+__all__ = [
+    "ADJUDICATOR",
+    "CsfcubeFacts",
+    "Material",
+    "Release",
+    "ReleasedRun",
+    "is_release_file",
+    "misfits",
+    "read_release",
+    "write_csfcube",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedRun:
-    """An engine's rankings of the pools, by query id.
-
-    `rankings` have the negated distances as scores and our tie rule. `file_order` is the release's own order: its tie
-    rule, and exact where rounding makes scores equal.
-    """
+    """An engine's rankings of the pools, by query id, with the negated distances as scores."""
 
     tag: str
     rankings: dict[str, Ranking]
-    file_order: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +128,7 @@ def _queries(folder: Folder, facet_labels: Mapping[str, tuple[str, ...]], name: 
     return tuple(queries)
 
 
-def _pool(paper_id: str, candidates: Mapping[int, Drawn], folder: Folder) -> Pool:
+def _pool(paper_id: str, candidates: Mapping[int, ReleasedDraw], folder: Folder) -> Pool:
     methods = tuple(dict.fromkeys(candidate.sources[0] for candidate in candidates.values()))
     entries = tuple(
         PoolEntry(
@@ -171,5 +180,4 @@ def _run(tag: str, rows_by_query: Mapping[QueryKey, tuple[tuple[str, float], ...
             query_id(key): ranked(ScoredDoc(doc_id, -distance) for doc_id, distance in rows)
             for key, rows in rows_by_query.items()
         },
-        {query_id(key): tuple(doc_id for doc_id, _ in rows) for key, rows in rows_by_query.items()},
     )

@@ -1,38 +1,42 @@
-"""The sections of the report, one module a subject, each from the records of the study alone."""
+"""The parts of the report, one module a subject, each from the records of the study alone."""
 
 from __future__ import annotations
 
+from annot.report import verdict
 from annot.report.document import Document, Section
-from annot.report.sections.adjudication import adjudication
-from annot.report.sections.agreement import agreement, each_query
-from annot.report.sections.assessors import assessors
-from annot.report.sections.collection import corpus, pools
-from annot.report.sections.evaluation import evaluation
-from annot.report.sections.grades import grades
-from annot.report.sections.judging import judgements
-from annot.report.sections.mattering import mattering
-from annot.report.sections.summary import facts
+from annot.report.sections import agreement, assessors, collection, effect, grades, runs
+from annot.report.sections.answers import answers
 from annot.report.study import Study
+from annot.report.words import sentence, sentences
+from annot.study.measured import CONVENTION, MEASURE
 
 
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
-    collection = study.settings.collection
+    collection_settings = study.settings.collection
     return Document(
-        title=f"{collection.title}: how it was judged, and what it measures",
-        subtitle=f"Collection {collection.name}, version {collection.version}",
+        title=collection_settings.title,
+        subtitle=sentence("answers.subtitle", collection=collection_settings),
         notice=study.notice,
-        facts=tuple(facts(study)),
-        sections=tuple(_sections(study)),
+        answers=answers(study),
+        body=(agreement.body(study), grades.body(study), runs.body(study), effect.body(study)),
+        appendix=(
+            *collection.appendix(study),
+            *grades.appendix(study),
+            *agreement.appendix(study),
+            assessors.appendix(study.diagnosed),
+            *runs.appendix(study),
+            *effect.appendix(study),
+            _rules(study),
+        ),
         chain=chain,
     )
 
 
-def _sections(study: Study) -> list[Section]:
-    # A study that was judged in another tool may have no corpus and no pools here.
-    sections = [corpus(study), *([pools(study)] if study.pools else [])]
-    sections += [judgements(study), agreement(study), adjudication(study)]
-    sections.append(assessors(study.diagnosed))
-    if study.decisions:
-        sections.append(grades(study))
-    return [*sections, evaluation(study), mattering(study.mattering), each_query(study)]
+def _rules(study: Study) -> Section:
+    """The rules behind the first screen, and how intervals and digits are made."""
+    return Section(
+        "rules",
+        "Rules, intervals and digits",
+        sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), plan=study.bootstrap),
+    )

@@ -1,60 +1,147 @@
-"""The final grades: relevant documents per query, what two facets have in common, what citations are worth."""
+"""The grades: final ones by facet, those of each assessor, what two facets and citations have to do with them."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from annot.agreement import TOGETHER
 from annot.pooling import CITED
-from annot.report.document import Section, Table, rows_of
-from annot.report.intervals import Part, how_drawn, ratio_text, share_text
+from annot.report import figures
+from annot.report.cells import MEAN, SHARE, Kind, Number, number
+from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
+from annot.report.words import sentence, sentences
+from annot.stats.clusters import of_clusters
 
-COMMAND = "annot qrels"
+ByQuery = Mapping[str, Counter[int | None]]
+"""How often each grade was given on each query; None counts answers without a grade."""
 
 
-def grades(study: Study) -> Section:
-    """Relevant documents per query, grades under two facets of one paper, and grades of cited papers."""
-    blocks = [_per_query(study), *_across_facets(study), *_cited(study)]
-    pools = {query.query_id: query.paper_id for query in study.queries}
-    sizes = Counter(one.query_id for one in study.decisions)
-    mean = sum(sizes.values()) / len(sizes) if sizes else 0.0
-    paragraph = (
-        f"{len(study.decisions)} pairs have a final grade: {len(sizes)} queries of "
-        f"{len({pools[name] for name in sizes})} papers, {mean:.2f} pairs each on average."
+class Part(NamedTuple):
+    """`part` of a query's `of` pairs."""
+
+    part: int
+    of: int
+
+
+def body(study: Study) -> Section:
+    """The final grades of each facet."""
+    final = _final(study)
+    if not final:
+        return Section("grades", "Grades", sentences("grades.none"))
+    names = study.settings.scale.names
+    shares = {facet: _shares(by_query, study, key=f"final {facet}") for facet, by_query in final.items()}
+    caption = sentence("grades.figure")
+    drawing = Figure(
+        caption,
+        figures.grouped_bars(
+            {facet: found for facet, found in shares.items() if facet != TOGETHER or len(shares) == 1},
+            names=[f"{grade} {name}" for grade, name in enumerate(names)],
+            unit="% of pairs",
+        ),
+        "; ".join(
+            f"{facet}: " + ", ".join(f"{name} {one}" for name, one in zip(names, found, strict=True))
+            for facet, found in shares.items()
+        ),
     )
-    return Section("grades", "Final grades", (paragraph, how_drawn(study.bootstrap, over="queries")), tuple(blocks))
+    lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
+    told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
+    return Section("grades", "Grades", told, (drawing, final_grades(study)))
+
+
+def appendix(study: Study) -> Iterator[Section]:
+    """What the assessors gave, and the final grades from three sides."""
+    given = _counted((one.query_id, one.assessor, one.grade) for one in study.judgements if not one.flags)
+    told = sentences("grades.judging", study=study)
+    yield Section("judgements", "Judgements of each assessor", told, (_of_assessors(given, study),))
+    if study.decisions:
+        sizes = Counter(one.query_id for one in study.decisions)
+        papers = {query.query_id: query.paper_id for query in study.queries}
+        told = sentences(
+            "grades.settled",
+            pairs=len(study.decisions),
+            queries=len(sizes),
+            papers=len({papers[name] for name in sizes}),
+        )
+        blocks = (_per_query(study), *_across_facets(study), *_cited(study))
+        yield Section("final-grades", "Final grades", told, blocks)
+
+
+def final_grades(study: Study) -> Table:
+    """The final grades of each facet and of all."""
+    rows = tuple(
+        (facet, len(by_query), _total(by_query).total(), *_shares(by_query, study, key=f"final {facet}"))
+        for facet, by_query in _final(study).items()
+    )
+    headings = ("Facet", "Queries", "Pairs", *_names(study))
+    return Table("grades", sentence("grades.final"), headings, rows, "annot report --table grades")
+
+
+def _final(study: Study) -> dict[str, dict[str, Counter[int | None]]]:
+    facet_of = {query.query_id: query.facet for query in study.queries}
+    final = _counted((one.query_id, facet_of[one.query_id], one.grade) for one in study.decisions)
+    if len(final) > 1:
+        final[TOGETHER] = {query_id: counts for of in final.values() for query_id, counts in of.items()}
+    return final
+
+
+def _counted(grades: Iterable[tuple[str, str, int | None]]) -> dict[str, dict[str, Counter[int | None]]]:
+    """Grades by whom or what they are of, then by query, from (query, of whom, grade)."""
+    found: dict[str, dict[str, Counter[int | None]]] = {}
+    for query_id, of, grade in grades:
+        found.setdefault(of, {}).setdefault(query_id, Counter())[grade] += 1
+    return dict(sorted(found.items()))
+
+
+def _of_assessors(given: Mapping[str, ByQuery], study: Study) -> Table:
+    rows = []
+    for assessor, by_query in given.items():
+        counts = _total(by_query)
+        grades = [grade for grade in counts.elements() if grade is not None]
+        mean = number(sum(grades) / len(grades) if grades else None, MEAN)
+        shares = _shares(by_query, study, key=f"given {assessor}")
+        rows.append((assessor, len(by_query), counts.total(), *shares, counts[None], mean))
+    return Table(
+        "given-grades",
+        sentence("grades.given"),
+        ("Assessor", "Queries", "Pairs", *_names(study), "No grade", "Mean grade"),
+        tuple(rows),
+        "annot report --table given-grades",
+    )
 
 
 def _per_query(study: Study) -> Table:
-    facet_of = {query.query_id: query.facet for query in study.queries}
-    by_query: dict[str, list[int]] = {}
-    for one in study.decisions:
-        by_query.setdefault(one.query_id, []).append(one.grade)
     rows = []
-    for facet in [*sorted({facet_of[name] for name in by_query}), TOGETHER]:
-        members = {name: found for name, found in by_query.items() if facet in (facet_of[name], TOGETHER)}
-        pairs = sum(map(len, members.values()))
+    for facet, members in _final(study).items():
+        pairs = _total(members).total()
         for least in study.settings.scale.grades[1:]:
-            counts = {name: sum(grade >= least for grade in found) for name, found in members.items()}
-            plan, key = study.bootstrap, f"per query {facet}"
-            mean = ratio_text({name: Part(count, 1) for name, count in counts.items()}, plan=plan, key=key)
-            parts = {name: Part(count, len(members[name])) for name, count in counts.items()}
-            share = share_text(parts, plan=plan, key=key)
-            fewest, most = min(counts.values()), max(counts.values())
-            rows.append([facet, f"{least} or higher", fewest, most, mean, share, len(members), pairs])
+            counts = {
+                name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
+                for name, of in members.items()
+            }
+            key = f"per query {facet}"
+            mean = _ratio({name: Part(count, 1) for name, count in counts.items()}, MEAN, study, key)
+            share = _ratio(
+                {name: Part(count, members[name].total()) for name, count in counts.items()}, SHARE, study, key
+            )
+            row = (min(counts.values()), max(counts.values()), mean, share, len(members), pairs)
+            rows.append((facet, f"{least} or higher", *row))
     return Table(
-        "Documents of each grade per query.",
-        ("Facet", "Grade", "Fewest", "Most", "Mean", "Of all pairs", "Queries", "Pairs"),
-        rows_of(rows),
-        COMMAND,
+        "relevant",
+        sentence("grades.per_query"),
+        ("Facet", "Grade", "Fewest", "Most", "Mean", "Share of pairs", "Queries", "Pairs"),
+        tuple(rows),
+        "annot report --table relevant",
         numeric_from=2,
     )
 
 
-def _across_facets(study: Study) -> list[Table]:
+def _across_facets(study: Study) -> Iterator[Table]:
     """For two facets of one paper: how often a candidate has each two grades."""
     paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
     graded: dict[str, dict[tuple[str, str], int]] = {}
@@ -62,30 +149,25 @@ def _across_facets(study: Study) -> list[Table]:
         paper_id, facet = paper_of[one.query_id]
         graded.setdefault(facet, {})[paper_id, one.doc_id] = one.grade
     scale = study.settings.scale
-    tables = []
     for first, second in itertools.combinations([name for name in study.settings.facets if name in graded], 2):
         shared = sorted(graded[first].keys() & graded[second].keys())
         if not shared:
             continue
         counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
-        rows = [
-            [f"{first} {grade} {name}", *(counts[grade, other] for other in scale.grades)]
-            for grade, name in enumerate(scale.names)
-        ]
-        papers = len({paper_id for paper_id, _ in shared})
-        of = f"{len(shared)} candidate{'' if len(shared) == 1 else 's'} of {papers} paper{'' if papers == 1 else 's'}"
-        tables.append(
-            Table(
-                f"Candidates judged under two facets of one paper: {of}.",
-                (f"{first} \\ {second}", *(f"{second} {grade}" for grade in scale.grades)),
-                rows_of(rows),
-                COMMAND,
-            )
+        name = f"{first}-and-{second}"
+        yield Table(
+            name,
+            sentence("grades.across", candidates=len(shared), papers=len({paper for paper, _ in shared})),
+            (f"{first} \\ {second}", *(f"{second} {grade}" for grade in scale.grades)),
+            tuple(
+                (f"{first} {grade} {label}", *(counts[grade, other] for other in scale.grades))
+                for grade, label in enumerate(scale.names)
+            ),
+            f"annot report --table {name}",
         )
-    return tables
 
 
-def _cited(study: Study) -> list[Table]:
+def _cited(study: Study) -> Iterator[Table]:
     """What grades the papers get that the query paper cites."""
     cited = {
         (paper_id, entry.doc_id)
@@ -94,35 +176,51 @@ def _cited(study: Study) -> list[Table]:
         if entry.drawn.method == CITED
     }
     paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
-    counts: dict[str, dict[str, Counter[int]]] = {}
-    for one in study.decisions:
-        paper_id, facet = paper_of[one.query_id]
-        if (paper_id, one.doc_id) in cited:
-            counts.setdefault(facet, {}).setdefault(one.query_id, Counter())[one.grade] += 1
-    if not counts:
-        return []
-    scale = study.settings.scale
-    ways = [*((grade,) for grade in scale.grades), scale.grades[:2]]
-    rows = [
-        [
-            facet,
-            len(by_query),
-            sum(found.total() for found in by_query.values()),
-            *(_share_of(by_query, way, study, key=f"cited {facet}") for way in ways),
-        ]
-        for facet, by_query in sorted(counts.items())
-    ]
-    return [
-        Table(
-            "Grades of papers that the query paper cites.",
-            ("Facet", "Queries", "Pairs", *(f"{grade} {name}" for grade, name in enumerate(scale.names)), "0 or 1"),
-            rows_of(rows),
-            COMMAND,
+    counts = _counted(
+        (one.query_id, paper_of[one.query_id][1], one.grade)
+        for one in study.decisions
+        if (paper_of[one.query_id][0], one.doc_id) in cited
+    )
+    if counts:
+        scale = study.settings.scale
+        ways = [*((grade,) for grade in scale.grades), scale.grades[:2]]
+        rows = tuple(
+            (
+                facet,
+                len(by_query),
+                _total(by_query).total(),
+                *(_share_of(by_query, way, study, key=f"cited {facet}") for way in ways),
+            )
+            for facet, by_query in counts.items()
         )
-    ]
+        headings = ("Facet", "Queries", "Pairs", *_names(study), f"{scale.grades[0]} or {scale.grades[1]}")
+        yield Table("cited", sentence("grades.cited"), headings, rows, "annot report --table cited")
 
 
-def _share_of(by_query: Mapping[str, Counter[int]], grades: Sequence[int], study: Study, *, key: str) -> str:
+def _names(study: Study) -> list[str]:
+    return [f"{grade} {name}" for grade, name in enumerate(study.settings.scale.names)]
+
+
+def _shares(by_query: ByQuery, study: Study, *, key: str) -> list[Number]:
+    return [_share_of(by_query, (grade,), study, key=key) for grade in study.settings.scale.grades]
+
+
+def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study, *, key: str) -> Number:
     """The share of pairs that have one of `grades`."""
-    parts = {name: Part(sum(found[grade] for grade in grades), found.total()) for name, found in by_query.items()}
-    return share_text(parts, plan=study.bootstrap, key=key)
+    parts = {name: Part(sum(of[grade] for grade in grades), of.total()) for name, of in by_query.items()}
+    return _ratio(parts, SHARE, study, key)
+
+
+def _ratio(parts: Mapping[str, Part], kind: Kind, study: Study, key: str) -> Number:
+    """The ratio of two sums over queries, with its interval by resampling whole queries."""
+    of = np.array([parts[query_id] for query_id in sorted(parts)], dtype=np.float64)
+    found = of_clusters(of[:, :1], of[:, 1:], cluster="query", plan=study.bootstrap, key=key)
+    total = float(of[:, 1].sum())
+    return number(float(of[:, 0].sum()) / total if total else None, kind, found)
+
+
+def _total(by_query: ByQuery) -> Counter[int | None]:
+    total: Counter[int | None] = Counter()
+    for counts in by_query.values():
+        total.update(counts)
+    return total

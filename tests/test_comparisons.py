@@ -1,0 +1,107 @@
+"""Which run is best, held against planted truth: noise stays silent at the stated rate, a real lead is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.agreement import Bootstrap
+from annot.evaluation.comparisons import ALPHA, POWER, compare_runs
+from scipy import stats
+
+PLAN = Bootstrap(resamples=100, level=0.95, seed=4)
+
+
+def compared(values: dict[str, np.ndarray], plan: Bootstrap = PLAN):
+    """values: by run, shape (papers, facets): one query of each facet of each paper, all in one fold."""
+    sums = {run: of_run.sum(axis=1, keepdims=True) for run, of_run in values.items()}
+    papers, facets = next(iter(values.values())).shape
+    sizes = np.full((papers, 1), float(facets))
+    return compare_runs("together", sums, sizes, convention="csfcube", measure="NDCG%20", plan=plan, key="test")
+
+
+def alike(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Four runs that differ by chance alone; chance strikes a paper, and its two facets share most of it."""
+    difficulty = rng.beta(2, 2, (20, 1))
+    return {
+        f"run{at}": np.round(difficulty + rng.normal(0, 0.15, (20, 1)) + rng.normal(0, 0.03, (20, 2)), 2)
+        for at in range(4)
+    }
+
+
+def variants_beside_two_others(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Eight variants of one engine, hardly different, and two runs that differ from them and each other by chance."""
+    engine = rng.beta(2, 2, (20, 1))
+    variants = {f"variant{at}": engine + rng.normal(0, 0.01, (20, 2)) for at in range(8)}
+    return variants | {f"other{at}": engine + rng.normal(0, 0.3, (20, 1)) + np.zeros(2) for at in range(2)}
+
+
+@pytest.mark.parametrize(("planted", "studies"), [(alike, 300), (variants_beside_two_others, 100)])
+def test_noise_stays_silent_at_the_stated_rate(planted, studies: int) -> None:
+    """At most 5% of studies name any difference; three standard errors above that are allowed here."""
+    rng = np.random.default_rng(11)
+    alarms = sum(any(one.holds for one in compared(planted(rng))[0]) for _ in range(studies))
+    assert alarms / studies <= ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / studies)
+
+
+def test_the_detectable_difference_is_found_as_often_as_stated() -> None:
+    rng = np.random.default_rng(3)
+    noise = {"a": rng.normal(0, 0.1, (30, 1)), "b": rng.normal(0, 0.1, (30, 1))}
+    _, verdict = compared(noise)
+    error = np.std(noise["a"] - noise["b"], ddof=1) / np.sqrt(30)
+    assert verdict.detectable == pytest.approx(error * (stats.t.ppf(0.975, 29) + stats.t.ppf(0.8, 29)))
+    lead = 0.1 * np.sqrt(2 / 30) * (stats.t.ppf(0.975, 29) + stats.t.ppf(0.8, 29))
+    found = 0
+    for _ in range(100):
+        (one,), _ = compared({"a": lead + rng.normal(0, 0.1, (30, 1)), "b": rng.normal(0, 0.1, (30, 1))})
+        found += one.holds and one.run_a == "a"
+    assert found / 100 == pytest.approx(POWER, abs=0.12)
+
+
+def test_each_pair_is_told_from_its_better_run_with_interval_and_corrected_p() -> None:
+    rng = np.random.default_rng(2)
+    paper = rng.beta(2, 2, (18, 2))
+    values = {
+        "plain": paper,
+        "good": paper + 0.1 + rng.normal(0, 0.05, (18, 1)),
+        "same": paper + rng.normal(0, 0.05, (18, 1)) - 0.02,
+    }
+    comparisons, verdict = compared(values, Bootstrap(5000, 0.95, 1))
+    order = sorted(values, key=lambda run: -values[run].mean())
+    assert [(one.run_a, one.run_b) for one in comparisons] == [tuple(order[:2]), (order[0], order[2]), tuple(order[1:])]
+    for one in comparisons:
+        by_paper = (values[one.run_a] - values[one.run_b]).mean(axis=1)
+        assert one.difference == pytest.approx(by_paper.mean())
+        assert one.difference >= 0
+        scipys = stats.bootstrap((by_paper,), np.mean, n_resamples=5000, rng=np.random.default_rng(9))
+        assert (one.interval.bca.low, one.interval.bca.high) == pytest.approx(scipys.confidence_interval, abs=0.003)
+    # Holm by hand: the smallest p thrice, the next twice, never below the one before.
+    ranked = sorted(comparisons, key=lambda one: one.p_value)
+    by_hand = np.maximum.accumulate([min(1, (3 - at) * one.p_value) for at, one in enumerate(ranked)])
+    assert [one.p_corrected for one in ranked] == pytest.approx(list(by_hand))
+    assert (verdict.best, verdict.worse, verdict.undecided) == ("good", tuple(order[1:]), ())
+
+
+def test_two_facets_of_one_paper_are_one_observation() -> None:
+    """The same lead on ten papers, told twice: the test sees ten, and p is that of ten."""
+    rng = np.random.default_rng(7)
+    lead = rng.normal(0.05, 0.1, (10, 1))
+    once, twice = ({"a": lead + np.zeros(facets), "b": np.zeros((10, facets))} for facets in (1, 2))
+    assert [(one.p_value, one.interval) for one in compared(once)[0]] == [
+        (one.p_value, one.interval) for one in compared(twice)[0]
+    ]
+
+
+def test_five_papers_can_show_nothing_and_say_so() -> None:
+    """Even where one run wins everywhere, 2 of 2^5 arrangements are as far out, times the 3 pairs."""
+    values = {"a": np.full((5, 1), 0.9), "b": np.full((5, 1), 0.5), "c": np.full((5, 1), 0.1)}
+    comparisons, verdict = compared(values)
+    assert verdict.smallest_p == min(one.p_corrected for one in comparisons) == 3 / 16
+    assert verdict.detectable is None
+    assert not any(one.holds for one in comparisons)
+    assert (verdict.best, verdict.undecided) == ("a", ("b", "c"))
+
+
+def test_runs_that_tie_are_ordered_by_name() -> None:
+    tied = {"z": np.tile([[0.1], [0.2]], (4, 1)), "a": np.tile([[0.2], [0.1]], (4, 1))}
+    (one,), verdict = compared(tied)
+    assert (one.run_a, one.run_b, one.difference, one.p_value, verdict.best) == ("a", "z", 0.0, 1.0, "a")

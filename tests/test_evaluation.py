@@ -1,0 +1,114 @@
+"""Runs evaluated by facet and together: intervals by query paper, chance and one assessor on every facet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.agreement import Bootstrap
+from annot.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line, of_runs
+from annot.records import Judgement, Qrel, ScoredDoc
+
+PAPERS = [f"p{at:02}" for at in range(12)]
+FACETS = ("method", "result")
+DOCS = [f"d{at:02}" for at in range(10)]
+PLAN = Bootstrap(resamples=400, level=0.95, seed=3)
+
+
+def ranking(doc_ids: list[str]) -> list[ScoredDoc]:
+    return [ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids)]
+
+
+def evaluated(*, splits: dict | None = None, result_like_method: bool = False) -> Evaluated:
+    """12 papers with two facets: `good` ranks by the grade with a little noise, `poor` at random, and `partial`, as
+    good as `good`, covers the method facet only. One assessor grades as the qrels do."""
+    rng = np.random.default_rng(5)
+    qrels: list[Qrel] = []
+    runs: dict[str, dict[str, list[ScoredDoc]]] = {"good": {}, "partial": {}, "poor": {}}
+    for paper_id in PAPERS:
+        for facet in FACETS:
+            if facet == "method" or not result_like_method:
+                grades = [int(grade) for grade in rng.permutation([3, 2, 1] + [0] * 7)]
+                noisy = np.array(grades) + rng.normal(0, 0.8, 10)
+                orders = [DOCS[at] for at in np.argsort(-noisy)], [DOCS[at] for at in rng.permutation(10)]
+            query_id = f"{paper_id}-{facet}"
+            qrels += [Qrel(query_id, doc_id, grade) for doc_id, grade in zip(DOCS, grades, strict=True)]
+            runs["good"][query_id], runs["poor"][query_id] = map(ranking, orders)
+            if facet == "method":
+                runs["partial"][query_id] = runs["good"][query_id]
+    return of_runs(
+        runs,
+        tuple(qrels),
+        tuple(Judgement(one.query_id, one.doc_id, "a1", one.relevance) for one in qrels),
+        facets={one.query_id: one.query_id.split("-")[1] for one in qrels},
+        papers={one.query_id: one.query_id.split("-")[0] for one in qrels},
+        splits=splits or {},
+        dialects=("csfcube", "trec"),
+        measure=None,
+        relevant_from=2,
+        bootstrap=PLAN,
+    )
+
+
+def line_of(found: Evaluated, run: str, facet: str, dialect: str = "csfcube") -> Line:
+    (line,) = [
+        one for one in (*found.lines, *found.ceiling) if (one.run, one.facet, one.dialect) == (run, facet, dialect)
+    ]
+    return line
+
+
+def test_every_facet_has_its_runs_chance_and_one_assessor() -> None:
+    found = evaluated()
+    for facet in (*FACETS, TOGETHER):
+        assert line_of(found, "good", facet).queries == (24 if facet == TOGETHER else 12)
+        # Two of ten documents are relevant and all ten stand in the first 20.
+        assert line_of(found, CHANCE, facet).values["P@20"] == pytest.approx(2 / 20)
+        assert line_of(found, "one assessor", facet).values["AP"] == pytest.approx(1.0)
+    assert {one.facet for one in found.lines if one.run == "partial"} == {"method"}
+
+
+def test_intervals_resample_whole_papers_so_the_same_facet_told_twice_adds_nothing() -> None:
+    found = evaluated(result_like_method=True)
+    for run in ("good", CHANCE):
+        together, method = line_of(found, run, TOGETHER), line_of(found, run, "method")
+        assert together.values == pytest.approx(method.values)
+    wide = line_of(found, "good", TOGETHER).intervals["AP"].bca
+    narrow = line_of(found, "good", "method").intervals["AP"].bca
+    # Other resamples, the same spread; by query the interval would be 0.7 as wide.
+    assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, rel=0.15)
+
+
+def test_runs_are_compared_where_they_have_the_same_queries_on_the_primary_measure() -> None:
+    found = evaluated()
+    assert (found.convention, found.measure) == ("csfcube", "NDCG%20")
+    pairs = {(one.facet, one.run_a, one.run_b): one for one in found.comparisons}
+    assert set(pairs) == {
+        ("method", "good", "partial"),
+        ("method", "good", "poor"),
+        ("method", "partial", "poor"),
+        ("result", "good", "poor"),
+        ("together", "good", "poor"),
+    }
+    whole = pairs["together", "good", "poor"]
+    means = [line_of(found, run, TOGETHER).values["NDCG%20"] for run in ("good", "poor")]
+    assert whole.difference == pytest.approx(means[0] - means[1])
+    assert whole.holds
+    assert whole.interval.bca.low > 0
+    assert pairs["method", "good", "partial"].p_corrected == 1.0
+    assert [(one.facet, one.best, one.worse, one.undecided, one.papers) for one in found.verdicts] == [
+        ("method", "good", ("poor",), ("partial",), 12),
+        ("result", "good", ("poor",), (), 12),
+        ("together", "good", ("poor",), (), 12),
+    ]
+    assert evaluated() == found
+
+
+def test_with_folds_the_difference_is_that_of_the_mean_of_fold_means() -> None:
+    queries = [f"{paper_id}-{facet}" for paper_id in PAPERS for facet in FACETS]
+    folds = {"fold1_test": tuple(queries[:4]), "fold2_test": tuple(queries[4:]), "fold1_dev": tuple(queries[4:])}
+    found = evaluated(splits={"all": folds})
+    good, poor = (line_of(found, run, TOGETHER) for run in ("good", "poor"))
+    assert {one.average for one in found.lines + found.ceiling if one.facet == TOGETHER} == {TEST}
+    (whole,) = [one for one in found.comparisons if one.facet == TOGETHER]
+    assert whole.difference == pytest.approx(good.values["NDCG%20"] - poor.values["NDCG%20"])
+    plain = line_of(evaluated(), "good", TOGETHER)
+    assert plain.values["NDCG%20"] != pytest.approx(good.values["NDCG%20"])

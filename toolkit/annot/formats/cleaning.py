@@ -1,0 +1,98 @@
+"""Cleaning the text of titles and abstracts of what extraction left in it."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_AMPERSANDS = re.compile("&(?:amp;)+")
+DEEPEST = 10
+"""Entities and tags are taken out of one another so many times; deeper ones are nobody's text, and cost as much again
+for each time."""
+_MISREAD_UTF8 = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
+_C1 = re.compile("[\u0080-\u009f]")
+_CONTROL_NAME = re.compile(
+    r"<<(?:NUL|SOH|STX|ETX|EOT|ENQ|ACK|BEL|BS|HT|LF|VT|FF|CR|SO|SI|DLE|DC[1-4]|NAK|SYN|ETB|CAN|EM|SUB|ESC|[FGRU]S|DEL)>>"
+)
+_BLOCK_TAG = re.compile(r"</?(?:p|br|div|li|ul|ol|title|sec|list|list-item|jats:(?:p|title|sec|list|list-item))\s*/?>")
+_INLINE_TAG = re.compile(
+    r"</?(?:(?:i|b|u|em|sup|sub|tt|sc|bold|italic|strong|underline|monospace|small|font|span|inline-formula|tex-math"
+    r"|jats:[a-z-]+|mml:[a-z-]+)(?:\s+[a-zA-Z:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/?>"
+)
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
+# Soft hyphen, zero-width space, invisible operators, byte order mark, and marks and overrides of direction. The
+# zero-width joiners stay: in Persian and in the scripts of India they are spelling.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffd]")
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UNPRINTABLE = frozenset(("Cc", "Co", "Cs"))
+
+
+def clean(text: str) -> str:
+    """`text` as a person should read it, on one line.
+
+    Repeated until nothing changes (so that cleaning twice is cleaning once), in this order:
+
+    1. HTML entities that end in a semicolon become their character; unknown ones (`&epsis;`) stay.
+    2. Control characters U+0080 to U+009F: where they are UTF-8 read as Latin-1 they are read again, else as
+       Windows-1252 (as HTML does), else removed.
+    3. Names of control characters in double angles (`<<ETX>>`) and block tags (`<p>`) become a space; inline tags
+       (`<i>`, `<sup>`, JATS, MathML) go. Other angles (`<P1,...,Pm>`) are text and stay.
+    4. Ligatures U+FB00 to U+FB06 become letters.
+    5. U+FFFD, soft hyphens, zero-width and direction characters, other control characters, private-use characters
+       and lone surrogates go.
+    6. White space of any kind is folded to one space, none at the ends.
+    7. Unicode normal form C.
+
+    Signs that begin an entity or a tag and are still there after ten times become spaces.
+
+    Not mended, because it cannot be told from what was meant: lost spaces around quotation marks, LaTeX.
+
+    >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
+    'The first case’s end.'
+    """
+    if text.isascii() and text.isprintable() and not ("&" in text or "<" in text or "  " in text):
+        return text.strip(" ")
+    passes = 0
+    while (cleaner := _clean_once(text)) != text:
+        text = cleaner
+        passes += 1
+        if passes == DEEPEST:
+            text = re.sub("[&<]", " ", text)
+    return text
+
+
+def without_direction(text: str) -> str:
+    """`text` without the characters that turn its direction, which can make it read as something else."""
+    return _DIRECTION.sub("", text)
+
+
+def _clean_once(text: str) -> str:
+    text = _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", text))
+    if _C1.search(text):
+        text = _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text))
+    text = _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text))
+    text = _INLINE_TAG.sub("", text)
+    text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    text = _INVISIBLE.sub("", text)
+    text = " ".join(text.split())
+    text = "".join(char for char in text if unicodedata.category(char) not in _UNPRINTABLE)
+    return unicodedata.normalize("NFC", text)
+
+
+def _read_again(match: re.Match[str]) -> str:
+    if not _C1.search(match[0]):
+        return match[0]
+    try:
+        return match[0].encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return match[0]
+
+
+def _from_windows_1252(match: re.Match[str]) -> str:
+    try:
+        return match[0].encode("latin-1").decode("cp1252")
+    except UnicodeDecodeError:
+        # Not `isspace`: NEL (U+0085) is the ellipsis in Windows-1252, so white space never comes here.
+        return ""

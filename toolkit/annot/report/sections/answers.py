@@ -1,0 +1,58 @@
+"""The first screen: what this is, whether it can be trusted and for what, which run is best, what to do next."""
+
+from __future__ import annotations
+
+from annot.diagnosis import Undefined
+from annot.report import verdict
+from annot.report.document import Answer
+from annot.report.sections.agreement import alpha, disputed
+from annot.report.study import Study
+from annot.report.words import sentence, sentences
+
+QUESTIONS = {
+    "what": "What is this collection?",
+    "trust": "Can its judgements be trusted?",
+    "best": "Which system is best?",
+    "next": "What to do next?",
+}
+
+
+def answers(study: Study) -> tuple[Answer, ...]:
+    """The four answers."""
+    values = _values(study)
+    return tuple(
+        Answer(
+            question,
+            sentence(f"answers.{name}_verdict", **values),
+            sentences(f"answers.{name}", **values),
+        )
+        for name, question in QUESTIONS.items()
+    )
+
+
+def _values(study: Study) -> dict[str, object]:
+    """All that the sentences may name."""
+    together = study.agreement.groups[-1]
+    effect = None if isinstance(study.mattering, Undefined) else study.mattering
+    diagnosis = study.diagnosed.diagnosed.diagnosis
+    found = alpha(study.agreement)
+    return {
+        "study": study,
+        "level": f"{100 * study.settings.agreement.level:g}",
+        "together": together,
+        "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
+        "assessors": len({one.assessor for one in study.judgements}),
+        "alpha": found,
+        "alpha_after": alpha(study.agreement, after=True),
+        "disputed": disputed(study.agreement),
+        "reliability": verdict.reliability(found),
+        "robustness": verdict.robustness(study.mattering, judged_twice=together.n_pairs),
+        "effect": effect,
+        "tau": None if effect is None else verdict.tau(effect),
+        "same_order": effect is not None and verdict.same_order(effect),
+        "best": verdict.best(study.evaluated),
+        "limits": verdict,
+        "gaps": () if isinstance(diagnosis, Undefined) else diagnosis.gaps,
+        "findings": () if isinstance(diagnosis, Undefined) else diagnosis.findings,
+        "unfinished": study.open + study.incomplete,
+    }

@@ -1,0 +1,157 @@
+"""The effect of the assessor: how each one grades, and whether the comparison of runs depends on who judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect.regrading import FINAL
+from annot.report import figures
+from annot.report.cells import MEASURE, NONE, TAU, number
+from annot.report.document import Figure, Section, Table
+from annot.report.sections.assessors import findings
+from annot.report.study import Study
+from annot.report.verdict import robustness, same_order, tau
+from annot.report.words import sentence, sentences
+from annot.stats.undefined import Undefined
+
+
+def body(study: Study) -> Section:
+    """Who is strict or lenient, and what that does to the runs."""
+    blocks: list[Table | Figure] = []
+    diagnosed = study.diagnosed.diagnosed
+    severity = {one.assessor: one.severity for one in diagnosed.severities}
+    if any(not isinstance(one.value, Undefined) for one in severity.values()):
+        drawn = {name: figures.bar(one.value, one.interval) for name, one in severity.items()}
+        said = "; ".join(f"{name}: {one.value:.2f}" for name, one in severity.items() if isinstance(one.value, float))
+        blocks.append(
+            Figure(sentence("effect.severity_figure"), figures.forest(drawn, unit="severity, in grades"), said)
+        )
+    found = study.mattering
+    if isinstance(found, Undefined):
+        told = sentences("effect.unknown", reason=found.reason)
+    else:
+        table = ranges(found)
+        blocks.append(
+            Figure(
+                sentence("effect.figure", effect=found),
+                figures.ranges(
+                    {one.name: one.means for one in found.rankings[:3]}, found.mixtures.means, unit=_unit(found)
+                ),
+                sentence("effect.drawn", effect=found),
+            )
+        )
+        blocks.append(table)
+        told = sentences("effect.body", **_values(found, study))
+    return Section("effect", "Effect of the assessor", (*findings(diagnosed), *told), tuple(blocks))
+
+
+def appendix(study: Study) -> Iterator[Section]:
+    """The runs under each grading, and how their orders compare."""
+    found = study.mattering
+    if not isinstance(found, Undefined):
+        yield Section("orders", "Effect of the assessor on the order of the runs", method(found), tuple(orders(found)))
+
+
+def method(found: DoesItMatter) -> tuple[str, ...]:
+    """Whose grades are whose, and what is compared."""
+    return sentences("effect.method", effect=found, tau=tau(found))
+
+
+def terminal(found: DoesItMatter) -> list[Table]:
+    """What `annot reusability` prints."""
+    return [ranges(found), *orders(found)]
+
+
+def ranges(found: DoesItMatter) -> Table:
+    """Each run under the final grades, the two assessors of each pair, and a random one of them."""
+    whole = {one.name: one.means for one in found.rankings if len(one.queries) == len(found.queries)}
+    rows = tuple(
+        (
+            tag,
+            *(number(means[tag], MEASURE) for means in whole.values()),
+            _between(found.mixtures.means.get(tag)),
+        )
+        for tag in whole[FINAL]
+    )
+    headings = (
+        "Run",
+        *(f"{name} grades" if name == FINAL else f"assessor {name}" for name in whole),
+        "random assessor",
+    )
+    return Table("ranges", sentence("effect.ranges", effect=found), headings, rows, _command(found))
+
+
+def orders(found: DoesItMatter) -> Iterator[Table]:
+    """The runs in order under each grading, and each comparison of two gradings."""
+    yield Table(
+        "orders",
+        sentence("effect.orders"),
+        ("Grades of", "Queries", "Pairs", "No grade", "Runs, best first"),
+        tuple(ranking_rows(found)),
+        _command(found),
+        numeric_from=5,
+    )
+    rows: list[tuple[object, ...]] = [
+        (
+            one.first,
+            one.second,
+            number(one.tau, TAU, one.intervals),
+            f"{one.reversed_pairs} of {one.n_run_pairs}",
+            len(one.swaps),
+            one.n_queries,
+        )
+        for one in found.comparisons
+    ]
+    yield Table(
+        "tau",
+        sentence("effect.tau", effect=found),
+        ("Grades of", "Compared with", "Tau", "Reversed pairs", "Significant reversals", "Queries"),
+        tuple(rows),
+        _command(found),
+        numeric_from=2,
+    )
+
+
+def ranking_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
+    """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
+    only, below it the final grades on the same."""
+    against_final = {one.first: one for one in found.comparisons if one.second == FINAL}
+    rows: list[tuple[object, ...]] = []
+    for one in found.rankings:
+        rows.append((one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
+        if len(one.queries) < len(found.queries):
+            same = against_final[one.name].means[FINAL]
+            rows.append((f"{FINAL}, queries of {one.name}", len(one.queries), one.n_pairs, 0, _order(same)))
+    return rows
+
+
+def _order(means: Mapping[str, float]) -> str:
+    """`b 61.20, a 58.03 = c 58.03`."""
+    text, last = "", None
+    for tag, mean in means.items():
+        text += ("" if last is None else " = " if mean == last else ", ") + f"{tag} {100 * mean:.2f}"
+        last = mean
+    return text
+
+
+def _between(ends: tuple[float, float] | None) -> object:
+    return NONE if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
+
+
+def _values(found: DoesItMatter, study: Study) -> dict[str, object]:
+    twice = study.agreement.groups[-1].n_pairs
+    return {
+        "effect": found,
+        "tau": tau(found),
+        "robustness": robustness(found, judged_twice=twice),
+        "same_order": same_order(found),
+    }
+
+
+def _unit(found: DoesItMatter) -> str:
+    return f"{found.settings.measure}, %"
+
+
+def _command(found: DoesItMatter) -> str:
+    return f"annot reusability --dialect {found.settings.dialect} --measure {found.settings.measure}"

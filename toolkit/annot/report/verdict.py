@@ -1,0 +1,137 @@
+"""What follows from the figures: every verdict of the first screen, by rules with all their thresholds in this place.
+
+A rule looks at the interval, never at the figure alone. The rules are printed in the report's appendix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect.regrading import FINAL
+from annot.evaluation.evaluated import CHANCE, Evaluated, Line
+from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
+from annot.stats.undefined import Undefined
+
+TENTATIVE, RELIABLE = 0.667, 0.8
+"""Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,
+Content Analysis, second edition, page 241)."""
+SAME_ORDER = 0.9
+"""Kendall's tau from which on two rankings of the same runs count as the same (Voorhees 2001, Evaluation by Highly
+Relevant Documents, SIGIR, page 77)."""
+MOST_REVERSED = 0.05
+"""The share of random choices of an assessor for each pair in which a significant difference may turn round."""
+Reliability = Literal["reliable", "tentative", "uncertain", "unreliable", "unknown"]
+Robustness = Literal["robust", "fragile", "untried", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The run with the highest figure, and how certain that is."""
+
+    convention: str
+    measure: str
+    facet: str
+    tag: str
+    figure: Number
+    queries: int
+    average: str
+    """How the queries were averaged."""
+    chance: Number
+    runs: int
+    beaten: tuple[str, ...]
+    """Runs that it is better than by a difference that holds."""
+    level: tuple[str, ...]
+    """Runs that may be as good."""
+    detectable: Number
+    """The difference that this collection would have found, in points of 100."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether its lead on every other run holds."""
+        return not self.level
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether the intervals of the run and of a random order lie apart."""
+        ends, floor = self.figure.ends, self.chance.ends
+        return ends is not None and floor is not None and ends[0] > floor[1]
+
+
+def reliability(alpha: Number) -> Reliability:
+    """What the grades of one assessor are good for, by the interval of alpha before adjudication."""
+    if alpha.ends is None:
+        return "unknown"
+    low, high = alpha.ends
+    if low >= RELIABLE:
+        return "reliable"
+    if low >= TENTATIVE:
+        return "tentative"
+    return "unreliable" if high < TENTATIVE else "uncertain"
+
+
+def robustness(effect: DoesItMatter | Undefined, *, judged_twice: int) -> Robustness:
+    """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs.
+
+    Untried: no difference between runs is significant under the final grades, so none could turn round.
+    """
+    if isinstance(effect, Undefined) or not judged_twice:
+        return "unknown"
+    if not any(one.significant.get(FINAL) for one in effect.comparisons):
+        return "untried"
+    return "robust" if effect.mixtures.with_swap <= MOST_REVERSED * effect.mixtures.n else "fragile"
+
+
+def same_order(effect: DoesItMatter) -> bool:
+    """Whether the whole order of the runs stays, whoever judges."""
+    found = effect.mixtures.tau_range
+    return not isinstance(found, Undefined) and found[0] >= SAME_ORDER
+
+
+def tau(effect: DoesItMatter) -> Number:
+    """Tau with the final ranking where an assessor is chosen at random for each pair: the mean and the middle share."""
+    mixed = effect.mixtures
+    plain = number(mixed.tau, TAU)
+    if isinstance(mixed.tau_range, Undefined) or plain.value is None:
+        return plain
+    return Number(plain.value, TAU, mixed.tau_range)
+
+
+def best(evaluated: Evaluated | Undefined) -> Best | None:
+    """The best run on all queries; None where there is none."""
+    if isinstance(evaluated, Undefined):
+        return None
+    lines, chance = of_all(evaluated)
+    first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
+    found = next((one for one in evaluated.verdicts if one.facet == first.facet), None)
+    return Best(
+        convention=evaluated.convention,
+        measure=evaluated.measure,
+        facet=first.facet,
+        tag=found.best if found else first.run,
+        figure=figure(first, evaluated.measure),
+        queries=first.queries,
+        average=first.average,
+        chance=figure(chance, evaluated.measure),
+        runs=len(lines),
+        beaten=found.worse if found else (),
+        level=found.undecided if found else (),
+        detectable=number(found.detectable if found else None, DETECTABLE),
+    )
+
+
+def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
+    """The runs on all queries together, by the convention in which they are compared, and chance on the same.
+
+    Where no run covers all facets, those of the last facet that has one.
+    """
+    lines = [line for line in evaluated.lines if line.dialect == evaluated.convention]
+    facet = [line.facet for line in lines if line.run != CHANCE][-1]
+    there = [line for line in lines if line.facet == facet]
+    return [line for line in there if line.run != CHANCE], next(line for line in there if line.run == CHANCE)
+
+
+def figure(line: Line, measure: str) -> Number:
+    """A measure of a run, in percent, with its interval."""
+    return number(line.values[measure], MEASURE, line.intervals[measure])

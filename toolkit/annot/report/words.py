@@ -1,0 +1,65 @@
+"""The sentences of the report and of the commands that print its tables, from `templates/report/`.
+
+A template holds named blocks; each is rendered alone, with the values it asks for. A line of `--` parts paragraphs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from jinja2 import Environment
+
+from annot.report.cells import p_value
+from annot.stats.undefined import Undefined
+from annot.templating import environment
+
+
+def sentences(block: str, **values: object) -> tuple[str, ...]:
+    """The paragraphs of a block, `file.block`; each on one line."""
+    name, _, part = block.partition(".")
+    template = _templates().get_template(f"report/{name}.j2")
+    text = "".join(template.blocks[part](template.new_context(values)))
+    return tuple(" ".join(paragraph.split()) for paragraph in re.split(r"(?m)^\s*--\s*$", text) if paragraph.strip())
+
+
+def sentence(block: str, **values: object) -> str:
+    """The block as one paragraph."""
+    return " ".join(sentences(block, **values))
+
+
+def listed(names: Sequence[object], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *others, end = map(str, names)
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
+def counted(n: int, name: str, plural: str = "") -> str:
+    """`1 pair`, `2,000 pairs`, `3 queries`."""
+    if n != 1:
+        name = plural or (f"{name[:-1]}ies" if name.endswith("ry") else f"{name}s")
+    return f"{n:,} {name}"
+
+
+def with_p(value: float | Undefined) -> str:
+    """`p = 0.012`, `p < 0.001`."""
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def capitalised(text: str) -> str:
+    """`text` with a capital; a pseudonym or a run such as `a1`, or a path, keeps its small letter.
+
+    >>> capitalised("nobody changes"), capitalised("a1 changes")
+    ('Nobody changes', 'a1 changes')
+    """
+    return text if re.match("[a-z]+[0-9_/]", text) else text[:1].upper() + text[1:]
+
+
+@cache
+def _templates() -> Environment:
+    # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
+    found = environment(overrides=None).overlay(trim_blocks=False)
+    found.filters.update(listed=listed, counted=counted, with_p=with_p, capitalised=capitalised)
+    return found

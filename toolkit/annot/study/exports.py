@@ -1,0 +1,105 @@
+"""The plain files that follow from the outcome: judgements, final grades, qrels."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+
+from annot.errors import InputError, MissingInput
+from annot.formats.trec import read_qrels, write_qrels
+from annot.records import Qrel
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.outcome import Outcome
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+
+DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
+WITHOUT_IDS = (
+    (r"^by account .*", "by another account than the planned one"),
+    (r"\baccount \S+,", "another account,"),
+    (r"\bannotation \d+", "a later annotation"),
+)
+HINT = "write them with `annot qrels`"
+
+
+def export_judgements(ws: Workspace, outcome: Outcome) -> None:
+    """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids."""
+    lines = (
+        json.dumps(
+            {
+                "query_id": judgement.query_id,
+                "doc_id": judgement.doc_id,
+                "assessor": judgement.assessor,
+                "occasion": judgement.occasion,
+                "grade": judgement.grade,
+                "cannot_judge": judgement.cannot_judge,
+                "comment": judgement.comment,
+                "flags": [without_ids(flag) for flag in judgement.flags],
+            },
+            ensure_ascii=False,
+        )
+        for judgement in outcome.everything
+    )
+    write_file(ws.exports / JUDGEMENTS_FILE, "".join(f"{line}\n" for line in lines))
+
+
+def without_ids(flag: str) -> str:
+    """The flag without the server's ids of accounts and annotations, which stay in the database."""
+    for pattern, words in WITHOUT_IDS:
+        flag = re.sub(pattern, words, flag)
+    return flag
+
+
+def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
+    """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
+    decisions = ws.exports / DECISIONS_FILE
+    write_file(ws.qrels, write_qrels(outcome.qrels))
+    write_file(decisions, "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in outcome.decisions))
+    plan = ws.pools / "plan.manifest.json"
+    write_manifest(
+        ws.exports / "qrels.manifest.json",
+        files=[ws.qrels, decisions],
+        inputs={"pools/plan.manifest.json": sha256_of(plan)} if plan.is_file() else {},
+        facts={"pairs": len(outcome.qrels), "open": len(outcome.open), "incomplete": len(outcome.incomplete)},
+    )
+    return outcome.qrels
+
+
+def exported_qrels(ws: Workspace) -> tuple[Qrel, ...]:
+    """The qrels as they were written.
+
+    Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
+    """
+    if not ws.qrels.is_file():
+        raise MissingInput(f"{ws.qrels}: no qrels yet", hint=HINT)
+    with ws.qrels.open(encoding="utf-8") as lines:
+        qrels = read_qrels(lines, name=str(ws.qrels))
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        known = {query.query_id for query in read_queries(session)}
+    strangers = sorted({qrel.query_id for qrel in qrels} - known)
+    if strangers:
+        raise InputError(
+            f"{ws.qrels}: {len(strangers)} of its queries are not in this study",
+            faults=[f"query {name!r}: not in this study" for name in strangers],
+            hint=HINT,
+        )
+    return qrels
+
+
+def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
+    """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
+    if not outcome.judgements:
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+    if not outcome.decisions:
+        raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
+    if partial or not (outcome.open or outcome.incomplete):
+        return
+    faults = [f"{' '.join(pair)}: in dispute, not adjudicated" for pair in outcome.open]
+    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]
+    raise InputError(
+        f"{len(faults)} pair(s) have no final grade",
+        faults=faults,
+        hint="finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
+        "with --adjudicator), or take what is settled with --partial",
+    )

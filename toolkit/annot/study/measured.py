@@ -1,0 +1,215 @@
+"""What is measured on one record of a study: agreement, assessors, runs, and what the assessors do to the runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, Bootstrap, agreement_table
+from annot.assessor_effect import DoesItMatter, Mattering, does_it_matter
+from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
+from annot.diagnosis.overview import Asked, Looked, diagnosed
+from annot.errors import InputError, MissingInput
+from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
+from annot.formats.trec import read_run
+from annot.records import Judgement, Qrel, Ranking
+from annot.stats.rounding import rounding
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot, refuse_unjudged
+from annot.study.workspace import Workspace
+
+ALPHA = 0.02
+"""The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
+PERMUTATIONS = 2_000
+TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
+"""A judgement is too fast below so many seconds, or below this share of the assessors' median."""
+HARDEST, EXAMPLES = 3, 5
+POWER = 0.8
+"""The chance at which a change counts as one that would have been found."""
+DAYS_BY_CLOCK = 3
+"""On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
+
+CONVENTION, MEASURE = next(iter(PRIMARY.items()))
+MIXTURES = 500
+"""What the effect of the assessor is measured on when nothing else is asked: as the runs are compared."""
+EXACT_UP_TO = 20
+"""Queries up to which the randomisation test counts every sign flip."""
+SWAP_PERMUTATIONS = 10_000
+SWAP_ALPHA = 0.05
+
+
+def bootstrap_of(ws: Workspace) -> Bootstrap:
+    """How intervals are drawn."""
+    return Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed)
+
+
+def agreement_of(
+    snapshot: Snapshot,
+    *,
+    missing: str | None = None,
+    binarised_at: int | None = None,
+    coefficients: Sequence[str] = tuple(COEFFICIENTS),
+) -> AgreementTable:
+    """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
+
+    binarised_at: compare "this grade or higher" instead of grades. Raises MissingInput when nothing is judged.
+    """
+    refuse_unjudged(snapshot)
+    return agreement_table(
+        snapshot.outcome.of_answered_pairs,
+        snapshot.outcome.decisions,
+        snapshot.facets,
+        grades=snapshot.ws.settings.scale.grades,
+        missing=missing or snapshot.ws.settings.judging.missing,
+        binarised_at=binarised_at,
+        bootstrap=bootstrap_of(snapshot.ws),
+        coefficients=coefficients,
+    )
+
+
+def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
+    """The headline coefficients, "this grade or higher" against lower, at each grade but the lowest.
+
+    None on a scale of two grades, which is binary as it is.
+    """
+    grades = snapshot.ws.settings.scale.grades
+    return tuple(
+        agreement_of(snapshot, binarised_at=grade, coefficients=HEADLINE)
+        for grade in (grades[1:] if len(grades) > 2 else ())
+    )
+
+
+@rounding
+def assessors_of(snapshot: Snapshot) -> Looked:
+    """How everyone who judged does it. Raises MissingInput when nobody did.
+
+    Nothing in it depends on the clock where a study of our own was judged within two days.
+    """
+    outcome, settings = snapshot.outcome, snapshot.ws.settings
+    counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
+    if not counting:
+        raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
+    panel = panel_of(
+        outcome.judgements, outcome.decisions, snapshot.facets, scale=settings.scale.grades, open_pairs=outcome.open
+    )
+    elsewhere = snapshot.judged_elsewhere
+    days = {(judgement.judged_at or "")[:10] for judgement in counting}
+    sequences = sequences_of(outcome.judgements, snapshot.assignments, by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK)
+    level, seed, fence = settings.agreement.level, settings.seed, settings.forecast.fence
+    return Looked(
+        diagnosed=diagnosed(
+            panel,
+            repeats_of(outcome),
+            policy=settings.judging.missing,
+            missing=_asked(outcome, counting),
+            coefficient=COEFFICIENTS["kappa_quadratic"],
+            alpha=ALPHA,
+            level=level,
+            seed=seed,
+            hardest=HARDEST,
+            examples=EXAMPLES,
+        ),
+        order=_order({sequence.order for sequence in sequences}, elsewhere=elsewhere),
+        fence=fence,
+        power=POWER,
+        paces=paces(sequences, fence=fence, floor=TOO_FAST_SECONDS, fraction=TOO_FAST_SHARE, level=level),
+        streaks=streaks(sequences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
+        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, power=POWER, permutations=PERMUTATIONS, seed=seed),
+    )
+
+
+def _order(orders: set[str], *, elsewhere: bool) -> str:
+    if orders == {"judged_at"}:
+        return "the order of the clock"
+    of_some = " of those whose judgements do not all have a moment" if "judged_at" in orders else ""
+    if elsewhere:
+        return f"the order of the imported file{of_some}, which need not be the order of judging"
+    return f"the order of the plan{of_some}"
+
+
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[Asked, ...]:
+    asked = Counter(name for names in outcome.planned.values() for name in names)
+    graded = Counter(judgement.assessor for judgement in counting)
+    return tuple(Asked(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
+
+
+def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
+    """What an assessor was asked a second time and answered with a grade both times."""
+    graded = {
+        (answer.asked, answer.assessor): answer.grade
+        for answer in outcome.everything
+        if not answer.flags and answer.grade is not None
+    }
+    return tuple(
+        Repeat(again.assessor, *again.asked.pair, first, second)
+        for again in outcome.repeats
+        if (second := graded.get((again.asked, again.assessor))) is not None
+        and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None
+    )
+
+
+def evaluation_of(
+    snapshot: Snapshot,
+    runs: Mapping[str, Mapping[str, Ranking]],
+    qrels: tuple[Qrel, ...],
+    *,
+    dialects: tuple[str, ...],
+    measure: str | None = None,
+) -> Evaluated:
+    """The runs measured on the qrels, and compared on `measure` in the first of the dialects."""
+    return of_runs(
+        runs,
+        qrels,
+        snapshot.outcome.judgements,
+        facets=snapshot.facets,
+        papers={query.query_id: query.paper_id for query in snapshot.queries},
+        splits=snapshot.splits,
+        dialects=dialects,
+        measure=measure,
+        relevant_from=snapshot.ws.settings.evaluation.relevant_from,
+        bootstrap=bootstrap_of(snapshot.ws),
+    )
+
+
+def assessor_effect_of(
+    snapshot: Snapshot,
+    runs: Mapping[str, Mapping[str, Ranking]],
+    qrels: tuple[Qrel, ...],
+    *,
+    dialect: str,
+    measure: str,
+    mixtures: int,
+) -> DoesItMatter:
+    """The runs ranked under every grading."""
+    settings = Mattering(
+        dialect=dialect,
+        measure=measure,
+        relevant_from=snapshot.ws.settings.evaluation.relevant_from,
+        mixtures=mixtures,
+        alpha=SWAP_ALPHA,
+        exact_up_to=EXACT_UP_TO,
+        permutations=SWAP_PERMUTATIONS,
+        bootstrap=bootstrap_of(snapshot.ws),
+    )
+    return does_it_matter(runs, snapshot.outcome.judgements, qrels, settings)
+
+
+def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:
+    """The runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput when there are none."""
+    paths = files or tuple(sorted(ws.runs.glob("*.run")))
+    if not paths:
+        raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
+    runs: dict[str, dict[str, Ranking]] = {}
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file, expected a TREC run")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: not UTF-8 text, expected a TREC run") from None
+        run = read_run(text.splitlines(), name=str(path))
+        if run.tag in runs:
+            raise InputError(f"{path}: the tag {run.tag!r} stands in another file too")
+        runs[run.tag] = run.rankings
+    return runs

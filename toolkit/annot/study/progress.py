@@ -1,0 +1,190 @@
+"""The study while judging goes on: progress, pace, grades, running agreement, and when and at what cost it ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from annot.agreement import HEADLINE, TOGETHER, Intervals, Value
+from annot.errors import MissingInput
+from annot.forecast import Estimate, Forecast, Rules, cost_of, forecast, settling_hours, settling_of
+from annot.study.forecasting import rules_of, settled_of
+from annot.study.measured import agreement_of
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorSeen:
+    """One assessor's work so far."""
+
+    assessor: str
+    assigned: int
+    judged: int
+    """Pairs with an answer that counts; those in `cannot_judge` are among them."""
+    cannot_judge: int
+    grades: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySeen:
+    """One query's pairs so far."""
+
+    query_id: str
+    pairs: int
+    complete: int
+    """Pairs that all of their assessors have answered."""
+    by_assessor: dict[str, tuple[int, int]]
+    """(judged, assigned)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFigure:
+    """One coefficient over all complete pairs together."""
+
+    coefficient: str
+    pooled: Value
+    intervals: Intervals | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningAgreement:
+    """The agreement before adjudication on the pairs that are complete so far."""
+
+    n_pairs: int
+    n_queries: int
+    missing: str
+    level: float
+    """Of the intervals."""
+    figures: tuple[RunningFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
+
+    disputed: int
+    open: int
+    hours: Estimate
+    """For the open ones."""
+    cost: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The study at one moment."""
+
+    at: str
+    """ISO 8601, UTC."""
+    new: int | None
+    """Judgements that this look brought, changed ones included; None when the server was not asked."""
+    assigned: int
+    judged: int
+    assessors: tuple[AssessorSeen, ...]
+    queries: tuple[QuerySeen, ...]
+    agreement: RunningAgreement | None
+    """None while no pair is complete."""
+    settling: Settling
+    forecast: Forecast
+    """Of judging."""
+    currency: str
+    notes: tuple[str, ...]
+
+
+def progress_of(
+    snapshot: Snapshot,
+    *,
+    now: datetime,
+    hourly_rate: float | None,
+    dispute_seconds: float | None,
+    new: int | None,
+    notes: tuple[str, ...],
+) -> Look:
+    """The study at this moment. Raises MissingInput when nothing is planned."""
+    ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
+    if not plan:
+        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+    answers = {
+        (one.asked, one.assessor): one
+        for one in outcome.everything
+        if not one.flags and (one.grade is not None or one.cannot_judge is not None)
+    }
+    open_pairs = [one for one in plan if (one.asked, one.assessor) not in answers]
+    names = sorted({one.assessor for one in plan})
+    assigned = Counter(one.assessor for one in plan)
+    remaining = Counter(one.assessor for one in open_pairs)
+    given = {name: Counter(one.grade for one in answers.values() if one.assessor == name) for name in names}
+    rules = rules_of(ws.settings, hourly_rate)
+    return Look(
+        at=now.astimezone(UTC).isoformat(timespec="seconds"),
+        new=new,
+        assigned=len(plan),
+        judged=len(plan) - len(open_pairs),
+        assessors=tuple(
+            AssessorSeen(
+                assessor=name,
+                assigned=assigned[name],
+                judged=assigned[name] - remaining[name],
+                cannot_judge=given[name][None],
+                grades={grade: given[name][grade] for grade in ws.settings.scale.grades},
+            )
+            for name in names
+        ),
+        queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
+        agreement=_agreement(snapshot),
+        settling=_settling(outcome, dispute_seconds or ws.settings.forecast.dispute_seconds, rules),
+        forecast=forecast(
+            answers.values(),
+            {name: remaining[name] for name in names},
+            now=now,
+            rules=rules,
+        ),
+        currency=ws.settings.forecast.currency,
+        notes=notes,
+    )
+
+
+def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[QuerySeen, ...]:
+    by_query: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for (query_id, doc_id), team in outcome.planned.items():
+        by_query.setdefault(query_id, []).append((doc_id, team))
+    found = []
+    for query_id, pairs in sorted(by_query.items()):
+        asked = Counter(name for _, team in pairs for name in team)
+        done = Counter(name for doc_id, team in pairs for name in team if (query_id, doc_id, name) in answered)
+        complete = sum(all((query_id, doc_id, name) in answered for name in team) for doc_id, team in pairs)
+        found.append(
+            QuerySeen(query_id, len(pairs), complete, {name: (done[name], asked[name]) for name in sorted(asked)})
+        )
+    return tuple(found)
+
+
+def _settling(outcome: Outcome, seconds: float | None, rules: Rules) -> Settling:
+    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence)
+    hours = settling_hours(rate, len(outcome.open), rules)
+    return Settling(len(outcome.settlement.disputed), len(outcome.open), hours, cost_of(hours, rules))
+
+
+def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
+    """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
+    if not snapshot.outcome.of_answered_pairs:
+        return None
+    table = agreement_of(snapshot, coefficients=HEADLINE)
+    together = next((group for group in table.groups if group.name == TOGETHER), None)
+    if together is None or together.n_pairs == 0:
+        return None
+    return RunningAgreement(
+        n_pairs=together.n_pairs,
+        n_queries=together.n_queries,
+        missing=table.missing,
+        level=snapshot.ws.settings.agreement.level,
+        figures=tuple(
+            RunningFigure(
+                table.titles[name],
+                together.before[name].pooled,
+                (together.before[name].intervals or {}).get("pooled"),
+            )
+            for name in HEADLINE
+        ),
+    )

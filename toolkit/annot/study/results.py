@@ -1,0 +1,63 @@
+"""The files of exports/ that hold what was measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from annot.agreement import AgreementTable
+from annot.assessor_effect import DoesItMatter
+from annot.evaluation.comparisons import ALPHA, POWER
+from annot.evaluation.evaluated import Evaluated
+from annot.stats.undefined import to_json
+from annot.study.workspace import Workspace
+
+
+def agreement_file(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:
+    """`exports/agreement.json` and what it holds."""
+    return ws.exports / "agreement.json", as_text(to_json(table))
+
+
+def evaluation_file(ws: Workspace, evaluated: Evaluated) -> tuple[Path, str]:
+    """`exports/evaluation.json` and what it holds."""
+    return ws.exports / "evaluation.json", as_text(evaluation_data(evaluated))
+
+
+def assessor_effect_file(ws: Workspace, effect: DoesItMatter) -> tuple[Path, str]:
+    """`exports/assessor-effect.json` and what it holds."""
+    return ws.exports / "assessor-effect.json", as_text(to_json(effect))
+
+
+def evaluation_data(evaluated: Evaluated) -> Any:
+    """The lines, the comparisons and the queries' own values, as JSON can carry them."""
+    return {
+        "relevant_from": evaluated.relevant_from,
+        "intervals": {"over": "query papers", **to_json(evaluated.bootstrap)},
+        "lines": to_json(evaluated.lines),
+        "ceiling": to_json(evaluated.ceiling),
+        "comparison": {
+            "convention": evaluated.convention,
+            "measure": evaluated.measure,
+            "test": "two-sided paired randomisation test",
+            "unit": "query paper",
+            "correction": "Holm, over all pairs of runs of a facet",
+            "alpha": ALPHA,
+            "power": POWER,
+            "verdicts": to_json(evaluated.verdicts),
+            "pairs": to_json(evaluated.comparisons),
+        },
+        "queries": {
+            tag: {
+                dialect: {values.query_id: to_json(values) for values in evaluation.queries}
+                for dialect, evaluation in by_dialect.items()
+            }
+            for tag, by_dialect in evaluated.evaluations.items()
+        },
+        "notes": list(evaluated.notes),
+    }
+
+
+def as_text(data: Any) -> str:
+    """JSON as it stands in files."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
