@@ -18,13 +18,20 @@ TESTS = Path(__file__).resolve().parent
 QUERY_PAPERS = 3
 KERNELS = {"Haswell": "AVX2", "Sandybridge": "AVX", "Nehalem": "SSE42", "Prescott": "SSE3"}
 """What OpenBLAS calls them, and what the processor must have for each."""
-WRITTEN = ("agreement.json", "assessors.json", "evaluation.json", "report.html", "report.md", "report.tex")
+WRITTEN = (
+    "agreement.json",
+    "assessor-effect.json",
+    "assessors.json",
+    "evaluation.json",
+    "report.html",
+    "report.md",
+    "report.tex",
+)
 
 PROGRAM = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from annot.report.diagnosed import Looked
 from annot.steps import agreement_assessors, report
 from judged_study import judged_study
 
