@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from annot.report.text import text_table as table
-
 __all__ = ["DryRunOption", "JsonOption", "WorkspaceOption", "emit", "hand_down", "progress", "say", "table"]
 
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
-WORKSPACE, DRY_RUN = "annot.study.workspace", "annot.dry_run"
+WORKSPACE, DRY_RUN = "annot.workspace", "annot.dry_run"
 """What a group and its verb both know of the command line."""
 
 
@@ -59,6 +57,13 @@ Advance = Callable[[int, int | None], None]
 def say(text: str) -> None:
     """Talk: one line to stderr."""
     typer.echo(text, err=True)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table for the terminal."""
+    from annot.report.text import text_table
+
+    return text_table(headings, rows)
 
 
 def emit(command: str, data: Any, text: str, *, as_json: bool) -> None:
