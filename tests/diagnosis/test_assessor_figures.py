@@ -20,7 +20,8 @@ from annot.diagnosis import (
 )
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
-from annot.stats.clustered import mean_by_queries, share
+from annot.stats.clustered import jackknife_interval, mean_by_queries, share
+from annot.stats.intervals import Interval
 from csfcube_grades import csfcube_panel
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
@@ -199,10 +200,24 @@ def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
     without = [
         cohen_kappa_score(x[queries != name], y[queries != name], weights="quadratic") for name in sorted(set(queries))
     ]
-    pseudo = 6 * one.coefficient - 5 * np.array(without)
+    # On Fisher's scale, so that no end leaves the range of the coefficient.
+    middle = np.arctanh(one.coefficient)
+    pseudo = 6 * middle - 5 * np.arctanh(without)
     half = stats.t.ppf(0.975, 5) * stats.sem(pseudo)
     found = one.coefficient_interval
-    assert (found.low, found.high) == pytest.approx((one.coefficient - half, min(1.0, one.coefficient + half)))
+    assert (found.low, found.high) == pytest.approx((np.tanh(middle - half), np.tanh(middle + half)))
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_no_interval_of_kappa_leaves_its_range_and_few_queries_have_none(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for value in (-0.9, 0.0, 0.39, 0.95):
+        found = jackknife_interval(value, np.clip(value + rng.normal(0, 0.3, n), -0.99, 0.99), level=LEVEL)
+        if n < 4:
+            assert isinstance(found, Undefined)
+        else:
+            assert isinstance(found, Interval)
+            assert -1 <= found.low < value < found.high <= 1
 
 
 def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> None:

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from annot.errors import InputError
-from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.formats.csfcube.written import Material, misfits, write_csfcube
+from annot.formats.csfcube import Material, Release, is_release_file, misfits, read_release, write_csfcube
 from annot.records import Judgement, PoolEntry
 from annot.settings import Settings
 from demo_collection import demo_material

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.errors import InputError
-from annot.formats.papers import read_papers
+from annot.formats.paper_lines import read_papers
 from annot.records import LABELS, Paper
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from annot.formats.text import clean, without_direction
+from annot.formats.cleaning import clean, without_direction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

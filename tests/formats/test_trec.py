@@ -7,7 +7,7 @@ import math
 
 import pytest
 from annot.errors import InputError
-from annot.formats.trec import Run, read_qrels, read_run, write_qrels, write_run
+from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
 from annot.ordering import ranked
 from annot.records import Qrel, ScoredDoc
 from hypothesis import given, settings
@@ -30,7 +30,7 @@ rankings = st.dictionaries(
 def test_a_run_read_back_is_the_run_that_was_written(documents: dict[str, list[ScoredDoc]], tag: str) -> None:
     text = write_run(documents, tag=tag)
     expected = {query_id: ranked(scored) for query_id, scored in documents.items()}
-    assert read_run(io.StringIO(text), name="x.run") == Run(tag, expected)
+    assert read_run(io.StringIO(text), name="x.run") == TrecRun(tag, expected)
     assert write_run(read_run(io.StringIO(text), name="x.run").rankings, tag=tag) == text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.annotations import read_annotation, read_task, write_result
-from annot.labelstudio.records import PulledTask
+from annot.labelstudio.studio_records import PulledTask
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import task

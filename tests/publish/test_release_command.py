@@ -257,7 +257,7 @@ def test_a_run_that_is_not_the_one_on_record_stops_the_release(ws: Workspace, an
     assert ran.exit_code == 2
     assert "fabs_bm25.run: SHA-256" in ran.stderr
     path.unlink()
-    assert "fabs_bm25.run: not there" in annot("release", tmp_path / "release").stderr
+    assert "fabs_bm25.run: missing" in annot("release", tmp_path / "release").stderr
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {

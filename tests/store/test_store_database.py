@@ -107,6 +107,20 @@ def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.Mon
         assert paper_ids(store) == {"p0", "p1"}
 
 
+def test_a_new_database_is_at_the_last_version_without_its_migrations(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are made as they are declared now: a migration would add to them what is there."""
+
+    def adds(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE facet_labels ADD COLUMN origin TEXT"))
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
+    for _ in range(2):
+        with open_store(url) as store:
+            assert store.version() == 2
+
+
 def test_a_newer_database_is_refused(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
         session.connection().execute(text("INSERT INTO annot_schema (version) VALUES (99)"))

@@ -30,7 +30,7 @@ from annot.steps import (
 )
 from annot.steps.init import init
 from annot.store import papers
-from annot.store import studio as tasks_of_store
+from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.study.workspace import Workspace, write_file
 from demo_collection import common_words

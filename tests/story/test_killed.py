@@ -11,7 +11,7 @@ import pytest
 from annot.steps import adjudicate, pull, push
 from annot.store import judgements
 from annot.store.database import open_store
-from annot.store.studio import Round
+from annot.store.projects import Round
 from annot.study.workspace import Workspace
 from fixtures_studio import Studio
 from studies import KILLED, Pair, Study, command, make_study, quietly

@@ -141,7 +141,7 @@ class ForecastSettings(_Section):
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     draws: Annotated[int, Field(ge=100)] = 1000
     simulations: Annotated[int, Field(ge=10)] = 200
-    """Studies that `annot plan --simulate` plays through."""
+    """Studies that `annot plan simulate` plays through."""
 
 
 class WatchSettings(_Section):

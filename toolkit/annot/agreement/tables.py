@@ -51,7 +51,7 @@ def agreement_table(
     prepared = [prepare(one, missing=missing, binarised_at=binarised_at) for one in found]
     queries = [query_agreement(one, scale, coefficients=coefficients) for one in prepared]
     groups: list[GroupAgreement] = []
-    for name in [*sorted({one.facet for one in queries}), TOGETHER]:
+    for name in dict.fromkeys([*sorted({one.facet for one in queries}), TOGETHER]):
         members = [at for at, one in enumerate(queries) if name in (one.facet, TOGETHER)]
         if members:
             of_name = [queries[at] for at in members], [prepared[at] for at in members]

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from annot import __version__
-from annot.cli import judge, measure, pool, prepare, publish, settle, support
+from annot.cli import draw, judge, measure, prepare, publish, settle, support
 from annot.cli.output import WorkspaceOption, hand_down
 from annot.errors import AnnotError
 
@@ -75,7 +75,7 @@ def options(
     hand_down(ctx)
 
 
-for room in (prepare, pool, judge, settle, measure, publish, support):
+for room in (prepare, draw, judge, settle, measure, publish, support):
     room.register(app)
 
 

@@ -11,11 +11,21 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["DryRunOption", "JsonOption", "WorkspaceOption", "emit", "hand_down", "progress", "say", "table"]
+__all__ = [
+    "CsvOption",
+    "DryRunOption",
+    "JsonOption",
+    "WorkspaceOption",
+    "emit",
+    "hand_down",
+    "progress",
+    "say",
+    "table",
+]
 
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
-WORKSPACE, DRY_RUN = "annot.workspace", "annot.dry_run"
+WORKSPACE, DRY_RUN, FORM = "annot.workspace", "annot.dry_run", "annot.form"
 """What a group and its verb both know of the command line."""
 
 
@@ -34,6 +44,12 @@ def _dry_run(ctx: typer.Context, value: bool) -> bool:
     return value
 
 
+def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bool:
+    if value and ctx.meta.setdefault(FORM, parameter.name) != parameter.name:
+        raise typer.BadParameter("found --json and --csv, expected one of them", ctx=ctx)
+    return value
+
+
 WorkspaceOption = Annotated[
     Path,
     typer.Option(
@@ -45,7 +61,10 @@ WorkspaceOption = Annotated[
         callback=_workspace,
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.", callback=_form)]
+CsvOption = Annotated[
+    bool, typer.Option("--csv", help="Print the figures as one CSV table instead of text.", callback=_form)
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
 ]
@@ -66,13 +85,20 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text_table(headings, rows)
 
 
-def emit(command: str, data: Any, text: str, *, as_json: bool) -> None:
-    """Data: `text` to stdout, or the versioned JSON object that carries `data`."""
+def emit(command: str, data: Any, text: str, *, as_json: bool, as_csv: bool = False, table_of: str = "") -> None:
+    """Data: `text` to stdout, or the versioned JSON object that carries `data`, or its table as CSV.
+
+    table_of: the name of the table in `annot.library.tidy.TABLES` where it is not the command's.
+    """
     if as_json:
         import json
 
         record = {"annot": 1, "command": command, "data": plain(data)}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+    elif as_csv:
+        from annot.library.tidy import csv_text
+
+        typer.echo(csv_text(table_of or command, plain(data)), nl=False)
     elif text:
         typer.echo(text.rstrip("\n"))
 

@@ -209,7 +209,7 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
 
-    def build(*, frozen: bool) -> pool.Built:
+    def build(*, frozen: bool) -> pool.DrawnPools:
         return pool.build(
             ws,
             mode=None,

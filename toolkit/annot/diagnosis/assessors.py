@@ -204,7 +204,7 @@ def _coefficient(
             without.append(float(coefficient(both[:, names != name], scale)))
         except UndefinedStatistic as error:
             return value, Undefined(f"without query {name} it has no value: {error}")
-    return value, jackknife_interval(value, np.array(without), level=level, highest=1.0)
+    return value, jackknife_interval(value, np.array(without), level=level)
 
 
 def _table(panel: Panel, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:

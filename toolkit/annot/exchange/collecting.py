@@ -12,9 +12,9 @@ from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
-from annot.store import studio
+from annot.store import projects
 from annot.store.database import Store
-from annot.store.studio import Project, Round
+from annot.store.projects import Project, Round
 
 Advance = Callable[[int, int | None], None]
 
@@ -65,10 +65,10 @@ def collect(
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
     with store.read() as session:
-        projects = [one for one in studio.read_projects(session, round=round) if one.server == server]
-        tasks = {one.project: studio.read_tasks(session, one.project) for one in projects}
-        own = {one.project: own_tasks(session, round, one.assessor) for one in projects}
-    pushed = [one for one in projects if one.remote_id is not None]
+        known = [one for one in projects.read_projects(session, round=round) if one.server == server]
+        tasks = {one.project: projects.read_tasks(session, one.project) for one in known}
+        own = {one.project: own_tasks(session, round, one.assessor) for one in known}
+    pushed = [one for one in known if one.remote_id is not None]
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
     unknown = [one.assessor for one in pushed if one.account_id is None]

@@ -21,7 +21,7 @@ from annot.errors import InputError, StudioError
 from annot.labelstudio import refusals
 from annot.labelstudio.delivery import KEY, deliver
 from annot.labelstudio.pulling import pull
-from annot.labelstudio.records import (
+from annot.labelstudio.studio_records import (
     Delivery,
     Payload,
     ProjectCounts,

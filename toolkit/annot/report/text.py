@@ -57,12 +57,16 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     if _across(headings, whole) <= columns:
         return _lines([[one] for one in headings], whole, right)
     split = [[_split(cell) for cell in row] for row in cells]
-    heads = [_folded(one, _widest(split, at)) if right[at] else [one] for at, one in enumerate(headings)]
+    heads = [
+        _folded(one, max(_widest(split, at), _longest_word(one))) if right[at] else [one]
+        for at, one in enumerate(headings)
+    ]
     over = _across([max(one, key=len) for one in heads], split) - columns
     for at in sorted(range(len(headings)), key=lambda at: -_widest(split, at)):
         if over > 0 and not right[at]:
             now = max(_widest(split, at), *map(len, heads[at]))
-            least = max(LEAST, now - over)
+            words = [line for row in split for line in row[at]] + [headings[at]]
+            least = max(LEAST, now - over, *(_longest_word(one) for one in words))
             for row in split:
                 row[at] = [line for one in row[at] for line in _folded(one, least)]
             heads[at] = _folded(headings[at], max(least, _widest(split, at)))
@@ -98,6 +102,10 @@ def _split(cell: object) -> _Lines:
 
 def _folded(text: str, width: int) -> _Lines:
     return textwrap.wrap(text, max(1, width), break_on_hyphens=False) or [""]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
 
 
 def _widest(rows: Sequence[Sequence[_Lines]], at: int) -> int:

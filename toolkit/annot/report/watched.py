@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annot.agreement import PERCENTAGES, TITLES, Interval, Undefined, Value
+from annot.agreement import TITLES, Undefined, Value
 from annot.forecast import Unknown
+from annot.report.cells import COST, HOURS, MEAN, coefficient, number
+from annot.report.forecasts import date, estimate, figure
 from annot.report.text import share_done, text_table
 from annot.stats.intervals import Intervals
-from annot.study.forecasting import date, estimate, figure
 from annot.study.progress import Look
 
 
@@ -43,8 +44,8 @@ def _assessors(seen: Look) -> str:
                 *(f"{100 * one.grades[grade] / graded:.0f}%" if graded else "-" for grade in grades),
                 one.cannot_judge,
                 "-" if isinstance(forecast.time, Unknown) else f"{forecast.time.median:.0f}",
-                figure(forecast.pairs_per_day),
-                figure(forecast.hours_left.value),
+                figure(forecast.pairs_per_day, MEAN),
+                figure(forecast.hours_left.value, HOURS),
                 forecast.finish.date if isinstance(forecast.finish.date, str) else "-",
             ]
         )
@@ -73,16 +74,22 @@ def _agreement(seen: Look) -> str:
     running = seen.agreement
     if running is None:
         return "agreement: no pair is complete yet"
-    percentages = {TITLES[name] for name in PERCENTAGES}
-    rows = []
-    for one in running.figures:
-        digits = 2 if one.coefficient in percentages else 3
-        rows.append([one.coefficient, _value(one.pooled, digits), _interval(one.pooled, one.intervals, digits)])
+    by_title = {title: name for name, title in TITLES.items()}
+    rows = [
+        [
+            one.coefficient,
+            number(one.pooled, coefficient(by_title[one.coefficient]), one.intervals),
+            _reason(one.pooled, one.intervals),
+        ]
+        for one in running.figures
+    ]
+    headings = ["coefficient", "pooled over pairs", *(["reason"] if any(row[2] for row in rows) else [])]
     head = (
-        f"agreement so far: {running.n_pairs} complete pairs of {running.n_queries} queries together, "
-        f"missing judgements: {running.missing}, {100 * running.level:g}% intervals"
+        f"agreement so far: {running.n_pairs} complete pairs of {running.n_queries} queries, pooled "
+        f"(`annot agreement` gives medians over queries); missing judgements: {running.missing}, "
+        f"{100 * running.level:g}% intervals"
     )
-    return f"{head}\n{text_table(['coefficient', 'value', 'interval'], rows)}"
+    return f"{head}\n{text_table(headings, [row[: len(headings)] for row in rows])}"
 
 
 def _settling(seen: Look) -> str:
@@ -94,36 +101,29 @@ def _settling(seen: Look) -> str:
 
 def _forecast(seen: Look) -> str:
     found = seen.forecast
-    rows = [
-        ["hours so far", figure(found.hours_spent)],
-        ["hours left of judging", estimate(found.hours_left, "")],
-        ["hours left of settling", estimate(seen.settling.hours, "")],
-        ["judged on", date(found.finish) if found.remaining else "everything is judged"],
+    rows: list[tuple[str, object]] = [
+        ("hours so far", figure(found.hours_spent, HOURS)),
+        ("hours left of judging", estimate(found.hours_left, HOURS)),
+        ("hours left of settling", estimate(seen.settling.hours, HOURS)),
+        ("judged on", date(found.finish) if found.remaining else "everything is judged"),
     ]
     if not (isinstance(found.cost_left.value, Unknown) and isinstance(found.cost_spent, Unknown)):
         rows += [
-            [f"cost so far, {seen.currency}", figure(found.cost_spent, 2)],
-            [f"cost left of judging, {seen.currency}", estimate(found.cost_left, "", digits=2)],
-            [f"cost left of settling, {seen.currency}", estimate(seen.settling.cost, "", digits=2)],
+            (f"cost so far, {seen.currency}", figure(found.cost_spent, COST)),
+            (f"cost left of judging, {seen.currency}", estimate(found.cost_left, COST)),
+            (f"cost left of settling, {seen.currency}", estimate(seen.settling.cost, COST)),
         ]
     else:
-        rows.append(["cost", "unknown: no hourly rate (forecast.hourly_rate in annot.toml, or --hourly-rate)"])
+        rows.append(("cost", "unknown: no hourly rate (forecast.hourly_rate in annot.toml, or --hourly-rate)"))
     width = max(len(row[0]) for row in rows)
     level = f"{100 * found.finish.level:g}% intervals"
     return "\n".join([f"forecast, {level}", *(f"{name.ljust(width)}  {value}" for name, value in rows)])
 
 
-def _value(value: Value, digits: int) -> str:
-    return "undefined" if isinstance(value, Undefined) else f"{value:z.{digits}f}"
-
-
-def _interval(value: Value, intervals: Intervals | None, digits: int) -> str:
-    """BCa where it can be had, else percentile, else why there is none."""
+def _reason(value: Value, intervals: Intervals | None) -> str:
+    """Why there is no figure, or no interval."""
     if isinstance(value, Undefined):
         return value.reason
-    if intervals is None:
+    if intervals is None or not isinstance(intervals.percentile, Undefined):
         return ""
-    for found in (intervals.bca, intervals.percentile):
-        if isinstance(found, Interval):
-            return f"[{found.low:z.{digits}f}, {found.high:z.{digits}f}] {found.method}"
-    return f"no interval: {intervals.percentile.reason}" if isinstance(intervals.percentile, Undefined) else ""
+    return f"no interval: {intervals.percentile.reason}"

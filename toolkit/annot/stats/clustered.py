@@ -13,6 +13,9 @@ from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 
+FEWEST_TO_LEAVE_OUT = 4
+"""Queries from which on a jackknife tells anything: Student's t of one or two degrees of freedom covers nearly all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -86,21 +89,26 @@ def clustered_interval(
     return Interval(value - half, value + half, level, f"clustered by {n_clusters} queries, Student's t")
 
 
-def jackknife_interval(value: float, without: Array, *, level: float, highest: float) -> Interval | Undefined:
-    """An interval of any statistic over whole queries: the delete-one jackknife with Student's t.
+def jackknife_interval(value: float, without: Array, *, level: float) -> Interval | Undefined:
+    """An interval of a coefficient between -1 and 1 over whole queries: the delete-one jackknife with Student's t.
 
-    without: shape (C,), the statistic with each query left out (Efron and Tibshirani 1993, chapter 11).
+    without: shape (C,), the statistic with each query left out (Efron and Tibshirani 1993, chapter 11). It is taken on
+    Fisher's scale, atanh, so that it never leaves the range (Fisher 1921, Metron 1, 3-32).
     """
     from scipy.special import stdtrit
 
     n = len(without)
-    if n < 2:
-        return Undefined(f"{n} query: an interval over queries needs two")
-    error = math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    if n < FEWEST_TO_LEAVE_OUT:
+        return Undefined(f"{n} quer{'y' if n == 1 else 'ies'}: an interval needs {FEWEST_TO_LEAVE_OUT}")
+    if max(abs(value), float(np.abs(without).max())) >= 1:
+        return Undefined("it is 1 or -1, on all queries or without one of them")
+    scaled = np.arctanh(without)
+    error = math.sqrt((n - 1) / n * float(((scaled - scaled.mean()) ** 2).sum()))
     if error <= 1e-12:
         return Undefined("it is the same whichever query is left out")
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
-    return Interval(value - half, min(value + half, highest), level, f"jackknife over {n} queries, Student's t")
+    low, high = (math.tanh(math.atanh(value) + end) for end in (-half, half))
+    return Interval(low, high, level, f"jackknife over {n} queries on Fisher's scale, Student's t")
 
 
 def _variance_by_clusters(influence: Array, clusters: npt.ArrayLike) -> tuple[float, int]:

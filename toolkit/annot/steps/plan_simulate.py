@@ -30,10 +30,13 @@ from annot.forecast import (
 from annot.names import check_name
 from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
+from annot.report.cells import COST, HOURS, MEAN
+from annot.report.cells import coefficient as kind_of
+from annot.report.forecasts import estimate, figure
 from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study.forecasting import estimate, figure, rules_of, settled_of
+from annot.study.forecasting import rules_of, settled_of
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -186,14 +189,14 @@ def describe(found: Simulated) -> str:
         ["queries", str(design.queries)],
         ["documents a query", f"{design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
         ["judgements", f"{one.judgements:,} ({one.pairs:,} pairs, {_people(design.per_pair)} each{again})"],
-        ["hours of judging", estimate(one.hours_judging, "")],
-        ["  of each assessor", f"{figure(one.hours_per_assessor)} ({_people(design.assessors)})"],
-        ["disputes, % of pairs", estimate(_percent(one.disputed), "")],
-        ["hours of settling them", estimate(one.hours_adjudicating, "")],
-        ["hours in all", _priced(estimate(one.hours, ""), one)],
-        [f"cost, {found.currency}", _priced(estimate(one.cost, "", digits=0), one)],
-        [TITLES[found.coefficient], estimate(one.coefficient, "", digits=3)],
-        ["  width of its interval", estimate(one.width, "", digits=3)],
+        ["hours of judging", estimate(one.hours_judging, HOURS)],
+        ["  of each assessor", f"{figure(one.hours_per_assessor, HOURS)} ({_people(design.assessors)})"],
+        ["disputes, % of pairs", estimate(_percent(one.disputed), MEAN)],
+        ["hours of settling them", estimate(one.hours_adjudicating, HOURS)],
+        ["hours in all", _priced(estimate(one.hours, HOURS), one)],
+        [f"cost, {found.currency}", _priced(estimate(one.cost, COST), one)],
+        [f"{TITLES[found.coefficient]}, pooled over pairs", estimate(one.coefficient, kind_of(found.coefficient))],
+        ["  width of its interval", estimate(one.width, kind_of(found.coefficient))],
     ]
     width = max(len(row[0]) for row in rows)
     return "\n\n".join(["\n".join(_head(found)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)])

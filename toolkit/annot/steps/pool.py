@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from annot.corpus import normalised_title
+from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
 from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import read_run, write_run
@@ -31,7 +31,7 @@ Rankings = dict[str, dict[str, Ranking]]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPool:
     """One pool in figures."""
 
     paper_id: str
@@ -43,15 +43,15 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class DrawnPools:
     """What `annot pool` did."""
 
-    pools: tuple[Drawn, ...]
+    pools: tuple[DrawnPool, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPool:
     """A pool and the titles of its documents."""
 
     pool: Pool
@@ -69,7 +69,7 @@ def build(
     frozen: bool,
     dry_run: bool,
     advance: Advance,
-) -> Built:
+) -> DrawnPools:
     """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
 
     frozen: draw from the rankings in `pools/rankings/` as they stand.
@@ -118,7 +118,7 @@ def build(
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
             _write_pools(ws, drawn, seed=seed)
-    return Built(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+    return DrawnPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
@@ -130,7 +130,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
     return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
 
 
-def show(ws: Workspace, name: str) -> Shown:
+def show(ws: Workspace, name: str) -> ShownPool:
     """The pool of a query, or of a query paper."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         known = {query.query_id: query for query in read_queries(session)}
@@ -140,7 +140,7 @@ def show(ws: Workspace, name: str) -> Shown:
             paper_id = known_query(known, name).paper_id
         pool = pools.read_pool(session, paper_id)
     found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
-    return Shown(pool, {doc_id: paper.title for doc_id, paper in found.items()})
+    return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
 
 
 def headline(pool: Pool) -> str:
@@ -294,8 +294,8 @@ def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
     write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
 
 
-def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> Drawn:
-    return Drawn(
+def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
+    return DrawnPool(
         paper_id=pool.paper_id,
         queries=sum(query.paper_id == pool.paper_id for query in queries),
         size=len(pool.entries),

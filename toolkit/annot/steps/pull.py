@@ -12,7 +12,7 @@ from annot.exchange.connection import connect
 from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import Store, open_store
-from annot.store.studio import Project
+from annot.store.projects import Project
 from annot.study.exports import export_judgements, without_ids
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace

@@ -13,7 +13,9 @@ from annot.assessor_effect import DoesItMatter
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import DIALECTS
 from annot.formats.trec import write_qrels
+from annot.names import check_name
 from annot.records import Source
+from annot.report.document import Table
 from annot.report.html import page
 from annot.report.latex import latex
 from annot.report.markdown import markdown
@@ -83,6 +85,14 @@ def write(ws: Workspace) -> Written:
     for place, text in files.items():
         write_file(place, text)
     return Written(path, sha256_of(path))
+
+
+def table(ws: Workspace, name: str) -> Table:
+    """One table of the report, by its name."""
+    made = document(_study(read_snapshot(ws)), chain=())
+    known = {table.name: table for section in (*made.body, *made.appendix) for table in section.tables}
+    check_name(name, tuple(known), what="--table")
+    return known[name]
 
 
 def _measured(ws: Workspace, study: Study) -> Iterator[tuple[Path, str]]:

@@ -26,7 +26,7 @@ class ListedQuery(NamedTuple):
     paper_type: str
 
 
-class Drawn(NamedTuple):
+class ReleasedDraw(NamedTuple):
     """One candidate of a pool, in the order drawn, with the methods that had it; the first one drew it."""
 
     doc_id: str
@@ -80,7 +80,7 @@ def _pairs(query: str, entry: dict[str, Any], faults: Faults) -> tuple[RatedPair
     return tuple(pairs)
 
 
-def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[Drawn, ...]]:
+def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[ReleasedDraw, ...]]:
     """`test-pid2pool-csfcube.json`: by query paper, its candidates in the order drawn."""
     pools = {}
     for query, entry in _entries(content, faults).items():
@@ -96,7 +96,7 @@ def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[Drawn, ...]]:
         ]:
             faults.add(f"cand_source: found {wrong[0]!r}, expected a list of method names", place=place)
         else:
-            pools[query] = tuple(Drawn(c, tuple(s)) for c, s in zip(candidates, sources, strict=True))
+            pools[query] = tuple(ReleasedDraw(c, tuple(s)) for c, s in zip(candidates, sources, strict=True))
     return pools
 
 

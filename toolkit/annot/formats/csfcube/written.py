@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annot.formats.csfcube.files import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
+from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import guarded
 from annot.records import Decision, Judgement, Paper, Pool, PoolEntry, Query

@@ -38,6 +38,7 @@ def _values(study: Study) -> dict[str, object]:
     found = alpha(study.agreement)
     return {
         "study": study,
+        "level": f"{100 * study.settings.agreement.level:g}",
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
         "assessors": len({one.assessor for one in study.judgements}),

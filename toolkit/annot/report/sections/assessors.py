@@ -277,7 +277,7 @@ def _pace(looked: Looked) -> Iterator[Table]:
     if timed:
         yield _table(
             "pace",
-            ("Assessor", "Timed", "Median", "Quartile 1", "Quartile 3", "Mean", "Idle", "Too fast", "Share too fast"),
+            ("Assessor", "Timed", "Median", "Q1", "Q3", "Mean", "Idle", "Too fast", "Share too fast"),
             (
                 (
                     one.assessor,

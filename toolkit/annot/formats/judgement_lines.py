@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from annot.formats.text import without_direction
+from annot.formats.cleaning import without_direction
 from annot.records import Decision, Judgement
 
 

@@ -7,15 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from annot.release.answers import simulation_notice, told
-from annot.release.collection import CollectionFacts
+from annot.release.collection_facts import CollectionFacts
+from annot.release.prose import fill
 from annot.release.questions import Answers, answered, questions, unanswered
-from annot.templating import render
-
-TEMPLATE = "datasheet.md.j2"
-PAGE_TEMPLATE = "datasheet.html.j2"
-UNANSWERED = "*Not answered yet.*"
-NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
 
 
 def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: Path | None) -> str:
@@ -23,24 +17,14 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
 
     overrides: a folder of templates that win over the package's.
     """
-    records = told(facts)
-    open_ids = {question.id for question in unanswered(answers)}
-    sections = []
-    for title, group in groupby(questions(), key=lambda question: question.section):
-        entries = []
-        for question in group:
-            blocks = list(records.get(question.id, ()))
-            if answered(answers, question.id):
-                blocks.append(answers[question.id].strip())
-            elif question.id in open_ids:
-                blocks.append(UNANSWERED)
-            elif question.kind == "prose":
-                blocks.append(NOT_NEEDED)
-            if blocks:
-                entries.append({"text": question.text, "blocks": blocks})
-        sections.append({"title": title, "entries": entries})
-    values = {"facts": facts, "notice": simulation_notice(facts), "sections": sections, "open": len(open_ids)}
-    return render(TEMPLATE, values, overrides=overrides)
+    return fill(
+        "datasheet.md.j2",
+        facts,
+        overrides=overrides,
+        sections=[(title, list(asked)) for title, asked in groupby(questions(), key=lambda question: question.section)],
+        answers={question: text.strip() for question, text in answers.items() if answered(answers, question)},
+        open={question.id for question in unanswered(answers)},
+    )
 
 
 def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | None) -> str:
@@ -67,4 +51,4 @@ def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | N
         converter.inlinePatterns.deregister(name)
     converter.treeprocessors.register(Links(converter), "links", priority=5)
     body = converter.convert(markdown)
-    return render(PAGE_TEMPLATE, {"facts": facts, "body": body}, overrides=overrides)
+    return fill("datasheet.html.j2", facts, overrides=overrides, body=body)

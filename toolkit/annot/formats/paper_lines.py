@@ -31,7 +31,7 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
     - citations: `citations` or `outbound_citations`, a list of ids.
 
-    `clean_text` cleans titles and sentences (`text.clean`), drops sentences of which nothing stays, and drops a
+    `clean_text` cleans titles and sentences (`cleaning.clean`), drops sentences of which nothing stays, and drops a
     leading `Abstract.`, with their labels.
 
     Raises InputError after the last line with every fault, `name:17: ...`; that every line is blank is one, too. A
