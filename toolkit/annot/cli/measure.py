@@ -1,7 +1,5 @@
 """Measure: baselines and their evaluation on the qrels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
