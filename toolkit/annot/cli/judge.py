@@ -8,6 +8,7 @@ import typer
 
 from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
 from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.waiting import WAITING
 
 PANEL = "Judge"
 CLEAR = "\x1b[2J\x1b[H"
@@ -250,6 +251,7 @@ def watch(
         return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
 
     def show(seen: Look) -> None:
+        WAITING.stop()
         if not (as_json or once) and sys.stdout.isatty():
             typer.echo(CLEAR, nl=False)
         emit("watch", step.as_data(seen), describe(seen, all_queries=all_queries), as_json=as_json)

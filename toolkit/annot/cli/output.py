@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from annot.cli.waiting import WAITING
+
 __all__ = [
     "CsvOption",
     "DryRunOption",
@@ -75,6 +77,7 @@ Advance = Callable[[int, int | None], None]
 
 def say(text: str) -> None:
     """Talk: one line to stderr."""
+    WAITING.quiet()
     typer.echo(text, err=True)
 
 
@@ -90,6 +93,7 @@ def emit(command: str, data: Any, text: str, *, as_json: bool, as_csv: bool = Fa
 
     table_of: the name of the table in `annot.library.tidy.TABLES` where it is not the command's.
     """
+    WAITING.quiet()
     if as_json:
         import json
 
@@ -132,9 +136,11 @@ def progress(what: str) -> Iterator[Advance]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    WAITING.stop()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+    WAITING.__enter__()
 
 
 def hand_down(ctx: typer.Context) -> bool:
