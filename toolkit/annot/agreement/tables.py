@@ -15,10 +15,12 @@ from annot.agreement.results import AgreementTable, GroupAgreement
 from annot.errors import InputError
 from annot.records import Decision, Judgement
 from annot.stats.bootstrap import Bootstrap
+from annot.stats.rounding import rounding
 
 TOGETHER = "together"
 
 
+@rounding
 def agreement_table(
     judgements: Iterable[Judgement],
     decisions: Iterable[Decision],
