@@ -14,7 +14,7 @@ PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
     0: ("errors", "records", "settings", "ordering", "names"),
-    1: ("stats", "formats", "templating"),
+    1: ("stats", "formats", "templating", "counting"),
     2: (
         "corpus",
         "facets",

@@ -13,7 +13,7 @@ import tomlkit
 
 from annot.agreement import TOGETHER
 from annot.demo import packaged, simulated_people
-from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.demo.cast import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source

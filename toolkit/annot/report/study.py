@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.agreement import AgreementTable, Bootstrap, GroupAgreement, Undefined
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.records import Decision, Judgement, Pool, Query
@@ -43,7 +43,7 @@ class Study:
     """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
     diagnosed: Looked
     evaluated: Evaluated | Undefined
-    mattering: DoesItMatter | Undefined
+    mattering: AssessorEffect | Undefined
     """Both, or why there is nothing to measure or to rank."""
     run_settings: tuple[tuple[str, str], ...]
     """Each run's tag and its settings in words."""

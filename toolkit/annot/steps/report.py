@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import DIALECTS
 from annot.formats.trec import write_qrels
@@ -25,7 +25,7 @@ from annot.study.corpus_facts import has_corpus
 from annot.study.measured import (
     CONVENTION,
     MEASURE,
-    MIXTURES,
+    N_RANDOM,
     agreement_of,
     assessor_effect_of,
     assessors_of,
@@ -126,7 +126,7 @@ def _study(snapshot: Snapshot) -> Study:
         binarised=binarised_agreement_of(snapshot),
         diagnosed=assessors_of(snapshot),
         evaluated=_evaluated(snapshot),
-        mattering=_mattering(snapshot),
+        mattering=_assessor_effect(snapshot),
         run_settings=tuple(
             (run.tag, SETTINGS_OF_OTHERS if run.kind == Source.CSFCUBE else _settings_told(run.facts))
             for run in snapshot.runs
@@ -147,7 +147,7 @@ def _evaluated(snapshot: Snapshot) -> Evaluated | Undefined:
     )
 
 
-def _mattering(snapshot: Snapshot) -> DoesItMatter | Undefined:
+def _assessor_effect(snapshot: Snapshot) -> AssessorEffect | Undefined:
     missing = _nothing_to_measure(snapshot, runs=2)
     return missing or assessor_effect_of(
         snapshot,
@@ -155,7 +155,7 @@ def _mattering(snapshot: Snapshot) -> DoesItMatter | Undefined:
         snapshot.outcome.qrels,
         dialect=CONVENTION,
         measure=MEASURE,
-        mixtures=MIXTURES,
+        n_random=N_RANDOM,
     )
 
 

@@ -247,7 +247,7 @@ def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
 def _model(found: Diagnosed) -> Iterator[Table]:
     """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
     fitted = found.dawid_skene
-    doubt = "" if fitted.converged else sentence("assessors.provisional", steps=fitted.steps)
+    doubt = "" if fitted.converged else sentence("assessors.provisional")
     yield _table(
         "dawid-skene",
         ("Assessor", "Grade in the model", *map(str, found.scale)),
