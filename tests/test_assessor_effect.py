@@ -102,7 +102,7 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
             assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (dialect, name)
 
 
-def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> Cell:
+def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> JudgedQuery:
     array = np.array(ratings, dtype=float)
     names = tuple(f"a{at}" for at in range(len(array)))
     docs = tuple(f"d{at}" for at in range(array.shape[1]))
@@ -111,7 +111,7 @@ def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> Cell:
     )
 
 
-def test_a_mixture_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
+def test_a_random_choice_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
     nan = np.nan
     drawn = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3)
     assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
@@ -122,7 +122,7 @@ def test_a_mixture_takes_each_grade_from_one_who_gave_it_each_as_often() -> None
     assert np.corrcoef(drawn[:, 0] == 1, drawn[:, 3])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(6000))
 
 
-def test_mixtures_follow_from_seed_and_query_and_more_of_them_begin_with_the_same() -> None:
+def test_random_choices_follow_from_seed_and_query_and_more_of_them_begin_with_the_same() -> None:
     ratings = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(float)
     drawn = random_grades(cell(ratings), n=20, seed=3)
     assert (random_grades(cell(ratings), n=50, seed=3)[:20] == drawn).all()
@@ -199,7 +199,7 @@ def test_assessors_who_agree_in_all_leave_every_ranking_as_it_is() -> None:
         1.0,
         (1.0, 1.0),
     )
-    assert (found.random_assessors.same_order, found.random_assessors.with_swap) == (SETTINGS.random_assessors, 0)
+    assert (found.random_assessors.same_order, found.random_assessors.with_swap) == (SETTINGS.n_random, 0)
     assert found.notes == ()
 
 
@@ -239,8 +239,8 @@ def test_a_swap_needs_significance_on_one_side_at_least() -> None:
     assert (against.reversed_pairs, against.swaps) == (1, ())
 
 
-def test_mixtures_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_counted() -> None:
-    """Where a1 and a2 name different documents, half of the mixtures lean to one run and half to the other."""
+def test_random_choices_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_counted() -> None:
+    """Where a1 and a2 name different documents, half of the choices lean to one run and half to the other."""
     rng = np.random.default_rng(5)
     docs = [f"d{at:02}" for at in range(20)]
     queries = [f"q{at:02}" for at in range(10)]
@@ -255,7 +255,7 @@ def test_mixtures_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_
         runs, judgements, final_of(dict.fromkeys(queries, down)), replace(SETTINGS, n_random=300)
     )
     swap = next(one for one in found.random_assessors.swaps if (one.better, one.worse) == ("other", "one"))
-    # The final order is significant, so each reversal is a swap; the two are alike under a mixture.
+    # The final order is significant, so each reversal is a swap; the two are alike under a random choice.
     assert swap.final.p_value == 2 / 2**10
     assert swap.n_reversed == swap.n_significant <= found.random_assessors.with_swap
     assert swap.n_reversed / 300 == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 300))
@@ -264,7 +264,7 @@ def test_mixtures_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_
     assert found.random_assessors.same_order + swap.n_reversed <= 300
 
 
-def test_mixtures_agree_with_mixing_by_hand() -> None:
+def test_random_choices_agree_with_choosing_by_hand() -> None:
     runs, judgements, qrels = study(n_queries=4, n_docs=25, noise=[1.0, 1.2, 1.4, 1.6], seed=4)
     settings = replace(SETTINGS, n_random=12)
     found = assessor_effect_on_runs(runs, judgements, qrels, settings)
@@ -377,8 +377,8 @@ def test_a_query_of_which_somebody_was_given_a_part_is_left_out_and_named() -> N
     assert queries["a2"] == queries["B"] == ("q00", "q02", "q03")
     assert queries["A"] == queries["final"] == ("q00", "q01", "q02", "q03")
     assert found.notes == (
-        "B: without q01, where some pairs were given to fewer assessors than others",
-        "a2: without q01, of which they were given only some pairs",
+        "B: without q01, where not every pair has as many assessors",
+        "a2: without q01, where not every pair was given to this assessor",
     )
     assert comparison(found, "A", "B").n_queries == 3
 
@@ -429,7 +429,7 @@ def test_pairs_and_queries_without_both_kinds_of_grade_are_left_out_and_told() -
     assert found.notes == (
         "2 pair(s) of the qrels have no assessor's grade and are left out",
         "2 judged pair(s) have no final grade and are left out",
-        "2 pair(s) have more than two assessors; those after the second are in the mixtures only",
+        "2 pair(s) have more than two assessors; those after the second count in the random choices only",
     )
 
 
@@ -474,14 +474,14 @@ def _two() -> tuple[list[Judgement], list[Qrel]]:
     )
 
 
-def test_a_grading_that_ties_all_runs_one_query_and_no_mixture_are_explained() -> None:
+def test_a_grading_that_ties_all_runs_one_query_and_no_random_choice_are_explained() -> None:
     """a1 grades everything 0, so all runs score 0 under A."""
     runs, judgements, qrels = study(n_queries=1, n_docs=20, noise=[0.5, 1.0], seed=12)
     blind = [replace(one, grade=0) if one.assessor == "a2" else one for one in judgements]
     found = assessor_effect_on_runs(runs, blind, qrels, replace(SETTINGS, n_random=0))
     assert comparison(found, "A").tau == Undefined("one of the gradings ties all 2 runs")
     assert comparison(found, "B").intervals.percentile == Undefined("1 query: nothing to resample")
-    assert found.random_assessors.tau == Undefined("no mixture was drawn")
+    assert found.random_assessors.tau == Undefined("no random assessors were drawn")
     json.dumps(to_json(found), allow_nan=False)
 
 
@@ -496,7 +496,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
         assessor_effect_on_runs({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)
 
 
-def test_eight_runs_and_two_hundred_mixtures_take_seconds() -> None:
+def test_eight_runs_and_two_hundred_random_choices_take_seconds() -> None:
     runs, judgements, qrels = study(n_queries=33, n_docs=125, noise=np.linspace(1, 2, 8).tolist(), seed=13)
     settings = replace(SETTINGS, n_random=200, permutations=2000, bootstrap=Bootstrap(1000, 0.95, 13))
     start = time.process_time()
