@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.packaged import corpus_text, latents, query_papers
 from annot.demo.relevance import latent_relevance
-from annot.formats.csfcube.written import Material
-from annot.formats.papers import read_papers
+from annot.formats.csfcube import Material
+from annot.formats.paper_lines import read_papers
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
 from annot.settings import Settings
 

@@ -21,7 +21,7 @@ from annot.errors import StudioError
 from annot.labelstudio import installing, server
 from annot.labelstudio.accounts import Account, make_accounts
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.records import Payload, ProjectSpec
+from annot.labelstudio.studio_records import Payload, ProjectSpec
 from needs import unavailable
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")

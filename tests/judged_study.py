@@ -22,7 +22,7 @@ from annot.steps import corpus, plan, pool, qrels
 from annot.steps import query as queries
 from annot.steps import run as runs
 from annot.steps.init import init
-from annot.store import adjudications, facet_labels, judgements, people, studio
+from annot.store import adjudications, facet_labels, judgements, people, projects
 from annot.store.database import Store, open_store
 from annot.store.queries import read_queries
 from annot.store.runs import Imported, put_import
@@ -163,13 +163,13 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
         given.append(judgements.SourcedJudgement(judgement, "label-studio", str(at), payload, server="1 of 2031"))
     with store.begin() as session:
         for name, user in users.items():
-            kind: studio.Round = "adjudicate" if name == ADJUDICATOR.name else "judge"
-            project = studio.open_project(
+            kind: projects.Round = "adjudicate" if name == ADJUDICATOR.name else "judge"
+            project = projects.open_project(
                 session, round=kind, assessor=name, server="1 of 2031", url=SERVER, version="1.23.2", account_id=user
             )
-            studio.set_remote_project(session, project.project, user)
+            projects.set_remote_project(session, project.project, user)
             tasks = {one.asked: at for at, one in enumerate(planned, start=first_id) if one.assessor == name}
-            studio.record_tasks(session, project.project, tasks)
+            projects.record_tasks(session, project.project, tasks)
         judgements.record_judgements(session, given, recorded_at=pulled_at)
     with store.begin() as session:
         settled = []

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.corpus import Reason, Tally, filter_papers, normalised_title, rejection
-from annot.formats.papers import read_papers
+from annot.corpus_filters import Rejection, Tally, filter_papers, normalised_title, rejection
+from annot.formats.paper_lines import read_papers
 from annot.records import Paper
 from annot.settings import CorpusSettings
 from hypothesis import given, settings
@@ -27,31 +27,31 @@ def paper(paper_id: str = "p1", title: str = "Title", sentences: tuple[str, ...]
     [
         ((FOUR,) * 3, None),
         ((FOUR,) * 20, None),
-        ((FOUR,) * 2, Reason.FEW_SENTENCES),
-        ((FOUR,) * 21, Reason.MANY_SENTENCES),
+        ((FOUR,) * 2, Rejection.FEW_SENTENCES),
+        ((FOUR,) * 21, Rejection.MANY_SENTENCES),
         ((" ".join(["w"] * 80), FOUR, FOUR), None),
-        ((" ".join(["w"] * 81), FOUR, FOUR), Reason.LONG_SENTENCE),
-        (("one two three",) * 3, Reason.SHORT_SENTENCES),
+        ((" ".join(["w"] * 81), FOUR, FOUR), Rejection.LONG_SENTENCE),
+        (("one two three",) * 3, Rejection.SHORT_SENTENCES),
         (("one two three", "one", FOUR), None),
-        ((), Reason.NO_ABSTRACT),
-        (("", " ", ""), Reason.NO_ABSTRACT),
-        ((" ".join(["w"] * 81),), Reason.FEW_SENTENCES),
+        ((), Rejection.NO_ABSTRACT),
+        (("", " ", ""), Rejection.NO_ABSTRACT),
+        ((" ".join(["w"] * 81),), Rejection.FEW_SENTENCES),
     ],
 )
-def test_the_first_reason_by_the_limits_of_the_datasheet(sentences: tuple[str, ...], reason: Reason | None) -> None:
+def test_the_first_reason_by_the_limits_of_the_datasheet(sentences: tuple[str, ...], reason: Rejection | None) -> None:
     assert rejection(paper(sentences=sentences), SETTINGS) is reason
 
 
 def test_a_paper_without_title_is_not_kept() -> None:
-    assert rejection(paper(title=" "), SETTINGS) is Reason.NO_TITLE
+    assert rejection(paper(title=" "), SETTINGS) is Rejection.NO_TITLE
 
 
 def test_the_limits_are_those_of_the_settings() -> None:
     narrow = CorpusSettings(min_sentences=1, max_sentences=2, max_sentence_tokens=4, min_sentence_tokens=2)
     assert rejection(paper(sentences=(FOUR,)), narrow) is None
-    assert rejection(paper(sentences=(FOUR,) * 3), narrow) is Reason.MANY_SENTENCES
-    assert rejection(paper(sentences=(FOUR + " five",)), narrow) is Reason.LONG_SENTENCE
-    assert rejection(paper(sentences=("one",)), narrow) is Reason.SHORT_SENTENCES
+    assert rejection(paper(sentences=(FOUR,) * 3), narrow) is Rejection.MANY_SENTENCES
+    assert rejection(paper(sentences=(FOUR + " five",)), narrow) is Rejection.LONG_SENTENCE
+    assert rejection(paper(sentences=("one",)), narrow) is Rejection.SHORT_SENTENCES
 
 
 def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -> None:
@@ -66,7 +66,7 @@ def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -
     kept = list(filter_papers(papers, SETTINGS, tally))
     assert kept == [papers[1], papers[4]]
     assert (tally.read, tally.kept) == (5, 2)
-    assert tally.rejected == {Reason.FEW_SENTENCES: 1, Reason.DUPLICATE_ID: 1, Reason.DIFFERING_ID: 1}
+    assert tally.rejected == {Rejection.FEW_SENTENCES: 1, Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
     assert tally.differing == ["p1"]
     assert tally.same_title == []
 
@@ -88,7 +88,7 @@ def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> N
     tally.remember(paper("p1", "Deep Parsing"))
     kept = list(filter_papers([paper("p1", "Deep Parsing"), paper("p2", "Deep Parsing")], SETTINGS, tally))
     assert [p.paper_id for p in kept] == ["p2"]
-    assert (tally.read, tally.kept, tally.rejected) == (2, 1, {Reason.DUPLICATE_ID: 1})
+    assert (tally.read, tally.kept, tally.rejected) == (2, 1, {Rejection.DUPLICATE_ID: 1})
     assert tally.same_title == [("p1", "p2")]
 
 

@@ -13,10 +13,10 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
-    0: ("errors", "records", "settings", "ordering", "names"),
-    1: ("stats", "formats", "templating", "counting"),
+    0: ("errors", "records", "settings", "ordering", "names", "templating"),
+    1: ("stats", "formats", "judged"),
     2: (
-        "corpus",
+        "corpus_filters",
         "facets",
         "selection",
         "ranking",
@@ -31,7 +31,7 @@ LEVELS = {
     4: ("assessor_effect",),
     5: ("store", "labelstudio"),
     6: ("study",),
-    7: ("exchange", "report"),
+    7: ("exchange", "report", "library"),
     8: ("release",),
     9: ("steps",),
     10: ("demo",),
@@ -82,6 +82,24 @@ def test_imports_run_downward(path: Path) -> None:
         within = other == room and (room != "steps" or path.stem == "__init__")
         on_the_ground = LEVEL_OF[room] == 0 and other in ("records", "errors")
         assert within or on_the_ground or LEVEL_OF[other] < LEVEL_OF[room], f"{path.name} ({room}) imports {name}"
+
+
+def test_the_files_of_csfcube_have_one_door() -> None:
+    door = "annot.formats.csfcube"
+    behind = {
+        f"{path.relative_to(CHECKOUT)} imports {name}"
+        for path in [*modules(), *(CHECKOUT / "tests").rglob("*.py")]
+        if path.parent != PACKAGE / "formats" / "csfcube"
+        for name in imported_names(path)
+        if name.startswith(f"{door}.")
+    }
+    assert not behind
+
+
+def test_no_two_modules_of_csfcube_and_another_room_share_a_name() -> None:
+    inside = [path.name for path in modules() if path.parent == PACKAGE / "formats" / "csfcube"]
+    names = [path.name for path in modules()]
+    assert [name for name in inside if name != "__init__.py" and names.count(name) > 1] == []
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from annot.formats.csfcube.written import write_csfcube
+from annot.formats.csfcube import write_csfcube
 from command_line import Result, annot, commands, difference, snapshot
 from demo_collection import demo_material
 from spoiling import (
@@ -289,6 +289,13 @@ WRONG: dict[str, Wrong] = {
         "queried",
     ),
     "pool: no documents wanted": Wrong("pool", "--per-method 0", ("greater than or equal to 1",), "queried"),
+    "pool: a method that is a path": Wrong(
+        "pool",
+        "--frozen",
+        ("pool.methods.0", "'../../x'"),
+        "pooled",
+        replace("annot.toml", '"title_tfidf"', '"../../x"'),
+    ),
     "pool: nothing frozen": Wrong("pool", "--frozen", ("pools/rankings/manifest.json",), "queried"),
     "pool: a frozen ranking broken on line 17": Wrong(
         "pool",
@@ -403,7 +410,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
-    "plan: half a design": Wrong("plan", "--assessors 3", ("--assessors", "--simulate"), "planned"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
@@ -473,7 +479,20 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
         environment={"LABEL_STUDIO_URL": NOWHERE, "LABEL_STUDIO_API_KEY": "not-a-real-token"},
     ),
+    "push: a password in the address": Wrong(
+        "push",
+        "--url https://ada:s3cret@studio.example.org --api-key not-a-real-token",
+        ("holds a user name or a password", "LABEL_STUDIO_URL"),
+        "planned",
+        exit_code=3,
+    ),
     # -- status, pull
+    "status: a facet that is a path": Wrong(
+        "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')
+    ),
+    "status: a database without one of its tables": Wrong(
+        "status", "", ("no such table", "restore a backup"), "judged", sql("DROP TABLE adjudication")
+    ),
     "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
     "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "pull: no server": Wrong("pull", "", ("no Label Studio is named",), "planned", exit_code=3),
@@ -514,7 +533,7 @@ WRONG: dict[str, Wrong] = {
     "adjudicate status: an option that is none": Wrong("adjudicate status", "--all", ("No such option: --all",)),
     "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
-        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "... and", "--partial"), "judged"
+        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
     ),
     # -- measure
     "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from annot.formats.csfcube.written import write_csfcube
+from annot.formats.csfcube import write_csfcube
 from annot.release.questions import answer_sheet, questions
 from demo_collection import demo_material
 

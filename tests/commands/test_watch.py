@@ -10,12 +10,13 @@ from typing import Any
 import annot.steps.pull as pulling
 import pytest
 from annot.errors import StudioError
+from annot.report.cells import HOURS
+from annot.report.forecasts import estimate
 from annot.report.text import share_done
 from annot.report.watched import describe
 from annot.stats.intervals import Estimate, Interval
 from annot.stats.undefined import Undefined
 from annot.steps.watch import watch
-from annot.study.forecasting import estimate, figure
 from annot.study.progress import Look
 from annot.study.workspace import Workspace
 from small_study import NOW, build
@@ -185,8 +186,7 @@ def test_only_what_is_finished_is_at_a_hundred_percent(part: int, whole: int, to
 
 
 def test_a_figure_that_rounds_to_nothing_has_no_sign() -> None:
-    assert figure(-0.001, 2) == "0.00"
-    assert estimate(Estimate(-0.001, Interval(-0.004, 0.002, 0.95, "prediction")), digits=2) == "0.00 [0.00, 0.00]"
+    assert estimate(Estimate(-0.001, Interval(-0.004, 0.002, 0.95, "prediction")), HOURS) == "0.0 [0.0, 0.0]"
 
 
 def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:

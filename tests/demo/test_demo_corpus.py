@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from annot.corpus import Tally, filter_papers, normalised_title
+from annot.corpus_filters import Tally, filter_papers, normalised_title
 from annot.demo import packaged
 from annot.records import LABELS
 from annot.settings import Settings

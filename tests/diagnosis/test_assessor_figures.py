@@ -20,7 +20,8 @@ from annot.diagnosis import (
 )
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
-from annot.stats.clustered import mean_by_queries, share
+from annot.stats.clustered import jackknife_interval, mean_by_queries, share
+from annot.stats.intervals import Interval
 from csfcube_grades import csfcube_panel
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
@@ -110,14 +111,13 @@ def test_interval_over_equal_queries_is_the_t_interval_of_their_means(study: Pan
 
 
 def test_an_interval_of_a_mean_ends_where_grades_end() -> None:
-    """Of three queries that differ wholly: Student's t with two degrees of freedom alone would reach to 4.3."""
-    found = mean_by_queries(np.array([0.0, 0.0, 3.0]), ["q1", "q2", "q3"], level=LEVEL, most=3)
-    low, high = stats.t.interval(LEVEL, 2, 1, stats.sem([0, 0, 3]))
-    assert low < -3
+    """Of four queries that differ wholly Student's t alone would go beyond 3, the widest scale's step."""
+    found = mean_by_queries(np.array([0.0, 3.0, 0.0, 3.0]), ["q1", "q2", "q3", "q4"], level=LEVEL, most=3)
+    low, high = stats.t.interval(LEVEL, 3, 1.5, stats.sem([0, 3, 0, 3]))
     assert high > 3
-    assert (found.interval.low, found.interval.high) == (-3, 3)
+    assert (found.interval.low, found.interval.high) == (pytest.approx(low), 3)
     assert mean_by_queries(np.array([0.0, 3.0]), ["q1", "q2"], level=LEVEL, most=3).interval == Undefined(
-        "2 queries: an interval over queries needs 3"
+        "2 queries: an interval over queries needs 4"
     )
 
 
@@ -219,25 +219,16 @@ def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
     assert (found.low, found.high) == pytest.approx(tuple(ends))
 
 
-def test_interval_of_kappa_stays_within_its_range_and_needs_three_queries() -> None:
-    """Two assessors who agree on two of three queries alone: the plain jackknife would reach to about -2."""
-    rng = np.random.default_rng(1)
-    judgements = []
-    for query in range(3):
-        first = rng.integers(0, 4, 30)
-        second = first if query else rng.integers(0, 4, 30)
-        for name, grades in (("a1", first), ("a2", second)):
-            judgements += [Judgement(f"q{query}", f"d{i:02}", name, int(grade)) for i, grade in enumerate(grades)]
-    facets = {f"q{n}": "method" for n in range(3)}
-
-    def interval(queries: int) -> object:
-        some = [one for one in judgements if int(one.query_id[1:]) < queries]
-        panel = panel_of(some, [], facets, scale=SCALE, open_pairs=())
-        return pairwise_matrix(panel, coefficient=kappa, level=LEVEL)[0].coefficient_interval
-
-    found = interval(3)
-    assert -1 < found.low < 0 < found.high < 1
-    assert interval(2) == Undefined("2 queries: an interval over queries needs 3")
+@pytest.mark.parametrize("n", range(1, 8))
+def test_no_interval_of_kappa_leaves_its_range_and_few_queries_have_none(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for value in (-0.9, 0.0, 0.39, 0.95):
+        found = jackknife_interval(value, np.clip(value + rng.normal(0, 0.3, n), -0.99, 0.99), level=LEVEL)
+        if n < 4:
+            assert isinstance(found, Undefined)
+        else:
+            assert isinstance(found, Interval)
+            assert -1 <= found.low < value < found.high <= 1
 
 
 def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> None:

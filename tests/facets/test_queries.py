@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.errors import InputError
 from annot.facets.mapping import facet_sentences, offered_facets
-from annot.facets.queries import make_query, sentence_numbers
+from annot.facets.query_sentences import make_query, sentence_numbers
 from annot.records import Paper, Query
 from annot.settings import Settings
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.formats.beir import beir_paths, write_beir
-from annot.formats.csfcube.written import Material
+from annot.formats.csfcube import Material
 from annot.records import Qrel
 from demo_collection import demo_material, demo_qrels
 

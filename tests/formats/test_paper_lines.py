@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.errors import InputError
-from annot.formats.papers import read_papers
+from annot.formats.paper_lines import read_papers
 from annot.records import LABELS, Paper
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,7 +131,7 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
         "corpus.jsonl:20: no field 'abstract': did you mean 'abstrct'?",
         "corpus.jsonl:21: paper_id: found 'a b', expected an id without white space",
         "corpus.jsonl:21: abstract: entry 2 is a number, expected a string",
-        "corpus.jsonl:21: year: found 2001.5, expected an integer or null",
+        "corpus.jsonl:21: year: found 2001.5, expected an integer of at most four digits, or null",
         "corpus.jsonl:22: labels need `abstract` as a list of sentences, found one string",
         "corpus.jsonl:23: title: found a number, expected a string",
         "corpus.jsonl:23: citations: found a string, expected a list of ids",
@@ -192,3 +192,15 @@ def test_a_written_paper_is_read_back_as_it_was_without_cleaning(paper: Paper, d
     assert read(record, clean_text=False) == [
         Paper(paper.paper_id, paper.title, paper.sentences, paper.year, tuple(labels), paper.citations)
     ]
+
+
+@pytest.mark.parametrize("year", [2**31, -(2**40), "9" * 5000, "20001"])
+def test_a_year_that_is_none_is_a_fault(year: object) -> None:
+    (fault,) = faults_of({**PLAIN, "year": year})
+    assert fault.startswith("corpus.jsonl:1: year: found ")
+    assert len(fault) < 200
+
+
+def test_a_number_of_too_many_digits_is_a_fault_of_its_line() -> None:
+    long = json.dumps(PLAIN).replace('"fic0101"', "7" * 5000, 1)
+    assert faults_of(PLAIN, long) == ("corpus.jsonl:2: not valid JSON: a number of too many digits",)

@@ -7,7 +7,7 @@ import math
 
 import pytest
 from annot.errors import InputError
-from annot.formats.trec import Run, read_qrels, read_run, write_qrels, write_run
+from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
 from annot.ordering import ranked
 from annot.records import Qrel, ScoredDoc
 from hypothesis import given, settings
@@ -30,7 +30,7 @@ rankings = st.dictionaries(
 def test_a_run_read_back_is_the_run_that_was_written(documents: dict[str, list[ScoredDoc]], tag: str) -> None:
     text = write_run(documents, tag=tag)
     expected = {query_id: ranked(scored) for query_id, scored in documents.items()}
-    assert read_run(io.StringIO(text), name="x.run") == Run(tag, expected)
+    assert read_run(io.StringIO(text), name="x.run") == TrecRun(tag, expected)
     assert write_run(read_run(io.StringIO(text), name="x.run").rankings, tag=tag) == text
 
 
@@ -104,6 +104,13 @@ def test_an_id_that_could_not_be_read_back_is_refused_on_writing(bad: str) -> No
         write_run({"q": [ScoredDoc("d", 1.0)]}, tag=bad)
     with pytest.raises(InputError):
         write_qrels([Qrel("q", bad, 1)])
+
+
+@pytest.mark.parametrize("relevance", ["9" * 5000, "1.0", "x"])
+def test_a_relevance_that_is_no_grade_is_a_fault(relevance: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_qrels([f"q 0 d {relevance}"], name="qrels.txt")
+    assert caught.value.faults[0].startswith("qrels.txt:1: relevance ")
 
 
 def test_scores_that_are_not_finite_and_repeated_documents_are_refused_on_writing() -> None:

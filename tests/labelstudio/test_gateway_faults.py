@@ -10,8 +10,8 @@ import httpx
 import pytest
 from annot.errors import InputError, StudioError
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.records import ProjectSpec, StudioProject
 from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.studio_records import ProjectSpec, StudioProject
 from fake_studio import FakeStudio, Fault, once
 from labelling_texts import task
 

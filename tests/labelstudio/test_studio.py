@@ -18,8 +18,8 @@ from annot.errors import StudioError
 from annot.labelstudio import gateway as gateway_module
 from annot.labelstudio import installing
 from annot.labelstudio.annotations import read_task, write_result
-from annot.labelstudio.records import ProjectSpec
 from annot.labelstudio.screens import judge_screen
+from annot.labelstudio.studio_records import ProjectSpec
 from fixtures_studio import Studio
 from labelling_texts import SCALE, task
 

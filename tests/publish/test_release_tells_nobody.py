@@ -19,7 +19,7 @@ from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import Secret, leaks
 from annot.store import adjudications, judgements, papers, people, runs
 from annot.store.database import open_store
-from annot.study.snapshot import read_judged
+from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from judged_study import ACCOUNTS, SERVER, answered
 
@@ -133,7 +133,7 @@ def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable
 def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environment(ws: Workspace) -> None:
     local_server(ws)
     found = secrets_of(
-        *read_judged(ws),
+        *read_for_release(ws),
         environ={"LABEL_STUDIO_API_KEY": "key-of-the-environment", "LABEL_STUDIO_URL": "https://other.example"},
         allowed=("Berta Quill",),
     )
@@ -150,7 +150,7 @@ def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environmen
 
 
 def test_names_in_payloads_are_secrets(ws: Workspace) -> None:
-    study, server = read_judged(ws)
+    study, server = read_for_release(ws)
     payloads = (
         {"id": 5, "created_username": " Chris Reader chris@judges.example, 8"},
         {
@@ -172,7 +172,7 @@ def test_makers_named_in_public_and_ids_of_papers_are_no_secrets(ws: Workspace) 
     settings: Any = tomlkit.parse(ws.settings_file.read_text(encoding="utf-8"))
     settings["collection"]["creators"] = ["Ada  Planter"]
     ws.settings_file.write_text(tomlkit.dumps(settings), encoding="utf-8")
-    study, server = read_judged(Workspace.open(ws.root))
+    study, server = read_for_release(Workspace.open(ws.root))
     server = replace(server, task_ids=frozenset({3000001}))
     assert Secret("name", "ada planter") not in secrets_of(study, server, environ={}, allowed=())
     assert Secret("studio id", "3000001") in secrets_of(study, server, environ={}, allowed=())

@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from annot.demo.packaged import corpus_text
 from annot.errors import InputError
-from annot.release.bundle import Finding, Secret, addresses, bundle, leaks
+from annot.release.bundle import Leak, Secret, addresses, bundle, leaks
 
 NAME = Secret("name", "Zoë van der Plánt")
 MAIL = Secret("e-mail", "zoe.plant+ls@Uni-Example.edu")
@@ -97,7 +97,7 @@ def test_a_name_is_found_as_whole_words_only() -> None:
 
 def test_the_place_of_a_finding_is_told_and_the_secret_is_not() -> None:
     (finding,) = leaks({"a/b.md": b"one\ntwo 8f3kk-SECRET-token/value+0\n"}, [TOKEN], allowed=())
-    assert finding == Finding("a/b.md", 2, "a planted token", "8f…0 (26 characters)")
+    assert finding == Leak("a/b.md", 2, "a planted token", "8f…0 (26 characters)")
     (finding,) = leaks({"zip/8F3KK-secret-TOKEN/value+0.txt": b""}, [TOKEN], allowed=())
     assert finding.line == 0
 

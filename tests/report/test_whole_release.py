@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 from annot.formats.beir import beir_paths, write_beir
-from annot.formats.csfcube.written import Material, write_csfcube
+from annot.formats.csfcube import Material, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
 from annot.release.bundle import Secret, bundle, leaks
 from annot.release.card import dataset_card
-from annot.release.croissant import beir_tables, croissant
-from annot.release.datasheet import datasheet_html, datasheet_markdown
+from annot.release.croissant import croissant, release_tables
+from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 
@@ -50,9 +50,9 @@ def whole(material: Material) -> dict[str, bytes]:
     ]
     sheet = datasheet_markdown(facts, {"maintenance.contact": CONTACT}, overrides=None)
     module = write_irds(
-        name=facts.name,
-        title=facts.title,
-        language=facts.language,
+        name=facts.collection.name,
+        title=facts.collection.title,
+        language=facts.collection.language,
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
         with_text=True,
@@ -64,11 +64,12 @@ def whole(material: Material) -> dict[str, bytes]:
         "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
         "DATASHEET.md": sheet,
         "datasheet.html": datasheet_html(facts, sheet, overrides=None),
-        "README.md": dataset_card(facts, beir=beir, files={"beir/": "BEIR"}, csfcube="csfcube/", overrides=None),
-        f"{module_name(facts.name)}.py": module,
+        "README.md": dataset_card(facts, beir=beir, runs=False, csfcube="csfcube/", overrides=None),
+        f"{module_name(facts.collection.name)}.py": module,
     }
     files |= {path: text.encode() for path, text in texts.items()}
-    tables = beir_tables(beir, with_text=True)
+    paths = {path for path in files if not path.startswith("csfcube/")}
+    tables = [table for table in release_tables(beir, with_text=True) if table.path in paths]
     files["croissant.json"] = croissant(facts, files=files, tables=tables, answers={}).encode()
     return bundle(files)
 

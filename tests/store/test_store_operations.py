@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.errors import InputError, MissingInput
 from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
-from annot.store import facet_labels, people, pools, queries, runs, splits, studio
+from annot.store import facet_labels, people, pools, projects, queries, runs, splits
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement, record_judgements
@@ -207,16 +207,21 @@ def test_a_document_twice_in_a_pool_is_refused(study: Store) -> None:
 
 
 def opened(
-    session: Session, assessor: str = "a1", *, round: studio.Round = "judge", url: str = "http://one", account: int = 5
-) -> studio.Project:
-    return studio.open_project(
+    session: Session,
+    assessor: str = "a1",
+    *,
+    round: projects.Round = "judge",
+    url: str = "http://one",
+    account: int = 5,
+) -> projects.Project:
+    return projects.open_project(
         session, round=round, assessor=assessor, server="one", url=url, version="1.23.2", account_id=account
     )
 
 
 def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
     def known() -> list[int | None]:
-        return [project.account_id for project in studio.read_projects(session)]
+        return [project.account_id for project in projects.read_projects(session)]
 
     with study.begin() as session:
         opened(session)
@@ -287,27 +292,27 @@ def test_projects_and_tasks_map_pairs_to_the_server(study: Store) -> None:
         project = opened(session)
         assert opened(session) == project
         other = opened(session, "z1", round="adjudicate")
-        studio.set_remote_project(session, project.project, 40)
-        assert studio.read_projects(session, round="judge") == (project._replace(remote_id=40),)
-        assert studio.read_projects(session) == (other, project._replace(remote_id=40))
+        projects.set_remote_project(session, project.project, 40)
+        assert projects.read_projects(session, round="judge") == (project._replace(remote_id=40),)
+        assert projects.read_projects(session) == (other, project._replace(remote_id=40))
         tasks = {first: 1, second: 2, again: 3}
-        assert studio.record_tasks(session, project.project, tasks) == Change(3, 0, 0, 0)
-        assert studio.record_tasks(session, project.project, tasks) == Change(0, 0, 0, 3)
+        assert projects.record_tasks(session, project.project, tasks) == Change(3, 0, 0, 0)
+        assert projects.record_tasks(session, project.project, tasks) == Change(0, 0, 0, 3)
         swapped = {first: 2, second: 1, again: 3}
-        assert studio.record_tasks(session, project.project, swapped) == Change(0, 2, 0, 1)
-        assert studio.read_tasks(session, project.project) == swapped
-        assert studio.read_tasks(session, other.project) == {}
-        studio.forget_tasks(session, project.project, [first, Asked("p1-method", "d9")])
-        assert studio.read_tasks(session, project.project) == {second: 1, again: 3}
+        assert projects.record_tasks(session, project.project, swapped) == Change(0, 2, 0, 1)
+        assert projects.read_tasks(session, project.project) == swapped
+        assert projects.read_tasks(session, other.project) == {}
+        projects.forget_tasks(session, project.project, [first, Asked("p1-method", "d9")])
+        assert projects.read_tasks(session, project.project) == {second: 1, again: 3}
 
 
 def test_a_server_at_another_address_is_the_same_server(study: Store) -> None:
     with study.begin() as session:
         project = opened(session)
-        studio.set_remote_project(session, project.project, 40)
+        projects.set_remote_project(session, project.project, 40)
         moved = opened(session, url="http://two", account=6)
         assert moved == project._replace(url="http://two", account_id=6, remote_id=40)
-        another = studio.open_project(
+        another = projects.open_project(
             session, round="judge", assessor="a1", server="two", url="http://two", version="1.24.0", account_id=6
         )
         assert another.project != project.project
@@ -317,21 +322,21 @@ def test_a_server_at_another_address_is_the_same_server(study: Store) -> None:
 def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
     with study.begin() as session:
         project = opened(session).project
-        studio.record_tasks(session, project, {Asked("p1-method", "d1"): 1})
+        projects.record_tasks(session, project, {Asked("p1-method", "d1"): 1})
         with pytest.raises(InputError, match="several pairs"):
-            studio.record_tasks(session, project, {Asked("p1-method", "d2"): 1})
+            projects.record_tasks(session, project, {Asked("p1-method", "d2"): 1})
 
 
 def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: Store) -> None:
     tasks = {Asked("p1-method", "d1"): 1}
     with study.begin() as session:
         project = opened(session).project
-        studio.set_remote_project(session, project, 40)
-        studio.record_tasks(session, project, tasks)
-        studio.set_remote_project(session, project, 40)
-        assert studio.read_tasks(session, project) == tasks
-        studio.set_remote_project(session, project, 41)
-        assert studio.read_tasks(session, project) == {}
+        projects.set_remote_project(session, project, 40)
+        projects.record_tasks(session, project, tasks)
+        projects.set_remote_project(session, project, 40)
+        assert projects.read_tasks(session, project) == tasks
+        projects.set_remote_project(session, project, 41)
+        assert projects.read_tasks(session, project) == {}
 
 
 # Splits, runs, imports

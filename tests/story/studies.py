@@ -25,9 +25,9 @@ from annot.labelstudio.annotations import write_result
 from annot.steps import assessor as assessors
 from annot.steps import corpus, facets, plan, pool, query
 from annot.steps.init import init
-from annot.store import studio as tasks_of_store
+from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
-from annot.store.studio import Round
+from annot.store.projects import Round
 from annot.study.workspace import Workspace, write_file
 from fixtures_studio import PersonGateway, Studio
 

@@ -23,7 +23,7 @@ from annot.records import Assessor
 from annot.steps import assessor as assessors
 from annot.steps import plan, pull, push
 from annot.store import judgements, people
-from annot.store import studio as tasks_of_store
+from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement
 from fixtures_studio import Studio, template_folder

@@ -21,7 +21,7 @@ from annot.demo import whole_way as demo
 from annot.exchange.connection import studio_folder
 from annot.labelstudio import server
 from annot.store import judgements
-from annot.store import studio as tasks
+from annot.store import projects as tasks
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from fixtures_studio import Studio, template_folder

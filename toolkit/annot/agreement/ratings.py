@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.counting import first_judgements
+from annot.judged import first_judgements
 from annot.records import Decision, Judgement
 
 

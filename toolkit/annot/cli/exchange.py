@@ -27,14 +27,16 @@ KeyOption = Annotated[
 ]
 
 
-def emit_sent(command: str, pushed: push.Pushed | adjudicate.Pushed, headings: Sequence[str], *, as_json: bool) -> None:
+def emit_sent(
+    command: str, pushed: push.Pushed | adjudicate.SentDisputes, headings: Sequence[str], *, as_json: bool
+) -> None:
     """What stood in each person's project and what was sent, a line a person."""
     rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
     emit(command, pushed, table(headings, rows), as_json=as_json)
 
 
 def emit_collected(
-    command: str, pulled: pull.Pulled | adjudicate.Pulled, headings: Sequence[str], *, as_json: bool
+    command: str, pulled: pull.Pulled | adjudicate.CollectedDecisions, headings: Sequence[str], *, as_json: bool
 ) -> None:
     """What a person should know, and what came back, a line a person."""
     for note in pulled.notes:

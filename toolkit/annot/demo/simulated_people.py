@@ -20,10 +20,10 @@ from annot.labelstudio.tasks import split_key
 from annot.records import Asked, Query
 from annot.stats.seeding import generator
 from annot.steps import adjudicate, push
-from annot.store import people, studio
+from annot.store import people, projects
 from annot.store.database import open_store
+from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
-from annot.store.studio import Project, Round
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -91,12 +91,12 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
         made = push.parcels_of(ws, store) if round == "judge" else adjudicate.parcels_of(ws, store)
         parcels = {one.assessor: one for one in made}
         with store.read() as session:
-            every = studio.read_projects(session, round=round)
+            every = projects.read_projects(session, round=round)
             accounts = {one.assessor: one.account or "" for one in people.read_assessors(session)}
     with connect(ws, url=None, api_key=None) as gateway:
         server = gateway.identity()
-        projects = {one.assessor: one for one in every if one.server == server and one.remote_id is not None}
-        busy = [name for name in responders if name in projects and name in parcels]
+        project_of = {one.assessor: one for one in every if one.server == server and one.remote_id is not None}
+        busy = [name for name in responders if name in project_of and name in parcels]
         opened = make_accounts(
             gateway.url,
             [accounts[name] for name in busy],
@@ -112,7 +112,7 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
 
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
         counts = pool.map(
-            lambda name: _answer(projects[name], parcels[name], tokens[name], responders[name], one_more), busy
+            lambda name: _answer(project_of[name], parcels[name], tokens[name], responders[name], one_more), busy
         )
         return sum(counts)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.counting import FIRST, latest_counting
+from annot.judged import FIRST, counted
 from annot.records import Assignment, Judgement
 
 Array = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ def sequences_of(
         if planned.occasion == FIRST
     }
     by_assessor: dict[str, list[Judgement]] = {}
-    for judgement in latest_counting(judgements):
+    for judgement in counted(judgements):
         if judgement.occasion == FIRST and judgement.grade is not None:
             by_assessor.setdefault(judgement.assessor, []).append(judgement)
     return tuple(_sequence(name, given, position, by_clock) for name, given in sorted(by_assessor.items()))

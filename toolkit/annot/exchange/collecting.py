@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,9 +13,11 @@ from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
-from annot.store import studio
+from annot.store import projects
 from annot.store.database import Store
-from annot.store.studio import Project, Round
+from annot.store.projects import Project, Round
+from annot.store.revisions import Recorded
+from annot.study.exports import without_ids
 
 Advance = Callable[[int, int | None], None]
 
@@ -58,6 +61,18 @@ class Haul(NamedTuple):
         """The server's ids of all annotations, as text."""
         return {one.annotation for one in self.found}
 
+    def collected(self, *, assigned: int, judged: int, recorded: Recorded, vanished: int) -> Collected:
+        """The person's line after the recording. judged: pairs with an answer that counts."""
+        flagged = sum(bool(one.reading.flags) for one in self.found)
+        changed = recorded.revised + vanished
+        return Collected(self.project.assessor, assigned, judged, recorded.added, changed, flagged)
+
+    def flagged(self, what: str) -> list[str]:
+        """Why answers do not count, each reason with how often. what: what an answer is called."""
+        reasons = Counter(without_ids(flag) for one in self.found for flag in one.reading.flags)
+        person = self.project.assessor
+        return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
+
 
 def collect(
     store: Store, gateway: Gateway, *, round: Round, grades: Sequence[int], hint: str, advance: Advance
@@ -65,10 +80,10 @@ def collect(
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
     with store.read() as session:
-        projects = [one for one in studio.read_projects(session, round=round) if one.server == server]
-        tasks = {one.project: studio.read_tasks(session, one.project) for one in projects}
-        own = {one.project: own_tasks(session, round, one.assessor) for one in projects}
-    pushed = [one for one in projects if one.remote_id is not None]
+        known = [one for one in projects.read_projects(session, round=round) if one.server == server]
+        tasks = {one.project: projects.read_tasks(session, one.project) for one in known}
+        own = {one.project: own_tasks(session, round, one.assessor) for one in known}
+    pushed = [one for one in known if one.remote_id is not None]
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
     unknown = [one.assessor for one in pushed if one.account_id is None]

@@ -11,13 +11,13 @@ from sqlmodel import Session
 
 from annot.errors import InputError, StudioError
 from annot.labelstudio.gateway import Gateway, check_predictions
-from annot.labelstudio.leaks import lint_tasks
-from annot.labelstudio.records import ProjectSpec, StudioProject
+from annot.labelstudio.studio_records import ProjectSpec, StudioProject
+from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
-from annot.store import people, studio
+from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.studio import Project, Round
+from annot.store.projects import Project, Round
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -85,7 +85,7 @@ def send(
 
     for parcel in parcels:
         with store.begin() as session:
-            project = studio.open_project(
+            project = projects.open_project(
                 session,
                 round=round,
                 assessor=parcel.assessor,
@@ -97,7 +97,7 @@ def send(
             own = own_tasks(session, round, parcel.assessor)
         remote = _project(gateway, _spec(ws, parcel, round), project, own)
         with store.begin() as session:
-            studio.set_remote_project(session, project.project, remote.project_id)
+            projects.set_remote_project(session, project.project, remote.project_id)
         withdrawn = _withdraw(store, gateway, project, remote, parcel, own) if round == "adjudicate" else 0
         delivery = gateway.import_tasks(remote.project_id, parcel.tasks, advance=more)
         if delivery.doubled:
@@ -107,7 +107,7 @@ def send(
             )
         ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.asked}
         with store.begin() as session:
-            studio.record_tasks(session, project.project, ids)
+            projects.record_tasks(session, project.project, ids)
         address = gateway.labelling_url(remote.project_id)
         sent.append(Sent(parcel.assessor, len(parcel.tasks), delivery.already_there, delivery.sent, withdrawn, address))
     return tuple(sent)
@@ -205,6 +205,6 @@ def _withdraw(
         gateway.delete_task(task_id)
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
-        gone = [asked for asked in studio.read_tasks(session, project.project) if pair_key(*asked) not in staying]
-        studio.forget_tasks(session, project.project, gone)
+        gone = [asked for asked in projects.read_tasks(session, project.project) if pair_key(*asked) not in staying]
+        projects.forget_tasks(session, project.project, gone)
     return len(stale)

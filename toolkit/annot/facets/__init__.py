@@ -2,7 +2,7 @@
 
 from annot.facets.crf import SHIPPED_MODEL, SHIPPED_SETTINGS, CrfSettings, Labeller, train
 from annot.facets.mapping import PaperLabels, facet_sentences, known_facet, label_papers, offered_facets
-from annot.facets.queries import make_query, sentence_numbers
+from annot.facets.query_sentences import make_query, sentence_numbers
 from annot.facets.scores import LabelScore, LabelScores, score
 from annot.facets.training import LabelledAbstract, read_labelled
 

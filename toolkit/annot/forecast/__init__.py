@@ -13,7 +13,8 @@ The clock is an argument.
 from __future__ import annotations
 
 from annot.forecast.design import ALL, Together, pool_size, simulate_design
-from annot.forecast.forecasts import (
+from annot.forecast.hours import cost_of
+from annot.forecast.outlook import (
     AssessorForecast,
     Design,
     DesignForecast,
@@ -22,7 +23,6 @@ from annot.forecast.forecasts import (
     PairTime,
     Rules,
 )
-from annot.forecast.hours import cost_of
 from annot.forecast.remainder import forecast
 from annot.forecast.settling import settling_hours, settling_of
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.counting import latest_counting
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.forecasts import Design, DesignForecast, Rules
 from annot.forecast.hours import cost_of, predicted
 from annot.forecast.labour import Labour, labour_of
+from annot.forecast.outlook import Design, DesignForecast, Rules
 from annot.forecast.redrawing import MIN_QUERIES, own_share, redrawn
 from annot.forecast.settling import settling_draws, settling_of, settling_value
+from annot.judged import counted
 from annot.records import Judgement
 from annot.stats.intervals import Estimate, Interval
 from annot.stats.rounding import rounding
@@ -82,7 +82,7 @@ def simulate_design(
     pairs, level = design.queries * design.pool_size, rules.level
     asked = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor: dict[str, list[Judgement]] = {}
-    for judgement in latest_counting(pilot):
+    for judgement in counted(pilot):
         by_assessor.setdefault(judgement.assessor, []).append(judgement)
     labour = labour_of(by_assessor, fence=rules.fence)
     drawn = _simulated(design, asked, labour, together, simulations, rules)

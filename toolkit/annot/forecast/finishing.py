@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.forecasts import Finish, Rules
 from annot.forecast.hours import tails
+from annot.forecast.outlook import Finish, Rules
 from annot.forecast.times import moment_of
 from annot.records import Judgement
 from annot.stats.seeding import generator

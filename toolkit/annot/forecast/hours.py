@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.forecasts import Rules
+from annot.forecast.outlook import Rules
 from annot.forecast.times import NO_TIMES, seconds_of
 from annot.records import Judgement
 from annot.stats.durations import fences

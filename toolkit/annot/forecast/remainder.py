@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from annot.counting import latest_counting
 from annot.errors import InputError
 from annot.forecast.finishing import ages_of, days_left, finish_of
-from annot.forecast.forecasts import AssessorForecast, Forecast, Rules
 from annot.forecast.hours import HOUR, Speed, cost_of, hours_for, speed_of
+from annot.forecast.outlook import AssessorForecast, Forecast, Rules
 from annot.forecast.times import NO_TIMES, moment_of, pair_time, seconds_of
+from annot.judged import counted
 from annot.records import Judgement
 from annot.stats.intervals import Estimate
 from annot.stats.rounding import rounding
@@ -26,7 +26,7 @@ def forecast(judgements: Iterable[Judgement], remaining: Mapping[str, int], *, n
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
     Raises InputError for a negative count, a clock without a time zone, or times that cannot be read.
     """
-    latest = latest_counting(judgements)
+    latest = counted(judgements)
     _check(latest, remaining, now)
     by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining}
     for judgement in latest:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.forecasts import Rules
 from annot.forecast.hours import HOUR, MIN_FREEDOM, Speed, predicted, scale_of, speed_of
+from annot.forecast.outlook import Rules
 from annot.forecast.times import NO_TIMES
 from annot.records import Judgement
 from annot.stats.intervals import Estimate

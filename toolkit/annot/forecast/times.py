@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from annot.forecast.forecasts import PairTime
+from annot.forecast.outlook import PairTime
 from annot.records import Judgement
 from annot.stats.durations import fences, winsorised
 from annot.stats.undefined import Undefined

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Iterator
 
 from annot.errors import InputError
@@ -64,6 +65,15 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
             line = line.removeprefix("\ufeff")
         if line.strip():
             yield number, line.rstrip("\r\n")
+
+
+def json_problem(error: ValueError | RecursionError) -> str:
+    """What Python's reader found wrong, in words."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"not valid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, RecursionError):
+        return "not valid JSON: too deep"
+    return "not valid JSON: a number of too many digits"
 
 
 def near(found: str, known: Iterable[str]) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from annot.errors import InputError
+from annot.formats.cleaning import clean
 from annot.formats.faults import near
 from annot.formats.sentences import PARAGRAPH, split_sentences
-from annot.formats.text import clean
 from annot.records import LABELS, Paper
 
 _HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")

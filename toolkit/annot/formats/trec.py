@@ -12,14 +12,14 @@ from annot.records import Qrel, Ranking, ScoredDoc
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TrecRun:
     """The rankings of one engine, by query id, under its tag."""
 
     tag: str
     rankings: dict[str, Ranking]
 
 
-def read_run(lines: Iterable[str], *, name: str) -> Run:
+def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     """The run in lines of `query_id Q0 doc_id rank score tag`, separated by white space; empty lines are skipped.
 
     The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, rounded
@@ -52,7 +52,7 @@ def read_run(lines: Iterable[str], *, name: str) -> Run:
         query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
         for query_id, documents in scored.items()
     }
-    return Run(tag or "", rankings)
+    return TrecRun(tag or "", rankings)
 
 
 def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
@@ -98,7 +98,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
             faults.add(f"{len(columns)} columns, expected 4 (query_id 0 doc_id relevance)", line=number)
             continue
         query_id, _, doc_id, relevance = columns
-        if not (relevance.isascii() and relevance.removeprefix("-").isdigit()):
+        if not (relevance.isascii() and relevance.removeprefix("-").isdigit() and len(relevance) < 10):
             faults.add(f"relevance {relevance!r}, expected an integer", line=number)
             continue
         if (query_id, doc_id) in qrels:

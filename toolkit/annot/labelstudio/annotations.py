@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annot.labelstudio import controls
-from annot.labelstudio.records import Payload, PulledTask
+from annot.labelstudio.studio_records import Payload, PulledTask
 from annot.records import LABELS
 
 _REASONS = tuple(reason.value for reason in controls.REASONS)

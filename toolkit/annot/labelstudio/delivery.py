@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from annot.errors import InputError, StudioError
-from annot.labelstudio.records import Delivery, Payload, StudioTask
 from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.studio_records import Delivery, Payload, StudioTask
 
 KEY = "pair_id"
 """The field of a task's data that holds our key."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from annot.labelstudio import refusals
-from annot.labelstudio.records import Pull, PulledTask, StudioTask
+from annot.labelstudio.studio_records import Pull, PulledTask, StudioTask
 
 GROUP = 200
 

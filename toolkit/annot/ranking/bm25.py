@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
-from annot.ranking.counts import Counts, Sparse
+from annot.ranking.counts import Sparse, TermCounts
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Bm25:
         return np.asarray(csr_matrix((saturated, rows.indices, rows.indptr), shape=rows.shape) @ weights)
 
 
-def fit(counts: Counts, *, k1: float, b: float, epsilon: float) -> Bm25:
+def fit(counts: TermCounts, *, k1: float, b: float, epsilon: float) -> Bm25:
     """The statistics of a field from its counts. Raises InputError when no document has a token."""
     total = int(counts.lengths.sum())
     if total == 0:

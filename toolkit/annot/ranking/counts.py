@@ -20,7 +20,7 @@ BLOCK = 20_000
 
 
 @dataclass(frozen=True)
-class Counts:
+class TermCounts:
     """How often each token stands in each document: compressed sparse rows, columns in order, no column twice.
 
     indptr: shape (documents + 1,); indices, data: shape (non-zeros,); width: the number of tokens of the rule.
@@ -72,7 +72,7 @@ class Counts:
         return csr_matrix((self.data[places], self.indices[places], indptr), shape=(len(rows), self.width))
 
 
-def count(stream: Stream, vocabulary: Vocabulary) -> Counts:
+def count(stream: Stream, vocabulary: Vocabulary) -> TermCounts:
     """The counts of every document of `stream`.
 
     The result's arrays are as long as the token stream before repeated tokens fall together; memory that is not
@@ -93,7 +93,7 @@ def count(stream: Stream, vocabulary: Vocabulary) -> Counts:
         indices[filled:end], data[filled:end] = matrix.indices, matrix.data
         indptr[start + 1 : stop + 1] = filled + matrix.indptr[1:]
         filled = end
-    return Counts(indptr, indices[:filled], data[:filled], len(vocabulary.tokens))
+    return TermCounts(indptr, indices[:filled], data[:filled], len(vocabulary.tokens))
 
 
 def count_pieces(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:

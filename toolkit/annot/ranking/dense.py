@@ -21,7 +21,7 @@ Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]
 
 
-class Source(Protocol):
+class VectorSource(Protocol):
     """Rows of float32 that can be had a block at a time or one by one."""
 
     @property
@@ -75,7 +75,7 @@ SCORES: dict[Metric, Callable[[Matrix, Matrix], NDArray[np.float64]]] = {"l2": n
 
 
 def search(
-    source: Source,
+    source: VectorSource,
     ids: Sequence[str],
     queries: Matrix,
     *,
@@ -131,7 +131,7 @@ def search(
 
 
 def _measured(
-    source: Source,
+    source: VectorSource,
     queries: Matrix,
     found: Sequence[NDArray[np.int64]],
     score: Callable[[Matrix, Matrix], NDArray[np.float64]],

@@ -17,7 +17,7 @@ from annot.errors import InputError, MissingInput
 from annot.ordering import ranked
 from annot.ranking import bm25, dense, tfidf
 from annot.ranking import vectors as dense_vectors
-from annot.ranking.counts import Counts, Sparse, count, count_pieces
+from annot.ranking.counts import Sparse, TermCounts, count, count_pieces
 from annot.ranking.tokens import Field, Rule, TokenisedCorpus, Vocabulary, vocabulary
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
@@ -40,7 +40,7 @@ class Bench:
         self.word_vectors = word_vectors
         self.vectors = dict(vectors)
         self._vocabularies: dict[Rule, Vocabulary] = {}
-        self._counts: dict[tuple[Field, Rule], Counts] = {}
+        self._counts: dict[tuple[Field, Rule], TermCounts] = {}
         self._tfidf: dict[Field, tfidf.Tfidf] = {}
         self._bm25: bm25.Bm25 | None = None
         self._averages: dict[tuple[Field, bool], Averages] = {}
@@ -56,7 +56,7 @@ class Bench:
             self._vocabularies[rule] = vocabulary(self.corpus, rule)
         return self._vocabularies[rule]
 
-    def counts(self, field: Field, rule: Rule) -> Counts:
+    def counts(self, field: Field, rule: Rule) -> TermCounts:
         if (field, rule) not in self._counts:
             self._counts[field, rule] = count(self.corpus.stream(field), self.vocabulary(rule))
         return self._counts[field, rule]
@@ -74,7 +74,7 @@ class Bench:
     def averages(self, field: Field, *, weighted: bool) -> Averages:
         """Averages of the field's word vectors, weighted by the field's own idf or plain. Raises MissingInput."""
         if self.word_vectors is None:
-            raise MissingInput("no word vectors", hint="train them with `annot index`")
+            raise MissingInput("no word vectors were given")
         if (field, weighted) not in self._averages:
             counts = self.counts(field, "words")
             idf = tfidf.smooth_idf(counts) if weighted else None
@@ -112,7 +112,7 @@ def check(bench: Bench, methods: Iterable[str], *, vectors_hint: str) -> None:
     faults = []
     for method in methods:
         if method in METHODS and method.endswith("cbow200") and bench.word_vectors is None:
-            faults.append(f"{method}: no word vectors; train them with `annot index`")
+            faults.append(f"{method}: no word vectors were given")
         elif method not in METHODS and method not in bench.vectors:
             known = _near(method, [*METHODS, *bench.vectors])
             faults.append(f"{method}: neither a built-in method nor the name of vectors at hand; {known}")

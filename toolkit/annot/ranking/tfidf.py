@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.counts import Counts, Sparse
+from annot.ranking.counts import Sparse, TermCounts
 from annot.ranking.topk import ROUNDING_STEP, TopK, best
 from annot.records import Ranking
 
@@ -26,7 +26,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def smooth_idf(counts: Counts) -> NDArray[np.float64]:
+def smooth_idf(counts: TermCounts) -> NDArray[np.float64]:
     """ln((1 + N) / (1 + df)) + 1 for each token: shape (width,)."""
     return np.asarray(np.log((1 + len(counts)) / (1 + counts.document_frequency)) + 1)
 
@@ -35,7 +35,7 @@ def smooth_idf(counts: Counts) -> NDArray[np.float64]:
 class Tfidf:
     """The statistics of one field: idf, shape (width,); norms, shape (documents,), 0 where a document is empty."""
 
-    counts: Counts
+    counts: TermCounts
     idf: NDArray[np.float64]
     norms: NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Tfidf:
         return np.asarray((self.unit(rows) @ self.unit(queries).T.tocsr()).toarray().T)
 
 
-def fit(counts: Counts) -> Tfidf:
+def fit(counts: TermCounts) -> Tfidf:
     """The statistics of a field from its counts."""
     idf = smooth_idf(counts)
     norms = np.zeros(len(counts))

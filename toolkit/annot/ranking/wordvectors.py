@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from annot.errors import InputError
 from annot.ranking import storage
-from annot.ranking.counts import BLOCK, Counts, Sparse
+from annot.ranking.counts import BLOCK, Sparse, TermCounts
 from annot.ranking.tokens import TokenisedCorpus, Vocabulary
 
 KIND = "annot-word-vectors-1"
@@ -46,7 +46,7 @@ class Averages:
     """
 
     def __init__(
-        self, counts: Counts, vocabulary: Vocabulary, vectors: WordVectors, *, idf: NDArray[np.float64] | None
+        self, counts: TermCounts, vocabulary: Vocabulary, vectors: WordVectors, *, idf: NDArray[np.float64] | None
     ) -> None:
         self._counts = counts
         self._matrix = np.asarray(vectors.matrix, dtype=np.float32)
@@ -85,7 +85,7 @@ class Averages:
 
 def train(
     corpus: TokenisedCorpus,
-    counts: Counts,
+    counts: TermCounts,
     vocabulary: Vocabulary,
     *,
     dimensions: int,
@@ -138,7 +138,7 @@ def save(vectors: WordVectors, folder: Path) -> str:
 
 def load(folder: Path) -> WordVectors:
     """What `save` wrote. Raises MissingInput or InputError (`annot.ranking.storage.load`)."""
-    stored = storage.load(folder, kind=KIND, memory_map=False, hint="make them with `annot index`")
+    stored = storage.load(folder, kind=KIND, memory_map=False, hint=f"remove {folder} and run the command again")
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
 
 

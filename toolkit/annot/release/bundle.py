@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from annot.errors import InputError
-from annot.release.leaks import Finding, Secret, addresses, leaks
+from annot.release.leaks import Leak, Secret, addresses, leaks
 
-__all__ = ["SUMS_FILE", "Finding", "Secret", "addresses", "bundle", "leaks"]
+__all__ = ["SUMS_FILE", "Leak", "Secret", "addresses", "bundle", "leaks"]
 
 SUMS_FILE = "SHA256SUMS"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from annot.agreement import AgreementTable, GroupAgreement, Interval, Intervals, Summary, Undefined
@@ -67,10 +67,10 @@ def reasons(table: AgreementTable, *, names: Sequence[str], statistics: Sequence
 
 
 def summaries_of(
-    table: AgreementTable,
+    groups: Iterable[GroupAgreement],
 ) -> Iterator[tuple[GroupAgreement, Literal["before", "after"], dict[str, Summary]]]:
     """The summaries of each group, before and after."""
-    for group in table.groups:
+    for group in groups:
         for stage in STAGES:
             yield group, stage, group.before if stage == "before" else group.after
 
@@ -90,7 +90,7 @@ def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str
                     yield _Case(NO_VALUE, value.kind, when, title, "", query.query_id), value.reason
                 for text in caveats.get(name, ()):
                     yield _Case(WITH_CARE, text, when, title, "", query.query_id), text
-    for group, when, summaries in summaries_of(table):
+    for group, when, summaries in summaries_of(table.groups):
         if when == "after" and group.not_settled is not None:
             continue
         for name in names:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.assessor_effect import AssessorEffect
+from annot.assessor_effect.regrading import FINAL
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
 from annot.stats.undefined import Undefined
@@ -22,7 +23,7 @@ Relevant Documents, SIGIR, page 77)."""
 MOST_REVERSED = 0.05
 """The share of random choices of an assessor for each pair in which a significant difference may turn round."""
 Reliability = Literal["reliable", "tentative", "uncertain", "unreliable", "unknown"]
-Robustness = Literal["robust", "fragile", "unknown"]
+Robustness = Literal["robust", "fragile", "untried", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,14 @@ def reliability(alpha: Number) -> Reliability:
 
 
 def robustness(effect: AssessorEffect | Undefined, *, judged_twice: int) -> Robustness:
-    """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs."""
+    """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs.
+
+    Untried: no difference between runs is significant under the final grades, so none could turn round.
+    """
     if isinstance(effect, Undefined) or not judged_twice:
         return "unknown"
+    if not any(one.significant.get(FINAL) for one in effect.comparisons):
+        return "untried"
     return "robust" if effect.random_assessors.with_swap <= MOST_REVERSED * effect.random_assessors.n else "fragile"
 
 

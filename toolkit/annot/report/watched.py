@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annot.agreement import TITLES
-from annot.report.cells import coefficient, number
+from annot.report.cells import COST, HOURS, MEAN, coefficient, number
+from annot.report.forecasts import date, estimate
 from annot.report.text import share_done, text_table
 from annot.stats.undefined import Undefined
-from annot.study.forecasting import date, estimate, figure
 from annot.study.progress import Look
 
 
@@ -41,8 +41,8 @@ def _assessors(seen: Look) -> str:
                 *(f"{100 * n / graded:.0f}%" if graded else "-" for n in person.grades.values()),
                 person.cannot_judge,
                 "-" if isinstance(forecast.time, Undefined) else f"{forecast.time.median:.0f}",
-                figure(forecast.pairs_per_day),
-                figure(forecast.hours_left.value),
+                number(forecast.pairs_per_day, MEAN),
+                number(forecast.hours_left.value, HOURS),
                 forecast.finish.date if isinstance(forecast.finish.date, str) else "-",
             ]
         )
@@ -92,18 +92,18 @@ def _disputes(seen: Look) -> str:
 def _forecast(seen: Look) -> str:
     found = seen.forecast
     rows = [
-        ["hours of judging so far", figure(found.hours_spent)],
-        ["hours of judging left", estimate(found.hours_left)],
-        ["hours of adjudication left", estimate(seen.settling.hours)],
+        ["hours of judging so far", str(number(found.hours_spent, HOURS))],
+        ["hours of judging left", estimate(found.hours_left, HOURS)],
+        ["hours of adjudication left", estimate(seen.settling.hours, HOURS)],
         ["last judgement on", date(found.finish) if found.remaining else "everything is judged"],
     ]
     if isinstance(found.cost_left.value, Undefined) and isinstance(found.cost_spent, Undefined):
         rows.append(["cost", "unknown: no hourly rate (forecast.hourly_rate in annot.toml, or --hourly-rate)"])
     else:
         rows += [
-            [f"cost of judging so far, {seen.currency}", figure(found.cost_spent, 2)],
-            [f"cost of judging left, {seen.currency}", estimate(found.cost_left, digits=2)],
-            [f"cost of adjudication left, {seen.currency}", estimate(seen.settling.cost, digits=2)],
+            [f"cost of judging so far, {seen.currency}", str(number(found.cost_spent, COST))],
+            [f"cost of judging left, {seen.currency}", estimate(found.cost_left, COST)],
+            [f"cost of adjudication left, {seen.currency}", estimate(seen.settling.cost, COST)],
         ]
     width = max(len(name) for name, _ in rows)
     level = f"{100 * found.finish.level:g}% intervals"

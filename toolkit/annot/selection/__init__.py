@@ -1,6 +1,6 @@
 """Choosing query papers: a random sample per period, a sheet that the lead fills in, and an even choice from it."""
 
-from annot.selection.choosing import Choice, Chosen, Distribution, Share, choose
+from annot.selection.choosing import Choice, Chosen, ChosenShare, Distribution, choose
 from annot.selection.sampling import PeriodSample, Sample, sample
 from annot.selection.sheet import COLUMNS, PAPER_TYPES, SheetRow, read_sheet, write_sheet
 
@@ -9,10 +9,10 @@ __all__ = [
     "PAPER_TYPES",
     "Choice",
     "Chosen",
+    "ChosenShare",
     "Distribution",
     "PeriodSample",
     "Sample",
-    "Share",
     "SheetRow",
     "choose",
     "read_sheet",

@@ -20,7 +20,7 @@ class Chosen(NamedTuple):
     facet: str
 
 
-class Share(NamedTuple):
+class ChosenShare(NamedTuple):
     """How much of the choice one period, type or facet has."""
 
     value: str
@@ -39,9 +39,9 @@ class Distribution:
     two_facet_papers_wanted: int
     eligible: int
     """Papers that could have been chosen."""
-    by_period: tuple[Share, ...]
-    by_type: tuple[Share, ...]
-    by_facet: tuple[Share, ...]
+    by_period: tuple[ChosenShare, ...]
+    by_type: tuple[ChosenShare, ...]
+    by_facet: tuple[ChosenShare, ...]
     left_out: tuple[tuple[str, int], ...]
     """Why papers of the sheet were not eligible, and how many."""
     imbalance: int
@@ -155,6 +155,6 @@ def _doubles(facet_counts: list[int], count: int, share: float) -> tuple[int, in
 
 def _shares(
     kind: str, values: Iterable[str], candidates: Sequence[Candidate], counts: Mapping[Key, int]
-) -> tuple[Share, ...]:
+) -> tuple[ChosenShare, ...]:
     available = Counter(key for candidate in candidates for key in candidate.keys(candidate.facets))
-    return tuple(Share(value, counts.get((kind, value), 0), available[kind, value]) for value in values)
+    return tuple(ChosenShare(value, counts.get((kind, value), 0), available[kind, value]) for value in values)

@@ -12,10 +12,8 @@ from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 
-FEWEST_QUERIES = 3
-"""Below, an interval of kappa or of a mean covers most of what is possible."""
-NEARLY_ONE = 0.9999
-"""Fisher's z of 1 is infinite: so near to 1 a coefficient counts as this."""
+FEWEST_QUERIES = 4
+"""Below, an interval of kappa or of a mean covers nearly all that is possible."""
 
 
 def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float) -> Share:
@@ -85,15 +83,17 @@ def clustered_interval(
 def jackknife_interval(value: float, without: Array, *, level: float) -> Interval | Undefined:
     """An interval of a coefficient between -1 and 1 over whole queries: the delete-one jackknife with Student's t.
 
-    without: shape (Q,), the coefficient with each query left out (Efron and Tibshirani 1993, chapter 11). The error is
-    taken on the scale of Fisher's z, z = artanh(coefficient), which has no ends.
+    without: shape (Q,), the coefficient with each query left out (Efron and Tibshirani 1993, chapter 11). It is
+    taken on the scale of Fisher's z, artanh, which has no ends (Fisher 1921, Metron 1, 3-32).
     """
     from scipy.special import stdtrit
 
     n = len(without)
     if n < FEWEST_QUERIES:
         return _too_few(n)
-    z, left_out = (np.arctanh(np.clip(of, -NEARLY_ONE, NEARLY_ONE)) for of in (value, without))
+    if max(abs(value), float(np.abs(without).max())) >= 1:
+        return Undefined("it is 1 or -1, on all queries or without one of them")
+    z, left_out = math.atanh(value), np.arctanh(without)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= 1e-12:
         return Undefined("it is the same whichever query is left out")

@@ -19,9 +19,9 @@ from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import Opinion, adjudicate_task
 from annot.records import Asked, Judgement, Source
-from annot.store import adjudications, people, studio
+from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
-from annot.store.studio import Project
+from annot.store.projects import Project
 from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
 
@@ -29,7 +29,7 @@ Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class SentDisputes:
     """The adjudicators' projects after the push, and what a person should know."""
 
     projects: tuple[Sent, ...]
@@ -37,7 +37,7 @@ class Pushed:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class CollectedDecisions:
     """The adjudicators after the pull, and what a person should know."""
 
     assessors: tuple[Collected, ...]
@@ -56,7 +56,7 @@ class Standing:
     settled: int
 
 
-def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
+def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> SentDisputes:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -70,11 +70,11 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         if not outcome.settlement.disputed:
             notes.append("nothing is in dispute")
         if not parcels:
-            return Pushed((), tuple(notes))
+            return SentDisputes((), tuple(notes))
         sending.check(ws, store, parcels, screen="adjudicate")
         if dry_run:
             sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
-            return Pushed(sent, tuple(notes))
+            return SentDisputes(sent, tuple(notes))
         with connect(ws, url=url, api_key=api_key) as gateway:
             sent = sending.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
             notes += [
@@ -82,10 +82,10 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
                 for one in sent
                 if one.withdrawn
             ]
-    return Pushed(sent, tuple(notes))
+    return SentDisputes(sent, tuple(notes))
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> CollectedDecisions:
     """Bring back every decision; a changed one is a new revision."""
     rows: list[Collected] = []
     notes: list[str] = []
@@ -104,7 +104,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
             person = haul.project.assessor
             recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
             with store.begin() as session:
-                done = adjudications.record_adjudications(
+                recorded = adjudications.record_adjudications(
                     session,
                     [_sourced(ws, one, haul.project, planned.get(one.asked.pair, ())) for one in haul.found],
                     recorded_at=recorded_at,
@@ -117,14 +117,11 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                     seen=haul.seen,
                     recorded_at=recorded_at,
                 )
-                assigned = len(studio.read_tasks(session, haul.project.project))
+                assigned = len(projects.read_tasks(session, haul.project.project))
             settled = {one.asked.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
-            flagged = sum(bool(one.reading.flags) for one in haul.found)
-            rows.append(Collected(person, assigned, len(settled), done.added, done.revised + vanished, flagged))
-            notes += haul.notes
-            reasons = Counter(flag for one in haul.found for flag in one.reading.flags)
-            notes += [f"{person}: {count} decision(s) do not count: {why}" for why, count in sorted(reasons.items())]
-    return Pulled(tuple(rows), tuple(notes))
+            rows.append(haul.collected(assigned=assigned, judged=len(settled), recorded=recorded, vanished=vanished))
+            notes += [*haul.notes, *haul.flagged("decision")]
+    return CollectedDecisions(tuple(rows), tuple(notes))
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:
@@ -145,8 +142,8 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
 def _standing(session: Session, outcome: Outcome) -> dict[Pair, str]:
     """The adjudicator of each pair that somebody has already, sent or settled."""
     given = {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
-    for project in studio.read_projects(session, round="adjudicate"):
-        for asked in studio.read_tasks(session, project.project):
+    for project in projects.read_projects(session, round="adjudicate"):
+        for asked in projects.read_tasks(session, project.project):
             given.setdefault(asked.pair, project.assessor)
     return given
 
@@ -163,8 +160,8 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         standing = _standing(session, outcome)
         sent_before = {
             project.assessor
-            for project in studio.read_projects(session, round="adjudicate")
-            if studio.read_tasks(session, project.project)
+            for project in projects.read_projects(session, round="adjudicate")
+            if projects.read_tasks(session, project.project)
         }
     disputes = outcome.settlement.disputed
     if not disputes and not sent_before:

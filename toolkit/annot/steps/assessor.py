@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedAssessor:
     """What `annot assessor add` did."""
 
     assessor: str
@@ -29,7 +29,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedAssessor:
     """One person, without the account."""
 
     assessor: str
@@ -46,7 +46,7 @@ def add(
     url: str | None,
     api_key: str | None,
     dry_run: bool,
-) -> Added:
+) -> AddedAssessor:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
@@ -66,7 +66,7 @@ def add(
                 )
         local = server.status(studio_folder(ws)) if url is None else None
         if dry_run:
-            return Added(pseudonym, f"{pseudonym}: would be added", ())
+            return AddedAssessor(pseudonym, f"{pseudonym}: would be added", ())
         if local is not None:
             _local_account(ws, account)
             notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
@@ -76,15 +76,15 @@ def add(
             change = people.put_assessors(session, [person])
     verb = "added" if change.added else "changed" if change.changed else "stands already"
     role = "adjudicator" if adjudicator else "assessor"
-    return Added(pseudonym, f"{pseudonym}: {role}, {verb}", notes)
+    return AddedAssessor(pseudonym, f"{pseudonym}: {role}, {verb}", notes)
 
 
-def listing(ws: Workspace) -> tuple[Listed, ...]:
+def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     """Everyone, with how many pairs they were given."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         everyone = people.read_assessors(session)
         assigned = Counter(one.assessor for one in people.read_assignments(session))
-    return tuple(Listed(one.assessor, one.adjudicator, assigned[one.assessor]) for one in everyone)
+    return tuple(ListedAssessor(one.assessor, one.adjudicator, assigned[one.assessor]) for one in everyone)
 
 
 def _check(person: Assessor) -> None:

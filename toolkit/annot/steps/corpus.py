@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.corpus import Tally, filter_papers
+from annot.corpus_filters import Tally, filter_papers
 from annot.errors import InputError, MissingInput
-from annot.formats.papers import read_papers as parse_papers
+from annot.formats.paper_lines import read_papers as parse_papers
 from annot.records import Paper, Source
 from annot.store import papers as parquet
 from annot.store.database import Store, open_store
@@ -26,7 +26,7 @@ Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedPapers:
     """What became of the papers read."""
 
     read: int
@@ -40,7 +40,7 @@ class Added:
     sha256: str | None
 
 
-def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) -> Added:
+def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) -> AddedPapers:
     """Add the papers of `files`; the same files again add nothing. All files are sound, or nothing is kept."""
     missing = [str(path) for path in files if not path.is_file()]
     if missing:
@@ -65,7 +65,7 @@ def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) ->
                 writer.add(paper)
             _remember(store, files, tally)
         digest = write_corpus_manifest(ws) if before + tally.kept else None
-    return Added(
+    return AddedPapers(
         read=tally.read,
         kept=tally.kept,
         in_corpus=before + tally.kept,
@@ -86,7 +86,7 @@ def _remember(store: Store, files: list[Path], tally: Tally) -> None:
             put_import(session, Imported(Source.CORPUS, content, facts))
 
 
-def describe(added: Added) -> str:
+def describe(added: AddedPapers) -> str:
     """The counts in words."""
     lines = [f"{added.read} papers read, {added.kept} kept, {added.in_corpus} in the corpus"]
     lines += [f"  {count} rejected: {reason}" for reason, count in added.rejected.items()]

@@ -28,7 +28,7 @@ CORPUS_FILE = "csfcube.parquet"
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedRelease:
     """What was brought in: counts by kind, and notes on the quirks that were met."""
 
     counts: dict[str, int]
@@ -36,7 +36,7 @@ class Imported:
     facts: CsfcubeFacts
 
 
-def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
+def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     """Bring the release in `folder` into an empty workspace; the same folder again changes nothing.
 
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
@@ -52,7 +52,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> Imported:
     for name, content in files.items():
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     release = read_release(files, name=str(folder), facet_labels=ws.settings.facets, clean_text=True)
-    imported = Imported(_counts(release), tuple(_notes(release.facts)), release.facts)
+    imported = ImportedRelease(_counts(release), tuple(_notes(release.facts)), release.facts)
     _refuse_other_work(ws, digest.hexdigest())
     if not dry_run:
         _write_corpus(ws, release)
@@ -89,7 +89,7 @@ def _write_corpus(ws: Workspace, release: Release) -> None:
     write_corpus_manifest(ws)
 
 
-def _store(session: Session, release: Release, ws: Workspace, digest: str, imported: Imported) -> None:
+def _store(session: Session, release: Release, ws: Workspace, digest: str, imported: ImportedRelease) -> None:
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     corrected = set(release.facts.corrected_queries)
     facet_labels.replace_labels(
@@ -165,7 +165,7 @@ def _write_runs(ws: Workspace, release: Release) -> None:
 
 
 def _set_missing_policy(path: Path) -> None:
-    document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     judging = document.setdefault("judging", tomlkit.table())
     if judging.get("missing") != "zero":
         judging["missing"] = "zero"

@@ -33,7 +33,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedJudgements:
     """What the file held, and what was new in it."""
 
     judgements: int
@@ -59,7 +59,7 @@ def judgements_from(
     facet: str | None,
     adjudicators: tuple[str, ...],
     dry_run: bool,
-) -> Imported:
+) -> ImportedJudgements:
     """Bring in the judgements of `file`. The same file again changes nothing; further files add to it.
 
     columns: the column of each field that is named; others are found. facet: of the queries whose id does not end in
@@ -163,12 +163,12 @@ def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedA
             yield adjudications.SourcedAdjudication(record, Source.FILE, "", dict(row.row))
 
 
-def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> Imported:
+def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> ImportedJudgements:
     judged = [one for one in given if not one.adjudicates]
     assessors = Counter((one.query.query_id, one.row.document) for one in judged if one.row.occasion == 1)
     renamed = {one.row.query: one.query.query_id for one in given if one.row.query != one.query.query_id}
     notes = [f"query {old} is called {new} here" for old, new in sorted(renamed.items())]
-    return Imported(
+    return ImportedJudgements(
         judgements=len(judged),
         adjudications=len(given) - len(judged),
         without_grade=sum(one.row.grade is None for one in judged),
@@ -183,7 +183,7 @@ def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded)
     )
 
 
-def describe(imported: Imported) -> str:
+def describe(imported: ImportedJudgements) -> str:
     """The counts in words."""
     people_rows = [[person, rows] for person, rows in imported.rows_by_person.items()]
     by_many = ", ".join(f"{pairs} by {many}" for many, pairs in imported.pairs_by_assessors.items())

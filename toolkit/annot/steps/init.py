@@ -15,14 +15,14 @@ FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeWorkspace:
     """What `annot init` made: files and folders that were not there before."""
 
     root: Path
     made: tuple[str, ...]
 
 
-def init(root: Path, *, name: str | None, dry_run: bool) -> Made:
+def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     """Make a workspace at `root`, or complete one. A settings file that stands is never touched."""
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
@@ -44,7 +44,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> Made:
             write_file(settings_file, settings_text(name or _folder_name(root)))
         with open_store(Workspace.open(root).database_url):
             pass
-    return Made(root, tuple(made))
+    return MadeWorkspace(root, tuple(made))
 
 
 def settings_text(name: str) -> str:

@@ -11,7 +11,7 @@ from annot.errors import InputError, MissingInput
 from annot.names import known_query
 from annot.planning import draw_plan, plan_lines
 from annot.records import Assignment, Query
-from annot.store import people, studio
+from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
@@ -98,7 +98,7 @@ def withdraw(ws: Workspace, *, dry_run: bool) -> int:
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         if not people.read_assignments(session):
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        sent = [one.assessor for one in studio.read_projects(session) if studio.read_tasks(session, one.project)]
+        sent = [one.assessor for one in projects.read_projects(session) if projects.read_tasks(session, one.project)]
         if sent:
             raise InputError(
                 f"tasks of this plan were sent to {', '.join(sorted(set(sent)))}",

@@ -29,11 +29,14 @@ from annot.forecast.times import seconds_of
 from annot.names import check_name
 from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
+from annot.report.cells import COST, HOURS, MEAN, number
+from annot.report.cells import coefficient as kind_of
+from annot.report.forecasts import estimate
 from annot.stats.undefined import Undefined
 from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study.forecasting import estimate, figure, rules_of, settled_of
+from annot.study.forecasting import rules_of, settled_of
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -186,14 +189,14 @@ def describe(found: Simulated) -> str:
         ["queries", str(design.queries)],
         ["documents per query", f"{design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
         ["judgements", f"{forecast.judgements:,} ({forecast.pairs:,} pairs, {_people(design.per_pair)} each{again})"],
-        ["hours of judging", estimate(forecast.hours_judging)],
-        ["  per assessor", f"{figure(forecast.hours_per_assessor)} ({_people(design.assessors)})"],
-        ["disputes, % of pairs", estimate(times(forecast.disputed, 100))],
-        ["hours of adjudication", estimate(forecast.hours_adjudicating)],
-        ["hours in all", _priced(estimate(forecast.hours), forecast)],
-        [f"cost, {found.currency}", _priced(estimate(forecast.cost, digits=0), forecast)],
-        [f"{TITLES[found.coefficient]}, all pairs pooled", estimate(forecast.coefficient, digits=3)],
-        ["  width of its interval", estimate(forecast.width, digits=3)],
+        ["hours of judging", estimate(forecast.hours_judging, HOURS)],
+        ["  per assessor", f"{number(forecast.hours_per_assessor, HOURS)} ({_people(design.assessors)})"],
+        ["disputes, % of pairs", estimate(times(forecast.disputed, 100), MEAN)],
+        ["hours of adjudication", estimate(forecast.hours_adjudicating, HOURS)],
+        ["hours in all", _priced(estimate(forecast.hours, HOURS), forecast)],
+        [f"cost, {found.currency}", _priced(estimate(forecast.cost, COST), forecast)],
+        [f"{TITLES[found.coefficient]}, all pairs pooled", estimate(forecast.coefficient, kind_of(found.coefficient))],
+        ["  width of its interval", estimate(forecast.width, kind_of(found.coefficient))],
     ]
     width = max(len(name) for name, _ in rows)
     return "\n\n".join(["\n".join(_head(found)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)])

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import quote
 
-from annot.corpus import normalised_title
+from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
 from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import read_run, write_run
-from annot.names import check_name, known_query
+from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Paper, Pool, Query, Ranking
@@ -32,7 +31,7 @@ Rankings = dict[str, dict[str, Ranking]]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPool:
     """One pool in figures."""
 
     paper_id: str
@@ -44,15 +43,15 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class DrawnPools:
     """What `annot pool` did."""
 
-    pools: tuple[Drawn, ...]
+    pools: tuple[DrawnPool, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPool:
     """A pool and the titles of its documents."""
 
     pool: Pool
@@ -70,7 +69,7 @@ def build(
     frozen: bool,
     dry_run: bool,
     advance: Advance,
-) -> Built:
+) -> DrawnPools:
     """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
 
     frozen: draw from the rankings in `pools/rankings/` as they stand.
@@ -119,7 +118,7 @@ def build(
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
             _write_pools(ws, drawn, seed=seed)
-    return Built(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+    return DrawnPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
@@ -131,7 +130,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
     return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
 
 
-def show(ws: Workspace, name: str) -> Shown:
+def show(ws: Workspace, name: str) -> ShownPool:
     """The pool of a query, or of a query paper."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         known = {query.query_id: query for query in read_queries(session)}
@@ -141,7 +140,7 @@ def show(ws: Workspace, name: str) -> Shown:
             paper_id = known_query(known, name).paper_id
         pool = pools.read_pool(session, paper_id)
     found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
-    return Shown(pool, {doc_id: paper.title for doc_id, paper in found.items()})
+    return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
 
 
 def headline(pool: Pool) -> str:
@@ -279,12 +278,10 @@ def _digest(rankings: Rankings, paper_id: str) -> str:
 
 
 def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
-    wanted = {pool.paper_id: pool for pool in drawn}
-    for paper_id, pool in wanted.items():
-        write_file(pool_file(ws, paper_id), pool_lines(pool))
-    files = [pool_file(ws, paper_id) for paper_id in wanted]
-    known = {*files, ws.pools / "plan.jsonl"}
-    for stale in set(ws.pools.glob("*.jsonl")) - known:
+    files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in drawn}
+    for path, pool in files.items():
+        write_file(path, pool_lines(pool))
+    for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
     inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
     facts = {
@@ -297,13 +294,8 @@ def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
     write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
 
 
-def pool_file(ws: Workspace, paper_id: str) -> Path:
-    """Where the pool of a query paper lies; all its facets share it."""
-    return ws.pools / f"{quote(paper_id, safe='')}.jsonl"
-
-
-def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> Drawn:
-    return Drawn(
+def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
+    return DrawnPool(
         paper_id=pool.paper_id,
         queries=sum(query.paper_id == pool.paper_id for query in queries),
         size=len(pool.entries),

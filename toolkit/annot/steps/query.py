@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annot.errors import InputError, MissingInput
 from annot.facets.mapping import known_facet, offered_facets
-from annot.facets.queries import make_query, sentence_numbers
+from annot.facets.query_sentences import make_query, sentence_numbers
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
@@ -22,7 +22,7 @@ from annot.study.workspace import Workspace, write_file
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedQuery:
     """One query as the list shows it; sentences count from 1."""
 
     query_id: str
@@ -145,7 +145,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
     return query
 
 
-def listing(ws: Workspace) -> tuple[Listed, ...]:
+def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
     """All queries with the titles of their papers."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
@@ -163,10 +163,10 @@ def listing(ws: Workspace) -> tuple[Listed, ...]:
     return tuple(_listed(query, found.get(query.paper_id)) for query in queries)
 
 
-def _listed(query: Query, paper: Paper | None) -> Listed:
+def _listed(query: Query, paper: Paper | None) -> ListedQuery:
     places = tuple(place + 1 for place in query.sentences)
     year, title = (None, "") if paper is None else (paper.year, paper.title)
-    return Listed(query.query_id, query.paper_id, query.facet, year, title, places)
+    return ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places)
 
 
 def _labels(store: Store, ids: list[str]) -> dict[str, tuple[str, ...]]:

@@ -25,7 +25,7 @@ Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeRun:
     """One run that was made."""
 
     tag: str
@@ -34,7 +34,7 @@ class Made:
     path: Path
 
 
-def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[Made, ...]:
+def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each baseline; all baselines when none is named."""
     for name in methods:
         check_name(name, tuple(BASELINES), what="baseline")
@@ -63,7 +63,7 @@ def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[
             facts = {"corpus_sha256": index.corpus_sha256, **settings_of(index.bench, name)}
             with store.begin() as session:
                 runs.put_runs(session, [write(ws, name, rankings, facts=facts)])
-            made.append(Made(name, len(rankings), sum(map(len, rankings.values())), ws.run_file(name)))
+            made.append(MadeRun(name, len(rankings), sum(map(len, rankings.values())), ws.run_file(name)))
             advance(done, len(chosen))
     return tuple(made)
 

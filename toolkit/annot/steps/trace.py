@@ -12,7 +12,7 @@ from annot.formats.trec import read_run
 from annot.names import known_query
 from annot.records import Assignment, Draw, Paper, Pool, Source
 from annot.report.traced import InRun, PaperTold, Pooled, Said, Sentence, Shown, Standing, Trace
-from annot.store import adjudications, facet_labels, judgements, papers, studio
+from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
@@ -34,7 +34,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         sent_to = [
             (project.assessor, project.round)
             for project in snapshot.projects
-            if (query_id, doc_id) in {asked.pair for asked in studio.read_tasks(session, project.project)}
+            if (query_id, doc_id) in {asked.pair for asked in projects.read_tasks(session, project.project)}
         ]
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)

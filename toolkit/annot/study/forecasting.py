@@ -1,12 +1,10 @@
-"""What both forecasts share: their rules from the settings, and how hours, costs and dates are told."""
+"""What both forecasts share: their rules from the settings, and what adjudications take."""
 
 from __future__ import annotations
 
-from annot.forecast import Finish, Rules
+from annot.forecast import Rules
 from annot.records import Judgement
 from annot.settings import Settings
-from annot.stats.intervals import Estimate
-from annot.stats.undefined import Undefined, Value
 from annot.study.outcome import Outcome
 
 
@@ -29,27 +27,3 @@ def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
         Judgement(ruling.query_id, ruling.doc_id, ruling.adjudicator, ruling.grade, lead_time=ruling.lead_time)
         for _, ruling in sorted(outcome.adjudications.items())
     )
-
-
-def figure(value: Value, digits: int = 1) -> str:
-    """A number, or a dash: the reason is told elsewhere."""
-    return "-" if isinstance(value, Undefined) else f"{value:z.{digits}f}"
-
-
-def estimate(found: Estimate, *, digits: int = 1) -> str:
-    """`12.3 [10.1, 15.0]`, or why there is none."""
-    if isinstance(found.value, Undefined):
-        return f"unknown: {found.value.reason}"
-    value = f"{found.value:z.{digits}f}"
-    if isinstance(found.interval, Undefined):
-        return f"{value} (no interval: {found.interval.reason})"
-    return f"{value} [{found.interval.low:z.{digits}f}, {found.interval.high:z.{digits}f}]"
-
-
-def date(found: Finish) -> str:
-    """`2031-04-02 [2031-03-30, 2031-04-11]`, or why there is none."""
-    if isinstance(found.date, Undefined):
-        return f"unknown: {found.date.reason}"
-    if isinstance(found.interval, Undefined):
-        return f"{found.date} (no interval: {found.interval.reason})"
-    return f"{found.date} [{found.interval[0]}, {found.interval[1]}]"

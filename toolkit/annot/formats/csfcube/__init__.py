@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from annot.formats.csfcube.facts import CITED, CsfcubeFacts, facts_of
-from annot.formats.csfcube.files import QueryKey, is_release_file, read_files
-from annot.formats.csfcube.folder import Folder, fit
-from annot.formats.csfcube.pieces import Drawn
+from annot.formats.csfcube.contents import QueryKey, is_release_file, read_files
+from annot.formats.csfcube.fitting import Folder, fit
+from annot.formats.csfcube.pieces import ReleasedDraw
+from annot.formats.csfcube.quirks import CITED, CsfcubeFacts, facts_of
 from annot.formats.csfcube.readable import RatedPair
+from annot.formats.csfcube.written import Material, misfits, write_csfcube
 from annot.formats.faults import Faults, near
 from annot.ordering import ranked
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
@@ -21,7 +22,17 @@ from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Que
 ADJUDICATOR = "adjudicator"
 """Whoever settled the differences: the release names nobody."""
 
-__all__ = ["ADJUDICATOR", "CsfcubeFacts", "Release", "ReleasedRun", "is_release_file", "read_release"]
+__all__ = [
+    "ADJUDICATOR",
+    "CsfcubeFacts",
+    "Material",
+    "Release",
+    "ReleasedRun",
+    "is_release_file",
+    "misfits",
+    "read_release",
+    "write_csfcube",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +128,7 @@ def _queries(folder: Folder, facet_labels: Mapping[str, tuple[str, ...]], name: 
     return tuple(queries)
 
 
-def _pool(paper_id: str, candidates: Mapping[int, Drawn], folder: Folder) -> Pool:
+def _pool(paper_id: str, candidates: Mapping[int, ReleasedDraw], folder: Folder) -> Pool:
     methods = tuple(dict.fromkeys(candidate.sources[0] for candidate in candidates.values()))
     entries = tuple(
         PoolEntry(

@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from annot.formats.csfcube.readable import RatedPair
-from annot.formats.faults import Faults
+from annot.formats.faults import Faults, json_problem
+from annot.formats.spreadsheet import unguarded
 
 _RATING_PREFIX = "relevance_ann"
 _QUERY_COLUMNS = ("pid", "facet", "year", "title", "paper type")
@@ -25,7 +26,7 @@ class ListedQuery(NamedTuple):
     paper_type: str
 
 
-class Drawn(NamedTuple):
+class ReleasedDraw(NamedTuple):
     """One candidate of a pool, in the order drawn, with the methods that had it; the first one drew it."""
 
     doc_id: str
@@ -79,7 +80,7 @@ def _pairs(query: str, entry: dict[str, Any], faults: Faults) -> tuple[RatedPair
     return tuple(pairs)
 
 
-def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[Drawn, ...]]:
+def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[ReleasedDraw, ...]]:
     """`test-pid2pool-csfcube.json`: by query paper, its candidates in the order drawn."""
     pools = {}
     for query, entry in _entries(content, faults).items():
@@ -95,7 +96,7 @@ def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[Drawn, ...]]:
         ]:
             faults.add(f"cand_source: found {wrong[0]!r}, expected a list of method names", place=place)
         else:
-            pools[query] = tuple(Drawn(c, tuple(s)) for c, s in zip(candidates, sources, strict=True))
+            pools[query] = tuple(ReleasedDraw(c, tuple(s)) for c, s in zip(candidates, sources, strict=True))
     return pools
 
 
@@ -155,7 +156,7 @@ def read_query_list(content: bytes, faults: Faults) -> tuple[ListedQuery, ...]:
         if None in row or None in row.values():
             faults.add(f"expected {len(_QUERY_COLUMNS)} columns", line=rows.line_num)
             continue
-        query = ListedQuery(row["pid"], row["facet"], row["title"], row["paper type"])
+        query = ListedQuery(*(unguarded(row[column]) for column in ("pid", "facet", "title", "paper type")))
         if (query.paper_id, query.facet) in queries:
             faults.add(f"query {query.paper_id} with facet {query.facet} is there twice", line=rows.line_num)
         queries[query.paper_id, query.facet] = query
@@ -188,8 +189,8 @@ def _object(content: bytes, faults: Faults) -> dict[str, Any]:
 
     try:
         value = json.loads(text, object_pairs_hook=unrepeated)
-    except json.JSONDecodeError as error:
-        faults.add(f"not valid JSON: {error.msg} at column {error.colno}", line=error.lineno)
+    except (ValueError, RecursionError) as error:
+        faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
         return {}
     if not isinstance(value, dict):
         faults.add("expected one JSON object")

@@ -49,7 +49,9 @@ def body(study: Study) -> Section:
             for facet, found in shares.items()
         ),
     )
-    return Section("grades", "Grades", sentences("grades.body", study=study), (drawing, final_grades(study)))
+    lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
+    told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
+    return Section("grades", "Grades", told, (drawing, final_grades(study)))
 
 
 def appendix(study: Study) -> Iterator[Section]:

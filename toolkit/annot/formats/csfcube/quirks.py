@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.formats.csfcube.folder import Folder
+from annot.formats.csfcube.fitting import Folder
 
 CITED = "cited"
 _EARLIEST_YEAR = 1900

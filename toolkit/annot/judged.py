@@ -11,7 +11,7 @@ FIRST = 1
 """The occasion of everything but the hidden repeats."""
 
 
-def latest_counting(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+def counted(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
     """The latest revision of each judgement, where it carries no flag, in the order in which pairs first come.
 
     The answer to a hidden repeat is a judgement of its own. Raises InputError when one assessor has two judgements of a

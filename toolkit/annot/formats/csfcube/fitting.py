@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from annot.formats.csfcube.files import (
+from annot.formats.csfcube.contents import (
     PAPERS_FILE,
     POOLS_FILE,
     QUERIES_FILE,
@@ -18,7 +18,7 @@ from annot.formats.csfcube.files import (
     ratings_name,
     readable_name,
 )
-from annot.formats.csfcube.pieces import Drawn
+from annot.formats.csfcube.pieces import ReleasedDraw
 from annot.formats.csfcube.readable import RatedPair, ReadableFile
 from annot.formats.faults import Faults
 from annot.records import Paper
@@ -35,7 +35,7 @@ class Folder:
     """In the query list's order; the pairs in the file's order, by id where they come from a readable file."""
     ratings_from: dict[str, str] = field(default_factory=dict)
     paper_types: dict[QueryKey, str] = field(default_factory=dict)
-    pools: dict[str, dict[int, Drawn]] = field(default_factory=dict)
+    pools: dict[str, dict[int, ReleasedDraw]] = field(default_factory=dict)
     """Candidates by their place in the released pool, from 1; in the readable files' case by id."""
     draw_order: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The drawing method of each candidate of the released pool, dropped ones included; only where it is known."""
@@ -164,7 +164,7 @@ def _fit_pools(folder: Folder, files: Files, faults: Faults) -> None:
             sources.setdefault(key[0], {}).update(file.sources)
     for query, doc_ids in rated.items():
         if files.pools is None:
-            drawn = [Drawn(doc_id, tuple(names)) for doc_id, names in sorted(sources.get(query, {}).items())]
+            drawn = [ReleasedDraw(doc_id, tuple(names)) for doc_id, names in sorted(sources.get(query, {}).items())]
         elif query not in files.pools:
             faults.add(f"no pool of query {query}", place=POOLS_FILE)
             continue

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.errors import LeakError
-from annot.labelstudio.leaks import lint_tasks
+from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import Opinion, Text, adjudicate_task
 from labelling_texts import FACETS, SCALE, task
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from annot.errors import LeakError
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
-from annot.labelstudio.records import Payload
+from annot.labelstudio.studio_records import Payload
 from annot.records import LABELS
 
 _DATA = {"pair_id", "facet", "facet_help", "progress", "pair_html"}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from annot.formats.cleaning import without_direction
 from annot.records import Decision, Judgement
 
 
@@ -50,4 +51,5 @@ def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[st
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    # What a person wrote must not make the rest of its line read as something else.
+    return without_direction("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))

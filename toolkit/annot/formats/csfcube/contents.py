@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from annot.errors import InputError, MissingInput
 from annot.formats.csfcube import pieces
-from annot.formats.csfcube.pieces import Drawn, ListedQuery
+from annot.formats.csfcube.pieces import ListedQuery, ReleasedDraw
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.faults import Faults
-from annot.formats.papers import read_papers
+from annot.formats.paper_lines import read_papers
 from annot.records import Paper
 
 PAPERS_FILE = "abstracts-csfcube-preds.jsonl"
@@ -38,7 +38,7 @@ class Files:
     ratings: dict[str, dict[str, tuple[RatedPair, ...]]]
     """By facet and query paper."""
     readable: dict[QueryKey, ReadableFile]
-    pools: dict[str, tuple[Drawn, ...]] | None
+    pools: dict[str, tuple[ReleasedDraw, ...]] | None
     queries: tuple[ListedQuery, ...] | None
     splits: dict[str, dict[str, tuple[QueryKey, ...]]] | None
     runs: dict[tuple[str, str], dict[str, tuple[tuple[str, float], ...]]]

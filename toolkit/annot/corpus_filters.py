@@ -13,7 +13,7 @@ from annot.records import Paper
 from annot.settings import CorpusSettings
 
 
-class Reason(StrEnum):
+class Rejection(StrEnum):
     """Why a paper is not kept, in the order in which the reasons are looked for: the first one counts."""
 
     DUPLICATE_ID = "id seen before, same content"
@@ -32,7 +32,7 @@ class Tally:
 
     read: int = 0
     kept: int = 0
-    rejected: Counter[Reason] = field(default_factory=Counter)
+    rejected: Counter[Rejection] = field(default_factory=Counter)
     differing: list[str] = field(default_factory=list)
     """Ids that came again with another title, abstract or year; the first paper is kept."""
     same_title: list[tuple[str, str]] = field(default_factory=list)
@@ -49,13 +49,13 @@ class Tally:
             if first != paper.paper_id:
                 self.same_title.append((first, paper.paper_id))
 
-    def repeats(self, paper: Paper) -> Reason | None:
+    def repeats(self, paper: Paper) -> Rejection | None:
         """The reason when a paper of this id is known already."""
         known = self._content.get(paper.paper_id)
         if known is None:
             return None
         same = known == _digest(paper.title, *paper.sentences, str(paper.year))
-        return Reason.DUPLICATE_ID if same else Reason.DIFFERING_ID
+        return Rejection.DUPLICATE_ID if same else Rejection.DIFFERING_ID
 
 
 def filter_papers(papers: Iterable[Paper], settings: CorpusSettings, tally: Tally) -> Iterator[Paper]:
@@ -74,25 +74,25 @@ def filter_papers(papers: Iterable[Paper], settings: CorpusSettings, tally: Tall
             yield paper
             continue
         tally.rejected[reason] += 1
-        if reason is Reason.DIFFERING_ID:
+        if reason is Rejection.DIFFERING_ID:
             tally.differing.append(paper.paper_id)
 
 
-def rejection(paper: Paper, settings: CorpusSettings) -> Reason | None:
+def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     """The first reason not to keep `paper` by itself, or None. Tokens are what white space separates."""
     if not paper.title.strip():
-        return Reason.NO_TITLE
+        return Rejection.NO_TITLE
     if not any(sentence.strip() for sentence in paper.sentences):
-        return Reason.NO_ABSTRACT
+        return Rejection.NO_ABSTRACT
     if len(paper.sentences) < settings.min_sentences:
-        return Reason.FEW_SENTENCES
+        return Rejection.FEW_SENTENCES
     if len(paper.sentences) > settings.max_sentences:
-        return Reason.MANY_SENTENCES
+        return Rejection.MANY_SENTENCES
     lengths = [len(sentence.split()) for sentence in paper.sentences]
     if max(lengths) > settings.max_sentence_tokens:
-        return Reason.LONG_SENTENCE
+        return Rejection.LONG_SENTENCE
     if max(lengths) < settings.min_sentence_tokens:
-        return Reason.SHORT_SENTENCES
+        return Rejection.SHORT_SENTENCES
     return None
 
 

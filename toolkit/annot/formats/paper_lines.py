@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annot.errors import InputError
-from annot.formats.faults import Faults, near, numbered
+from annot.formats.faults import Faults, json_problem, near, numbered
 from annot.formats.paper_text import paper_of
 from annot.records import Paper
 
@@ -25,12 +26,12 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     - title: `title`, a string. Required; null is read as an empty title.
     - abstract: `abstract`, a list of sentences or one string (then split by `sentences.split_sentences`). Required;
       null is read as no sentence, so that the filters of the corpus count the paper.
-    - year: `year` or `metadata.year`; an integer, digits, or null.
+    - year: `year` or `metadata.year`; an integer of at most four digits, also as a string, or null.
     - labels: `labels` or `pred_labels`, one for each sentence of a list; `background` or `background_label`.
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
     - citations: `citations` or `outbound_citations`, a list of ids.
 
-    `clean_text` cleans titles and sentences (`text.clean`), drops sentences of which nothing stays, and drops a
+    `clean_text` cleans titles and sentences (`cleaning.clean`), drops sentences of which nothing stays, and drops a
     leading `Abstract.`, with their labels.
 
     Raises InputError after the last line with every fault, `name:17: ...`; that every line is blank is one, too. A
@@ -41,9 +42,8 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     for number, line in numbered(lines, faults):
         try:
             record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"
-            faults.add(f"not valid JSON: {reason}", line=number)
+        except (ValueError, RecursionError) as error:
+            faults.add(json_problem(error), line=number)
             continue
         if not isinstance(record, dict):
             faults.add(f"found {_kind(record)}, expected one JSON object a line", line=number)
@@ -132,11 +132,11 @@ def _year(record: dict[str, Any], faults: list[str]) -> int | None:
     metadata = record.get("metadata")
     if value is None and isinstance(metadata, dict):
         value = metadata.get("year")
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if value is None:
+        return None
+    if isinstance(value, int | str) and not isinstance(value, bool) and re.fullmatch("-?[0-9]{1,4}", str(value)):
         return int(value)
-    faults.append(f"year: found {value!r}, expected an integer or null")
+    faults.append(f"year: found {repr(value)[:40]}, expected an integer of at most four digits, or null")
     return None
 
 
