@@ -601,7 +601,9 @@ WRONG: dict[str, Wrong] = {
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "reusability: no mixtures": Wrong("reusability", "--mixtures 0", ("greater than or equal to 1",), "measured"),
+    "reusability: no random assessors": Wrong(
+        "reusability", "--random-assessors 0", ("greater than or equal to 1",), "measured"
+    ),
     # -- publish
     "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(

@@ -72,22 +72,22 @@ def reusability(
     measure: Annotated[
         str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="NDCG%20")
     ] = None,
-    mixtures: Annotated[
-        int | None, typer.Option(min=1, help="Random mixtures of the assessors.", show_default="500")
+    random_assessors: Annotated[
+        int | None, typer.Option(min=1, help="Random choices of one assessor per pair.", show_default="500")
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Print whether it matters who judged: the runs ranked by each assessor's grades, final grades, and mixtures."""
+    """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""
     from annot.steps import assessor_effect as step
-    from annot.study.measured import CONVENTION, MEASURE, MIXTURES
+    from annot.study.measured import CONVENTION, MEASURE, N_RANDOM
     from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),
         dialect=dialect or CONVENTION,
         measure_name=measure or MEASURE,
-        mixtures=mixtures or MIXTURES,
+        n_random=random_assessors or N_RANDOM,
     )
     emit("reusability", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)

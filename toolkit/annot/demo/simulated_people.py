@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from annot.demo import packaged
-from annot.demo.assessors import ADJUDICATOR, CAST, SimulatedAssessor
+from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
 from annot.exchange.connection import connect, passwords_file
 from annot.exchange.sending import Parcel

@@ -12,7 +12,7 @@ from pathlib import Path
 import tomlkit
 
 from annot.demo import packaged, simulated_people
-from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.demo.cast import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source

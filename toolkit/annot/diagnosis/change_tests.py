@@ -109,7 +109,7 @@ def detectable(
         bound = float(np.quantile(np.concatenate(chance), 1 - p_value))
         if float((np.concatenate(found) > bound).mean()) >= power:
             return times * naive
-    return Undefined("too few queries: orders of so few differ too little for any change to be told from chance")
+    return Undefined("too few queries: their orders differ too little for any change to stand out from chance")
 
 
 def _batches(n: int, permutations: int) -> list[int]:

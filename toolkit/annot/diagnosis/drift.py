@@ -263,8 +263,8 @@ def _tested(one: _Series, out: Sequence[str], permutations: int, rng: np.random.
     if n < FEWEST:
         left_out = ""
         if out and "speed" not in one.values:
-            left_out = f", those shared with {', '.join(sorted(out))} left out, who may change themselves"
-        reason = Undefined(f"{n} judgements to measure it by, expected {FEWEST}{left_out}")
+            left_out = f" (those shared with {', '.join(sorted(out))} are left out, as they may change themselves)"
+        reason = Undefined(f"only {n} judgements to measure it by; {FEWEST} are needed{left_out}")
         return [
             _Result(
                 Drift(name, measure, axis, one.against, n, reason, False, None, (), reason),
@@ -288,7 +288,7 @@ def _tested(one: _Series, out: Sequence[str], permutations: int, rng: np.random.
 def _over_positions(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
     split, stretch = tested.split, one.sequence.stretches[one.known]
     levels = (_level("before", measure, values[:split]), _level("after", measure, values[split:]))
-    unasked = Undefined("not reckoned")
+    unasked = Undefined("not computed")
     name, p = one.sequence.assessor, tested.position
     drift = Drift(name, measure, "position", one.against, len(values), p, False, None, levels, unasked)
     return _Result(drift, p, int(one.known[split - 1]) + 1, values, stretch, tested)
@@ -296,7 +296,7 @@ def _over_positions(one: _Series, measure: Measure, values: Array, tested: Serie
 
 def _over_days(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
     name, days, n = one.sequence.assessor, one.sequence.days, len(values)
-    unsaid = Undefined("told for positions only")
+    unsaid = Undefined("for positions only")
     if tested.day is None or one.day is None or days is None:
         # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
         reason = Undefined("not every judgement has a day" if days is None else f"fewer than {FEWEST_DAYS} days")

@@ -147,13 +147,13 @@ def _suspicions(panel: Panel, rows: npt.NDArray[np.int64]) -> tuple[list[Effect]
         for k in range(1, len(panel.scale)):
             below, above = int((given < k).sum()), int((given >= k).sum())
             if min(below, above) < ON_EACH_SIDE:
-                reason = f"{below} grades below it and {above} from it up, expected {ON_EACH_SIDE} on each side"
+                reason = f"{below} grades are lower and {above} are not; {ON_EACH_SIDE} of each are needed"
                 not_tested.append(NotTested(name, "threshold", panel.scale[k], reason))
                 continue
             found += [Effect(a, kind, k) for kind in ("threshold", "down", "up")]
         if len(groups[a]) < 3:
             other = panel.assessors[min(groups[a] - {a})]
-            reason = f"compared with {other} alone it cannot be told which of the two is the noisy one"
+            reason = f"compared with {other} alone, it is not known which of the two is the noisy one"
             not_tested.append(NotTested(name, "noise", None, reason))
         else:
             found += [Effect(a, kind, None) for kind in ("spread", "slips", "wobble")]

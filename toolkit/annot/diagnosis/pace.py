@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.sequences import JudgedSequence
-from annot.stats.clustered import Share, share
+from annot.stats.clustered import share
 from annot.stats.durations import fences, winsorised
-from annot.stats.intervals import Interval
+from annot.stats.intervals import Interval, Share
 from annot.stats.multiplicity import holm
 from annot.stats.seeding import generator
 from annot.stats.undefined import Undefined, Value
@@ -53,7 +53,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunOfGrades:
     """Judgements one after the other with the same grade."""
 
     grade: int
@@ -68,12 +68,12 @@ class Streak:
 
     assessor: str
     n: int
-    longest: Run | Undefined
+    longest: RunOfGrades | Undefined
     expected: Value
     """The mean longest run over permutations."""
     p_value: Value
     """Corrected over all assessors."""
-    flagged: tuple[Run, ...]
+    flagged: tuple[RunOfGrades, ...]
     """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
 
 
@@ -101,7 +101,7 @@ def _pace(one: JudgedSequence, fence: float, bound: float, rule: str, level: flo
     fast = tuple(Fast(one.query_ids[i], one.doc_ids[i], float(s), int(one.grades[i])) for s, i in quick)
     flagged = share(times < bound, [one.query_ids[i] for i in timed], level=level)
     if len(times) < FEWEST_TIMES:
-        none = Undefined(f"{len(times)} judgements have a time, expected {FEWEST_TIMES}")
+        none = Undefined(f"only {len(times)} judgements have a time; {FEWEST_TIMES} are needed")
         return Pace(one.assessor, len(times), none, none, none, none, none, None, 0, flagged, fast, rule)
     low, high = fences(times, fence)
     q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
@@ -153,7 +153,7 @@ def streaks(sequences: Iterable[JudgedSequence], *, alpha: float, permutations: 
             short = Undefined("a run needs two judgements")
             found.append(Streak(one.assessor, len(one.grades), short, short, short, ()))
             continue
-        flagged: tuple[Run, ...] = ()
+        flagged: tuple[RunOfGrades, ...] = ()
         if corrected[at] <= alpha:
             factor = corrected[at] / _p(drawn[at], run)
             flagged = tuple(other for other in observed[at] if factor * _p(drawn[at], other) <= alpha)
@@ -161,16 +161,16 @@ def streaks(sequences: Iterable[JudgedSequence], *, alpha: float, permutations: 
     return tuple(found)
 
 
-def _p(drawn: npt.NDArray[np.int64], run: Run | None) -> float:
+def _p(drawn: npt.NDArray[np.int64], run: RunOfGrades | None) -> float:
     return 1.0 if run is None else float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
 
 
-def _runs(grades: npt.NDArray[np.int64]) -> list[Run]:
+def _runs(grades: npt.NDArray[np.int64]) -> list[RunOfGrades]:
     if not len(grades):
         return []
     starts = np.concatenate([[0], np.flatnonzero(np.diff(grades)) + 1])
     ends = np.concatenate([starts[1:], [len(grades)]])
-    return [Run(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
+    return [RunOfGrades(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
 
 
 def _within_queries(one: JudgedSequence, permutations: int, seed: int) -> npt.NDArray[np.int64]:

@@ -16,7 +16,7 @@ from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import MEASURES, Evaluation, chance_floor, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
-from annot.stats.clusters import of_clusters
+from annot.stats.bootstrap import of_clusters
 from annot.stats.rounding import rounding
 
 Array = npt.NDArray[np.float64]

@@ -328,7 +328,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool show": pool,
     "qrels": grades,
     "query list": records,
-    "reusability": lambda data: figures({**data, "mixtures": [data["mixtures"]]}),
+    "reusability": lambda data: figures({**data, "random_assessors": [data["random_assessors"]]}),
     "status": status,
     "trace": story,
 }

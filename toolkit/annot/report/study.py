@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from annot.agreement import AgreementTable, Bootstrap, Undefined
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import DIALECTS
@@ -162,7 +162,7 @@ class Study:
         )
 
     @cached_property
-    def effect(self) -> DoesItMatter | Undefined:
+    def effect(self) -> AssessorEffect | Undefined:
         """What the assessors do to the runs, or why there is nothing to rank."""
         return self._missing(runs=2) or measured.assessor_effect_of(
             self.snapshot,
@@ -170,7 +170,7 @@ class Study:
             self.outcome.qrels,
             dialect=measured.CONVENTION,
             measure=measured.MEASURE,
-            mixtures=measured.MIXTURES,
+            n_random=measured.N_RANDOM,
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:
