@@ -22,14 +22,13 @@ def measure(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) ->
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`."""
     check_name(dialect, tuple(MEASURES), what="dialect")
     check_name(measure_name, MEASURES[dialect], what=f"measure of dialect {dialect}")
-    qrels, runs = exported_qrels(ws), read_run_files(ws)
+    snapshot = read_snapshot(ws)
+    qrels, runs = exported_qrels(snapshot), read_run_files(ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"
         )
-    effect = assessor_effect_of(
-        read_snapshot(ws), runs, qrels, dialect=dialect, measure=measure_name, mixtures=mixtures
-    )
+    effect = assessor_effect_of(snapshot, runs, qrels, dialect=dialect, measure=measure_name, mixtures=mixtures)
     write_file(*assessor_effect_file(ws, effect))
     return effect
 

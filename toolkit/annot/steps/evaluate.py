@@ -28,7 +28,8 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None, mea
     if measure is not None:
         check_name(measure, MEASURES[dialects[0]], what=f"measure of dialect {dialects[0]}")
     runs = read_run_files(ws, files)
-    evaluated = evaluation_of(read_snapshot(ws), runs, exported_qrels(ws), dialects=dialects, measure=measure)
+    snapshot = read_snapshot(ws)
+    evaluated = evaluation_of(snapshot, runs, exported_qrels(snapshot), dialects=dialects, measure=measure)
     if not files and dialect is None and measure is None:
         write_file(*evaluation_file(ws, evaluated))
     return evaluated
