@@ -21,7 +21,7 @@ from annot.ordering import ranked
 from annot.ranking.methods import Bench, rank_pool
 from annot.ranking.tokens import tokenise
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
-from annot.report.sections.mattering import ranking_rows
+from annot.report.sections.effect import ranking_rows
 from annot.stats.bootstrap import Bootstrap, draw
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings

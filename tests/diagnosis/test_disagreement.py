@@ -123,6 +123,20 @@ def test_names_of_the_assessors_do_not_matter() -> None:
     assert renamed.size.value == pytest.approx(finding.size.value, abs=1e-3)
 
 
+def test_no_p_value_hangs_on_the_sign_that_a_machine_gives_an_eigenvector(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, _ = simulate(Study("all", "slips", noise=0.45), 1)
+    expected = select(one, alpha=1.0, seed=1).p_values
+    eigh = np.linalg.eigh
+
+    def with_other_signs(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, vectors = eigh(matrix)
+        return values, vectors * np.where(np.arange(len(values)) % 2, 1, -1)
+
+    monkeypatch.setattr(np.linalg, "eigh", with_other_signs)
+    assert select(one, alpha=1.0, seed=1).p_values == expected
+    assert max(expected) > 0.01  # small ones would be the same by chance
+
+
 def test_chances_of_spread_and_of_two_grades_are_those_of_all_combinations() -> None:
     one, _ = simulate(Study("all", "slips"), 1)
     grades = one.grades[:12].copy()

@@ -40,8 +40,8 @@ from studies import PEOPLE, Study, add_people, quietly
 pytestmark = pytest.mark.studio
 
 NAME = "fresh-csfcube"
-PER_METHOD = 17
-"""Six methods of 17 each: 102 pairs a query-facet, since these papers carry no citations."""
+PER_METHOD = 6
+"""Six methods of 6 each: 36 pairs a query-facet, since these papers carry no citations."""
 SETTINGS = f"""
 [collection]
 name = "{NAME}"
@@ -52,7 +52,7 @@ without = ["specter"]
 per_method = {PER_METHOD}
 
 [word_vectors]
-epochs = 2
+epochs = 1
 """
 JUDGED = ("1791179-background", "1791179-method", "3264891-background", "1936997-method")
 """Two facets of one paper, which share a pool, and two more."""

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+SHOWN_IN_PYTHON = 20
+"""Faults that an error shows by itself; `faults` has all."""
+
 
 class AnnotError(Exception):
     """An error with a message for a person, every fault that was found, a hint at the remedy, and an exit code."""
@@ -28,6 +31,9 @@ class AnnotError(Exception):
         self.message = message
         self.faults = tuple(faults)
         self.hint = hint
+        # Python shows notes below an error that nobody catches; the command line shows the faults itself.
+        for fault in self.faults[:SHOWN_IN_PYTHON]:
+            self.add_note(f"  {fault}")
 
 
 class InputError(AnnotError):

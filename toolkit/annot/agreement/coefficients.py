@@ -30,6 +30,7 @@ HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 MIN_PAIRS = 2
 MIN_PAIRS_FOR_RANKS = 3
 """With two pairs a rank correlation can only be -1 or 1."""
+OF_RANKS = ("spearman_rho", "kendall_tau_b")
 
 NOT_JUDGED_TWICE = "no pair was judged by two assessors"
 WITHOUT_VARIATION = "without variation, agreement cannot be told from chance"
@@ -55,16 +56,12 @@ class UndefinedBetween(NoValue):
 
 def spearman_rho(ratings: Ratings, grades: Sequence[int]) -> float:
     """Spearman's rho with average ranks (Spearman 1904, American Journal of Psychology 15, 72-101)."""
-    from scipy import stats
-
-    return _over_assessor_pairs(ratings, grades, lambda x, y: float(stats.spearmanr(x, y).statistic), ranks=True)
+    return _over_assessor_pairs("spearman_rho", ratings, grades)
 
 
 def kendall_tau_b(ratings: Ratings, grades: Sequence[int]) -> float:
     """Kendall's tau-b, corrected for ties (Kendall 1945, Biometrika 33, 239-251)."""
-    from scipy import stats
-
-    return _over_assessor_pairs(ratings, grades, lambda x, y: float(stats.kendalltau(x, y).statistic), ranks=True)
+    return _over_assessor_pairs("kendall_tau_b", ratings, grades)
 
 
 def alpha_ordinal(ratings: Ratings, grades: Sequence[int]) -> float:
@@ -84,17 +81,17 @@ def alpha_interval(ratings: Ratings, grades: Sequence[int]) -> float:
 
 def kappa(ratings: Ratings, grades: Sequence[int]) -> float:
     """Cohen's kappa, unweighted (Cohen 1960, Educational and Psychological Measurement 20, 37-46)."""
-    return _kappa(ratings, grades, None)
+    return _over_assessor_pairs("kappa", ratings, grades)
 
 
 def kappa_linear(ratings: Ratings, grades: Sequence[int]) -> float:
     """Cohen's kappa, disagreement weighted by |a - b| (Cohen 1968, Psychological Bulletin 70, 213-220)."""
-    return _kappa(ratings, grades, "linear")
+    return _over_assessor_pairs("kappa_linear", ratings, grades)
 
 
 def kappa_quadratic(ratings: Ratings, grades: Sequence[int]) -> float:
     """Cohen's kappa, disagreement weighted by (a - b)^2 (Fleiss and Cohen 1973)."""
-    return _kappa(ratings, grades, "quadratic")
+    return _over_assessor_pairs("kappa_quadratic", ratings, grades)
 
 
 def ac1(ratings: Ratings, grades: Sequence[int]) -> float:
@@ -166,15 +163,6 @@ def prevalence(ratings: Ratings, grades: Sequence[int]) -> dict[int, int]:
     return {grade: int(np.count_nonzero(ratings == grade)) for grade in grades}
 
 
-def _kappa(ratings: Ratings, grades: Sequence[int], weights: str | None) -> float:
-    from sklearn.metrics import cohen_kappa_score
-
-    def of_two(x: Ratings, y: Ratings) -> float:
-        return float(cohen_kappa_score(x.astype(int), y.astype(int), labels=list(grades), weights=weights))
-
-    return _over_assessor_pairs(ratings, grades, of_two, ranks=False)
-
-
 def _alpha(ratings: Ratings, grades: Sequence[int], level: str) -> float:
     import krippendorff
 
@@ -190,10 +178,9 @@ def _from_counts(name: str, ratings: Ratings, grades: Sequence[int], *, at_least
     return float(COEFFICIENTS_OF_COUNTS[name](count(ratings, grades), grades))
 
 
-def _over_assessor_pairs(
-    ratings: Ratings, grades: Sequence[int], of_two: Callable[[Ratings, Ratings], float], *, ranks: bool
-) -> float:
+def _over_assessor_pairs(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
     _require(_judged_twice(_checked(ratings, grades)), grades, at_least=1)
+    ranks = name in OF_RANKS
     at_least = MIN_PAIRS_FOR_RANKS if ranks else MIN_PAIRS
     values = []
     for first, second in itertools.combinations(range(len(ratings)), 2):
@@ -210,7 +197,7 @@ def _over_assessor_pairs(
             if len(ratings) == 2:
                 raise
             raise UndefinedBetween(first, second, undefined) from None
-        values.append(of_two(both[0], both[1]))
+        values.append(float(COEFFICIENTS_OF_COUNTS[name](count(both, grades), grades)))
     return float(np.mean(values))
 
 

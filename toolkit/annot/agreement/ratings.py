@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError
+from annot.judged import counted
 from annot.records import Decision, Judgement
 
 
@@ -39,23 +40,12 @@ def ratings_of(
     a pair whose only judgement carries flags is not there. facets: the facet of each `query_id`.
     Raises InputError when a query has no facet, or one assessor has two judgements of a pair in one revision.
     """
-    latest: dict[tuple[str, str, str], Judgement] = {}
-    faults: dict[str, None] = {}
-    for one in judgements:
-        key = (one.query_id, one.doc_id, one.assessor)
-        standing = latest.get(key)
-        if standing is not None and standing.revision == one.revision:
-            faults[f"{' '.join(key)}: two judgements with revision {one.revision}, expected one"] = None
-        if standing is None or standing.revision < one.revision:
-            latest[key] = one
-        if one.query_id not in facets:
-            faults[f"{one.query_id}: judged, but no such query is known"] = None
-    if faults:
-        raise InputError(f"{len(faults)} fault(s) in the judgements", faults=faults)
     by_query: dict[str, list[Judgement]] = {}
-    for one in latest.values():
-        if not one.flags:
-            by_query.setdefault(one.query_id, []).append(one)
+    for judgement in counted(judgements):
+        by_query.setdefault(judgement.query_id, []).append(judgement)
+    if unknown := sorted(by_query.keys() - facets.keys()):
+        faults = [f"{query_id}: judged, but no such query is known" for query_id in unknown]
+        raise InputError(f"{len(faults)} fault(s) in the judgements", faults=faults)
     final: dict[str, dict[str, int]] = {}
     for decision in decisions:
         final.setdefault(decision.query_id, {})[decision.doc_id] = decision.grade

@@ -15,10 +15,12 @@ from annot.agreement.results import AgreementTable, GroupAgreement
 from annot.errors import InputError
 from annot.records import Decision, Judgement
 from annot.stats.bootstrap import Bootstrap
+from annot.stats.rounding import rounding
 
 TOGETHER = "together"
 
 
+@rounding
 def agreement_table(
     judgements: Iterable[Judgement],
     decisions: Iterable[Decision],
@@ -51,7 +53,7 @@ def agreement_table(
     prepared = [prepare(one, missing=missing, binarised_at=binarised_at) for one in found]
     queries = [query_agreement(one, scale, coefficients=coefficients) for one in prepared]
     groups: list[GroupAgreement] = []
-    for name in [*sorted({one.facet for one in queries}), TOGETHER]:
+    for name in dict.fromkeys([*sorted({one.facet for one in queries}), TOGETHER]):
         members = [at for at, one in enumerate(queries) if name in (one.facet, TOGETHER)]
         if members:
             of_name = [queries[at] for at in members], [prepared[at] for at in members]

@@ -36,6 +36,7 @@ from annot.assessor_effect.results import Comparison, DoesItMatter, GradingRanki
 from annot.errors import InputError
 from annot.ordering import ranked
 from annot.records import Decision, Judgement, Qrel, Ranking
+from annot.stats.rounding import rounding
 from annot.stats.significance import PairedTest, tau_b_of_rows
 
 Array = npt.NDArray[np.float64]
@@ -43,6 +44,7 @@ Array = npt.NDArray[np.float64]
 MISSING = "zero"
 
 
+@rounding
 def does_it_matter(
     runs: Mapping[str, Mapping[str, Ranking]],
     judgements: Iterable[Judgement],

@@ -1,7 +1,5 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +7,8 @@ from typing import Annotated
 import typer
 
 from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.waiting import WAITING
 
 PANEL = "Judge"
 CLEAR = "\x1b[2J\x1b[H"
@@ -64,14 +63,14 @@ def assessor_add(
 
 
 @assessor.command("list")
-def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False) -> None:
     """Print the assessors and adjudicators, by pseudonym."""
     from annot.steps import assessor as step
     from annot.study.workspace import Workspace
 
     people = step.listing(Workspace.open(workspace))
     rows = [[one.assessor, "adjudicator" if one.adjudicator else "assessor", one.assigned] for one in people]
-    emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json)
+    emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json, as_csv=as_csv)
 
 
 def show_guidelines(
@@ -213,13 +212,14 @@ def push(
 def status(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Print how far the study is, from what has been pulled."""
     from annot.steps import status as step
     from annot.study.workspace import Workspace
 
     found = step.status(Workspace.open(workspace))
-    emit("status", found, step.describe(found), as_json=as_json)
+    emit("status", found, step.describe(found), as_json=as_json, as_csv=as_csv)
 
 
 def watch(
@@ -251,6 +251,7 @@ def watch(
         return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
 
     def show(seen: Look) -> None:
+        WAITING.stop()
         if not (as_json or once) and sys.stdout.isatty():
             typer.echo(CLEAR, nl=False)
         emit("watch", step.as_data(seen), describe(seen, all_queries=all_queries), as_json=as_json)

@@ -1,7 +1,5 @@
 """The command `annot`: the commands in the order of the work, and the one place where errors become exit codes."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import os
@@ -16,6 +14,7 @@ from typer.core import TyperGroup
 from annot import __version__
 from annot.cli import draw, judge, measure, prepare, publish, settle, support
 from annot.cli.output import WorkspaceOption, hand_down
+from annot.cli.waiting import WAITING
 from annot.errors import AnnotError
 
 ORDER = (
@@ -39,7 +38,8 @@ class InOrder(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Two ways to end early are ours to tell: left to itself, typer says nothing of either."""
         try:
-            return super().invoke(ctx)
+            with WAITING:
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo("interrupted; run the same command again and it goes on", err=True)
             raise typer.Exit(130) from None

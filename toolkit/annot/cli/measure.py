@@ -1,13 +1,11 @@
 """Measure: baselines and their evaluation on the qrels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from annot.cli.output import JsonOption, WorkspaceOption, emit, progress, say, table
+from annot.cli.output import CsvOption, JsonOption, WorkspaceOption, emit, progress, say, table
 
 PANEL = "Measure"
 
@@ -45,6 +43,7 @@ def evaluate(
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query too.")] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Print which run is best, which differences hold, and all measures by facet with intervals.
 
@@ -58,7 +57,14 @@ def evaluate(
     evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect, measure=measure)
     for note in evaluated.notes:
         say(note)
-    emit("evaluate", evaluation_data(evaluated), step.describe(evaluated, per_query=per_query), as_json=as_json)
+    emit(
+        "evaluate",
+        evaluation_data(evaluated),
+        step.describe(evaluated, per_query=per_query),
+        as_json=as_json,
+        as_csv=as_csv,
+        table_of="evaluate --per-query" if per_query else "",
+    )
 
 
 def reusability(
@@ -71,6 +77,7 @@ def reusability(
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Print whether it matters who judged: the runs ranked by each assessor's grades, final grades, and mixtures."""
     from annot.steps import assessor_effect as step
@@ -83,4 +90,4 @@ def reusability(
         measure_name=measure or MEASURE,
         mixtures=mixtures or MIXTURES,
     )
-    emit("reusability", step.as_data(found), step.describe(found), as_json=as_json)
+    emit("reusability", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)

@@ -1,13 +1,12 @@
 """Prepare: the workspace, the corpus, sentence facets and queries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from annot.cli.output import (
+    CsvOption,
     DryRunOption,
     JsonOption,
     WorkspaceOption,
@@ -249,11 +248,11 @@ def query_add(
 
 
 @query.command("list")
-def query_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+def query_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False) -> None:
     """Print the queries of the study."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 
     listed = step.listing(Workspace.open(workspace))
     rows = [[one.query_id, one.year, ",".join(str(at) for at in one.sentences), one.title] for one in listed]
-    emit("query list", listed, table(["query", "year", "sentences", "title"], rows), as_json=as_json)
+    emit("query list", listed, table(["query", "year", "sentences", "title"], rows), as_json=as_json, as_csv=as_csv)

@@ -1,14 +1,12 @@
 """Publish: the page that people read, the datasheet, the release."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, say, table
 
 PANEL = "Publish"
 
@@ -107,6 +105,7 @@ def trace(
     document: Annotated[str, typer.Argument(help="A document id.")],
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
     from annot.report.traced import describe
@@ -114,4 +113,4 @@ def trace(
     from annot.study.workspace import Workspace
 
     found = step.trace(Workspace.open(workspace), query, document)
-    emit("trace", found, describe(found), as_json=as_json)
+    emit("trace", found, describe(found), as_json=as_json, as_csv=as_csv)

@@ -1,14 +1,12 @@
 """Settle: agreement, adjudication, qrels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Settle"
 
@@ -42,6 +40,7 @@ def agreement_measure(
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Print how far assessors agree, per facet, before and after adjudication, with intervals.
 
@@ -54,7 +53,12 @@ def agreement_measure(
 
     measured = step.measure(Workspace.open(workspace), missing=missing, binarised_at=binarised_at)
     emit(
-        "agreement", step.as_data(measured), step.describe(measured, per_query=per_query, every=every), as_json=as_json
+        "agreement",
+        step.as_data(measured),
+        step.describe(measured, per_query=per_query, every=every),
+        as_json=as_json,
+        as_csv=as_csv,
+        table_of="agreement --per-query" if per_query else "",
     )
 
 
@@ -65,6 +69,7 @@ def agreement_assessors(
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
     from annot.steps import agreement_assessors as step
@@ -72,7 +77,13 @@ def agreement_assessors(
 
     queries = tuple(query or ())
     looked = step.look(Workspace.open(workspace), queries=queries)
-    emit("agreement assessors", step.as_data(looked), step.describe(looked, queries=queries), as_json=as_json)
+    emit(
+        "agreement assessors",
+        step.as_data(looked),
+        step.describe(looked, queries=queries),
+        as_json=as_json,
+        as_csv=as_csv,
+    )
 
 
 adjudicate = typer.Typer(help="Send disagreements to an adjudicator, and fetch the decisions.", no_args_is_help=True)
@@ -115,7 +126,9 @@ def adjudicate_pull(
 
 
 @adjudicate.command("status")
-def adjudicate_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
+def adjudicate_status(
+    workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False
+) -> None:
     """Print how many pairs are agreed, disputed, adjudicated and open."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
@@ -123,7 +136,7 @@ def adjudicate_status(workspace: WorkspaceOption = Path(), as_json: JsonOption =
     found = step.status(Workspace.open(workspace))
     rows = [[row.query_id, row.pairs, row.incomplete, row.agreed, row.disputed, row.settled] for row in found]
     text = table(["query", "pairs", "incomplete", "agreed", "in dispute", "settled"], rows)
-    emit("adjudicate status", found, text, as_json=as_json)
+    emit("adjudicate status", found, text, as_json=as_json, as_csv=as_csv)
 
 
 def qrels(
@@ -132,6 +145,7 @@ def qrels(
     ] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Write the final grades as TREC qrels."""
     from annot.steps import qrels as step
@@ -142,4 +156,4 @@ def qrels(
         say(note)
     rows = [[query_id, *counts] for query_id, counts in written.grades.items()]
     text = table(["query", *(f"grade {grade}" for grade in written.scale)], rows)
-    emit("qrels", written, f"{text}\n\n{written.path}: {written.pairs} pairs", as_json=as_json)
+    emit("qrels", written, f"{text}\n\n{written.path}: {written.pairs} pairs", as_json=as_json, as_csv=as_csv)

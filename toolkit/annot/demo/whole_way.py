@@ -11,14 +11,12 @@ from pathlib import Path
 
 import tomlkit
 
-from annot.agreement import TOGETHER
 from annot.demo import packaged, simulated_people
 from annot.demo.assessors import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
 from annot.release.answer_sheet import answers_file
-from annot.report.study import group_named
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
     adjudicate,
@@ -137,7 +135,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
     table = agreement.measure(ws, missing=None, binarised_at=None)
-    together = group_named(table, TOGETHER)
+    together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)

@@ -6,7 +6,7 @@ from annot.diagnosis.assessors import AgainstFinal, AssessorPair, Severity, agai
 from annot.diagnosis.dawid_skene import Comparison, DawidSkene, compare_with_final, dawid_skene
 from annot.diagnosis.disagreement import Diagnosis, Finding, diagnose
 from annot.diagnosis.drift import Drift, drifts
-from annot.diagnosis.items import GuidelineGap, HardPair
+from annot.diagnosis.items import GuidelineGap, HardPair, order_of_hard
 from annot.diagnosis.pace import Pace, Run, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis
@@ -45,6 +45,7 @@ __all__ = [
     "dawid_skene",
     "diagnose",
     "drifts",
+    "order_of_hard",
     "paces",
     "pairwise_matrix",
     "panel_of",

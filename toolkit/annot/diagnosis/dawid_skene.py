@@ -29,6 +29,8 @@ Array = npt.NDArray[np.float64]
 TINY = 1e-300
 SHORTEST_LEAP = 1.01
 """An extrapolation by 1 is two plain steps."""
+BEARS, SHOWN = 6, 2
+"""Decimals of a probability: as many as the EM finds alike on every machine, and as many as a page prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,7 @@ class Comparison:
     errors: dict[str, tuple[tuple[float, ...], ...]]
     """By assessor: the chance that they give the column's grade where the model's is the row's."""
     departures: tuple[Departure, ...]
-    """Most certain first."""
-    steps: int
+    """Most certain first, at `SHOWN` digits; then by id."""
     converged: bool
 
 
@@ -174,7 +175,8 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
     g = len(panel.scale)
     counts = (panel.grades[:, :, None] == np.arange(g)).astype(np.float64)
     fitted = dawid_skene(counts, tolerance=tolerance, max_steps=max_steps)
-    model = fitted.posterior.argmax(axis=1)
+    posterior = np.round(fitted.posterior, BEARS)
+    model = posterior.argmax(axis=1)
     settled = np.flatnonzero(panel.independent)
     departures = [
         Departure(
@@ -182,7 +184,7 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
             panel.doc_ids[i],
             panel.scale[panel.final[i]],
             panel.scale[model[i]],
-            float(fitted.posterior[i, model[i]]),
+            float(posterior[i, model[i]]),
         )
         for i in settled
         if model[i] != panel.final[i]
@@ -198,12 +200,13 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
             name: no_share(reason) if waiting else share(right[facet == name], queries[facet == name], level=level)
             for name in sorted(set(panel.facets))
         },
-        prevalence={grade: float(one) for grade, one in zip(panel.scale, fitted.prevalence, strict=True)},
+        prevalence={grade: round(float(one), BEARS) for grade, one in zip(panel.scale, fitted.prevalence, strict=True)},
         errors={
-            name: tuple(tuple(float(one) for one in row) for row in rates)
+            name: tuple(tuple(round(float(one), BEARS) for one in row) for row in rates)
             for name, rates in zip(panel.assessors, fitted.errors, strict=True)
         },
-        departures=tuple(sorted(departures, key=lambda one: (-one.probability, one.query_id, one.doc_id))),
-        steps=fitted.steps,
+        departures=tuple(
+            sorted(departures, key=lambda one: (-round(one.probability, SHOWN), one.query_id, one.doc_id))
+        ),
         converged=fitted.converged,
     )

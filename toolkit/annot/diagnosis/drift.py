@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.assessors import severity_fit
-from annot.diagnosis.change_tests import SeriesTested, detectable, tests_of
+from annot.diagnosis.change_tests import ALIKE, SeriesTested, detectable, tests_of
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
 from annot.stats.durations import winsorised
@@ -179,7 +179,7 @@ def _clearest(
             sequence = next(two for two in sequences if two.assessor == drift.assessor)
             gain = _explained(panel, sequence, drift, one.split, out)
             gains[drift.assessor] = max(gain, gains.get(drift.assessor, 0.0))
-    return max(sorted(gains), key=lambda name: gains[name])
+    return max(sorted(gains), key=lambda name: round(gains[name], ALIKE))
 
 
 def _explained(panel: Panel, sequence: JudgedSequence, drift: Drift, split: int, out: Sequence[str]) -> float:

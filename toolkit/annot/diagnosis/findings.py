@@ -50,6 +50,8 @@ COMPARABLE = 0.6
 """Nor one whose score statistic is below this share of the largest."""
 ON_EACH_SIDE = 10
 """A threshold is tested with at least so many grades on either side of it."""
+ALIKE = 6
+"""Decimals at which two explanations are equally good; the first one asked is taken."""
 PER_ASSESSOR = 4
 """At most so many findings an assessor: one with more is not described by findings any more."""
 
@@ -182,7 +184,9 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
     z = np.where(one_sided, z, np.abs(z))
 
     values, vectors = np.linalg.eigh(covariance / np.sqrt(np.outer(squares, squares)))
-    drawn = rng.standard_normal((DRAWS, len(z))) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    # The symmetric root: eigenvectors have no sign, nor those of equal values a direction, that every machine finds.
+    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    drawn = rng.standard_normal((DRAWS, len(z))) @ root
     smallest = np.where(one_sided, ndtr(-drawn), 2 * ndtr(-np.abs(drawn))).min(axis=1)
 
     def corrected(statistic: float, at: int) -> float:
@@ -190,7 +194,7 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
         return float((1 + (smallest <= p).sum()) / (1 + DRAWS))
 
     best: tuple[float, int, Fit] | None = None
-    for at in np.argsort(-z)[:FITTED_AT_ONCE]:
+    for at in np.argsort(-np.round(z, ALIKE), kind="stable")[:FITTED_AT_ONCE]:
         if z[at] < COMPARABLE * z.max() or corrected(float(z[at]), int(at)) > DROPPED_AT_ONCE:
             break
         tried = fit(current.patterns, (*current.effects, open_ones[at]), start=current)
@@ -199,7 +203,7 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
         gain = 2 * max(0.0, tried.log_likelihood - current.log_likelihood)
         if NAMED[open_ones[at].kind] == "noise":
             gain /= variance_ratio(tried, len(current.effects))
-        if best is None or gain > best[0]:
+        if best is None or round(gain - best[0], ALIKE) > 0:
             best = (gain, int(at), tried)
     if best is None:
         return None
@@ -215,7 +219,7 @@ def _without_needless(current: Fit, level: float) -> Fit:
             fit(current.patterns, [other for other in current.effects if other != one], start=current)
             for one in current.effects
         ]
-        least = max(without, key=lambda one: one.log_likelihood)
+        least = max(without, key=lambda one: round(one.log_likelihood, ALIKE))
         if chdtrc(1, 2 * max(0.0, current.log_likelihood - least.log_likelihood)) <= level:
             break
         current = least

@@ -12,8 +12,11 @@ from annot.diagnosis.findings import Selected
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import Panel
 from annot.stats.multiplicity import holm
+from annot.stats.rounding import significant
 
 Array = npt.NDArray[np.float64]
+SHOWN = 2
+"""Significant digits of a probability on a page: what is equal at these is ordered by what else is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def hardest_pairs(panel: Panel, selected: Selected, *, per_query: int) -> tuple[
     pairs = _hard(panel, selected)
     found: list[HardPair] = []
     for _, group in itertools.groupby(
-        sorted(pairs.values(), key=lambda one: (one.query_id, *_order(one))), key=lambda one: one.query_id
+        sorted(pairs.values(), key=lambda one: (one.query_id, *order_of_hard(one))), key=lambda one: one.query_id
     ):
         found += list(itertools.islice(group, per_query))
     return tuple(found)
@@ -111,7 +114,7 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
         both = {panel.scale[low], panel.scale[high]}
         shown = sorted(
             (one for one in hard.values() if one.facet == facet_names[at] and both <= set(one.grades.values())),
-            key=_order,
+            key=order_of_hard,
         )
         found.append(
             GuidelineGap(
@@ -125,11 +128,14 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
                 examples=tuple(shown[:examples]),
             )
         )
-    return tuple(sorted(found, key=lambda one: (one.p_value, -one.observed, one.facet, one.low, one.high)))
+    return tuple(
+        sorted(found, key=lambda one: (significant(one.p_value, SHOWN), -one.observed, one.facet, one.low, one.high))
+    )
 
 
-def _order(one: HardPair) -> tuple[float, int, str, str]:
-    return (one.probability, -one.spread, one.query_id, one.doc_id)
+def order_of_hard(one: HardPair) -> tuple[float, int, str, str]:
+    """Least probable first, as printed; then the widest apart; then by id."""
+    return (significant(one.probability, SHOWN), -one.spread, one.query_id, one.doc_id)
 
 
 def _hard(panel: Panel, selected: Selected) -> dict[int, HardPair]:

@@ -29,7 +29,7 @@ from annot.diagnosis import (
     severities,
 )
 
-TOLERANCE, MAX_STEPS = 1e-9, 50_000
+TOLERANCE, MAX_STEPS = 1e-12, 50_000
 """Of the expectation-maximisation of Dawid and Skene's model."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError
+from annot.judged import counted
 from annot.records import Decision, Judgement
 
 Index = npt.NDArray[np.int64]
@@ -45,25 +46,6 @@ class Panel:
         return np.asarray((self.final != NO_GRADE) & (self.adjudicated | (self.judged.sum(axis=1) > 1)))
 
 
-def latest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    """Of several revisions of a judgement the latest; then those that carry flags do not count.
-
-    Raises InputError when one assessor has two judgements of a pair in one revision.
-    """
-    standing: dict[tuple[str, str, str], Judgement] = {}
-    faults: dict[str, None] = {}
-    for one in judgements:
-        key = (one.query_id, one.doc_id, one.assessor)
-        other = standing.get(key)
-        if other is not None and other.revision == one.revision:
-            faults[f"{' '.join(key)}: two judgements with revision {one.revision}, expected one"] = None
-        if other is None or other.revision < one.revision:
-            standing[key] = one
-    if faults:
-        raise InputError(f"{len(faults)} fault(s) in the judgements", faults=faults)
-    return tuple(one for one in standing.values() if not one.flags)
-
-
 def panel_of(
     judgements: Iterable[Judgement],
     decisions: Iterable[Decision],
@@ -77,7 +59,7 @@ def panel_of(
     open_pairs: (query, document) in dispute that nobody has settled; also where one of two could not judge.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
-    graded = [one for one in latest(judgements) if one.grade is not None]
+    graded = [one for one in counted(judgements) if one.grade is not None]
     place = {grade: at for at, grade in enumerate(scale)}
     final = {(one.query_id, one.doc_id): one for one in decisions}
     unknown = sorted({one.query_id for one in graded} - set(facets))

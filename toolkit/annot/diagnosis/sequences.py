@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.diagnosis.panel import latest
+from annot.judged import counted
 from annot.records import Assignment, Judgement
 
 Array = npt.NDArray[np.float64]
@@ -54,7 +54,7 @@ def sequences_of(
     """
     position = {(one.query_id, one.doc_id, one.assessor): one.position for one in assignments if one.occasion == FIRST}
     of: dict[str, list[Judgement]] = {}
-    for one in latest(one for one in judgements if one.occasion == FIRST):
+    for one in counted(one for one in judgements if one.occasion == FIRST):
         if one.grade is not None:
             of.setdefault(one.assessor, []).append(one)
     return tuple(_sequence(name, of[name], position, by_clock) for name in sorted(of))

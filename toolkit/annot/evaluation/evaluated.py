@@ -17,6 +17,7 @@ from annot.evaluation.measures import MEASURES, Evaluation, chance_floor, mean_o
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.clusters import of_clusters
+from annot.stats.rounding import rounding
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, Mapping[str, float]]
@@ -96,6 +97,7 @@ class _Average(NamedTuple):
         return sums
 
 
+@rounding
 def of_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],

@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.errors import InputError
+from annot.judged import counted
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, ScoredDoc
 
@@ -115,8 +116,8 @@ def single_assessor_ceiling(
     """
     graded = _by_query(qrels)
     answers: dict[tuple[str, str], dict[str, int]] = {}
-    for one in sorted(judgements, key=lambda one: one.revision):
-        if not one.flags and one.doc_id in graded.get(one.query_id, ()):
+    for one in counted(judgements):
+        if one.doc_id in graded.get(one.query_id, ()):
             answered = answers.setdefault((one.query_id, one.assessor), {})
             answered[one.doc_id] = -1 if one.grade is None else one.grade
     reached: dict[str, list[Values]] = {}

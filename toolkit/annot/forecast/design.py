@@ -18,6 +18,7 @@ from annot.forecast.results import Design, DesignForecast, Estimate, Rules, Unkn
 from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.forecast.times import latest_counting
 from annot.records import Judgement
+from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
 
 Array = npt.NDArray[np.float64]
@@ -53,6 +54,7 @@ class _Drawn:
     widths: Array
 
 
+@rounding
 def simulate_design(
     design: Design,
     *,

@@ -11,8 +11,10 @@ from annot.forecast.pace import ages_of, days_left, finish_of
 from annot.forecast.results import AssessorForecast, Estimate, Forecast, Rules, Unknown
 from annot.forecast.times import NO_TIMES, latest_counting, moment_of, pair_time, seconds_of
 from annot.records import Judgement
+from annot.stats.rounding import rounding
 
 
+@rounding
 def forecast(judgements: Iterable[Judgement], remaining: Mapping[str, int], *, now: datetime, rules: Rules) -> Forecast:
     """Pace, hours left, finish date and cost.
 

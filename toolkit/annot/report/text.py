@@ -45,8 +45,8 @@ def width() -> int:
 def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A plain text table, words to the left, numbers to the right.
 
-    Where it would be wider than the terminal, intervals go below their figures; then words are wrapped; then each row
-    becomes a block of lines.
+    Where it would be wider than the terminal, intervals go below their figures and words are wrapped; then the numbers
+    are parted into several tables, each with the names before them; then each row becomes a block of lines.
     """
     columns = width()
     cells = [[_cell(cell) for cell in row] for row in rows]
@@ -73,7 +73,7 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
             over -= now - max(_widest(split, at), *map(len, heads[at]))
     if over <= 0 and columns >= NARROWEST:
         return _lines(heads, split, right)
-    return "\n\n".join(_block(headings, row, columns) for row in whole)
+    return _stacked(heads, split, right, columns) or "\n\n".join(_block(headings, row, columns) for row in whole)
 
 
 def share_done(part: int, whole: int) -> str:
@@ -114,6 +114,27 @@ def _widest(rows: Sequence[Sequence[_Lines]], at: int) -> int:
 
 def _across(headings: Sequence[str], rows: Sequence[Sequence[_Lines]]) -> int:
     return sum(max(len(one), _widest(rows, at)) + 2 for at, one in enumerate(headings)) - 2
+
+
+def _stacked(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool], columns: int) -> str:
+    """As many columns of numbers as fit, then the next below them; "" where names leave no room."""
+    widths = [max(_widest(rows, at), *map(len, one)) + 2 for at, one in enumerate(heads)]
+    lead = right.index(True) if True in right else len(right)
+    room = columns + 2 - sum(widths[:lead])
+    if not lead or lead == len(right) or columns < NARROWEST or max(widths[lead:]) > room:
+        return ""
+    parts: list[list[int]] = []
+    left = 0
+    for at in range(lead, len(widths)):
+        if widths[at] > left:
+            parts.append(list(range(lead)))
+            left = room
+        parts[-1].append(at)
+        left -= widths[at]
+    return "\n\n".join(
+        _lines([heads[at] for at in part], [[row[at] for at in part] for row in rows], [right[at] for at in part])
+        for part in parts
+    )
 
 
 def _lines(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool]) -> str:

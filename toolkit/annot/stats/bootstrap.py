@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.stats.intervals import Interval, Intervals
+from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
+from annot.stats.significance import TIE
 from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
@@ -73,6 +75,7 @@ def of_ratio(parts: Array, wholes: Array, *, plan: Bootstrap, key: str) -> Inter
     )
 
 
+@rounding
 def intervals(*, estimate: float, replicates: Array, left_out: Array, level: float) -> Intervals:
     """Both intervals of `estimate`.
 
@@ -109,12 +112,15 @@ def _bca_tails(estimate: float, defined: Array, left_out: Array, tails: Sequence
     """Efron and Tibshirani 1993, equations 14.9-14.15; a resample equal to the estimate counts half below it."""
     if np.isnan(left_out).any():
         raise _NoBCa("without one of the queries the figure has no value")
-    below = float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2)
+    # Sums in another order differ by rounding: what is equal up to it counts as equal.
+    tie = TIE * max(1.0, abs(estimate))
+    equal = np.abs(defined - estimate) <= tie
+    below = float(np.mean((defined < estimate) & ~equal) + np.mean(equal) / 2)
     if not 0 < below < 1:
         raise _NoBCa("all resamples lie on one side of the figure")
     gaps = left_out.mean() - left_out
     spread = float((gaps**2).sum())
-    if spread <= (1e-12 * max(1.0, abs(estimate))) ** 2:
+    if spread <= tie**2:
         raise _NoBCa("the figure is the same whichever query is left out")
     acceleration = float((gaps**3).sum()) / (6 * spread**1.5)
     normal = NormalDist()

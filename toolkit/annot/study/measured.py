@@ -14,6 +14,7 @@ from annot.errors import InputError, MissingInput
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
+from annot.stats.rounding import rounding
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
@@ -79,6 +80,7 @@ def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
     )
 
 
+@rounding
 def assessors_of(snapshot: Snapshot) -> Looked:
     """How everyone who judged does it. Raises MissingInput when nobody did.
 

@@ -9,7 +9,7 @@ from typing import Literal
 from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.missing import IN_WORDS
 from annot.report import figures
-from annot.report.cells import SHARE, Number, coefficient, number
+from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table
 from annot.report.reasons import HEADINGS, STATISTICS, reasons, summaries_of
 from annot.report.study import Study, plain
@@ -49,16 +49,17 @@ def appendix(study: Study) -> Iterator[Section]:
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
         yield Section("binarised", "Agreement on a grade or higher", told, blocks)
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(table),))
-    shown: list[Table] = [adjudicated(table)]
-    grounds = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
-    if grounds:
-        rows = tuple(sorted(grounds.items(), key=lambda ground: (-ground[1], ground[0])))
-        shown.append(
-            Table("grounds", sentence("agreement.grounds"), ("Ground", "Pairs"), rows, "annot report --table grounds")
-        )
-    yield Section(
-        "adjudication", "Adjudication", sentences("agreement.adjudication", study=study, **_counts(study)), tuple(shown)
-    )
+    told = sentences("agreement.adjudication", study=study, **_counts(study))
+    yield Section("adjudication", "Adjudication", told, (adjudicated(table), *grounds(study)))
+
+
+def grounds(study: Study) -> Iterator[Table]:
+    """Why the adjudicator decided as they did, where they said so."""
+    counted = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
+    if counted:
+        rows = tuple(sorted(counted.items(), key=lambda ground: (-ground[1], ground[0])))
+        command = "annot report --table grounds"
+        yield Table("grounds", sentence("agreement.grounds"), ("Ground", "Pairs"), rows, command)
 
 
 def tables(table: AgreementTable, *, every: bool) -> Iterator[Table]:
@@ -226,8 +227,8 @@ def _shown(table: AgreementTable) -> tuple[GroupAgreement, ...]:
 
 
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"]) -> Number:
-    value = summary.pooled.value if statistic == "pooled" else summary.mean
-    return number(value, SHARE, (summary.intervals or {}).get(statistic))
+    value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
+    return number(value, kind, (summary.intervals or {}).get(statistic))
 
 
 def _counts(study: Study) -> dict[str, object]:

@@ -27,7 +27,7 @@ def body(study: Study) -> Section:
         blocks.append(
             Figure(sentence("effect.severity_figure"), figures.forest(drawn, unit="severity, in grades"), said)
         )
-    found = study.mattering
+    found = study.effect
     if isinstance(found, Undefined):
         told = sentences("effect.unknown", reason=found.reason)
     else:
@@ -48,7 +48,7 @@ def body(study: Study) -> Section:
 
 def appendix(study: Study) -> Iterator[Section]:
     """The runs under each grading, and how their orders compare."""
-    found = study.mattering
+    found = study.effect
     if not isinstance(found, Undefined):
         yield Section("orders", "Effect of the assessor on the order of the runs", method(found), tuple(orders(found)))
 

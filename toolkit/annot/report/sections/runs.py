@@ -49,11 +49,15 @@ def appendix(study: Study) -> Iterator[Section]:
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
-    blocks = list(measures(evaluated, per_query=False))
+    blocks = (*measures(evaluated, per_query=False), *settings(study))
+    yield Section("measures", "Runs: every measure", told, blocks)
+
+
+def settings(study: Study) -> Iterator[Table]:
+    """How the runs were made that were made here."""
     if study.run_settings:
         caption, command = sentence("runs.settings"), "annot report --table run-settings"
-        blocks.append(Table("run-settings", caption, ("Run", "Settings"), study.run_settings, command, numeric_from=2))
-    yield Section("measures", "Runs: every measure", told, tuple(blocks))
+        yield Table("run-settings", caption, ("Run", "Settings"), study.run_settings, command, numeric_from=2)
 
 
 def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
