@@ -58,7 +58,7 @@ def hardest_pairs(panel: Panel, selected: Selected, *, per_query: int) -> tuple[
     pairs = _hard(panel, selected)
     found: list[HardPair] = []
     for _, group in itertools.groupby(
-        sorted(pairs.values(), key=lambda one: (one.query_id, *order_of_hard(one))), key=lambda one: one.query_id
+        sorted(pairs.values(), key=lambda pair: (pair.query_id, *order_of_hard(pair))), key=lambda pair: pair.query_id
     ):
         found += list(itertools.islice(group, per_query))
     return tuple(found)
@@ -105,7 +105,7 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
             # P(Poisson(variance) >= variance + excess)
             p = float(gammainc(variance + excess, variance))
         asked.append((at, low, high, int(observed), expected, p))
-    corrected = holm([one[-1] for one in asked])
+    corrected = holm([row[-1] for row in asked])
     hard = _hard(panel, selected)
     found = []
     for (at, low, high, observed_pairs, expected, _), p_value in zip(asked, corrected, strict=True):
@@ -113,7 +113,7 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
             continue
         both = {panel.scale[low], panel.scale[high]}
         shown = sorted(
-            (one for one in hard.values() if one.facet == facet_names[at] and both <= set(one.grades.values())),
+            (pair for pair in hard.values() if pair.facet == facet_names[at] and both <= set(pair.grades.values())),
             key=order_of_hard,
         )
         found.append(
@@ -129,13 +129,13 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
             )
         )
     return tuple(
-        sorted(found, key=lambda one: (significant(one.p_value, SHOWN), -one.observed, one.facet, one.low, one.high))
+        sorted(found, key=lambda gap: (significant(gap.p_value, SHOWN), -gap.observed, gap.facet, gap.low, gap.high))
     )
 
 
-def order_of_hard(one: HardPair) -> tuple[float, int, str, str]:
+def order_of_hard(pair: HardPair) -> tuple[float, int, str, str]:
     """Least probable first, as printed; then the widest apart; then by id."""
-    return (significant(one.probability, SHOWN), -one.spread, one.query_id, one.doc_id)
+    return (significant(pair.probability, SHOWN), -pair.spread, pair.query_id, pair.doc_id)
 
 
 def _hard(panel: Panel, selected: Selected) -> dict[int, HardPair]:
@@ -176,7 +176,7 @@ def _chance_of_both(selected: Selected) -> dict[tuple[int, int], Array]:
     """P(both grades are among a pair's), by pattern, for every two grades."""
     g = selected.fitted.patterns.n_grades
     grades = np.arange(g)
-    without = [_all_within(selected, grades != one) for one in range(g)]
+    without = [_all_within(selected, grades != grade) for grade in range(g)]
     return {
         (low, high): 1.0 - without[low] - without[high] + _all_within(selected, (grades != low) & (grades != high))
         for low, high in itertools.combinations(range(g), 2)
