@@ -169,8 +169,7 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
         return None
     count = current.patterns.count
     own = np.stack([effect_scores(current, effect) for effect in open_ones], axis=1)
-    shared = np.linalg.lstsq(current.information, (count[:, None] * current.scores).T @ own, rcond=1e-10)[0]
-    effective = own - current.scores @ shared
+    effective, score = current.efficient(own)
     covariance = effective.T @ (count[:, None] * effective)
     squares = np.diag(covariance)
     # What the model's parameters explain wholly cannot be told apart from them.
@@ -180,7 +179,7 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
         return None
     effective, covariance, squares = effective[:, told], covariance[np.ix_(told, told)], squares[told]
     one_sided = np.array([effect.kind in ONE_SIDED for effect in open_ones])
-    z = (count @ own - current.gradient @ shared)[told] / np.sqrt(squares)
+    z = score[told] / np.sqrt(squares)
     z = np.where(one_sided, z, np.abs(z))
 
     values, vectors = np.linalg.eigh(covariance / np.sqrt(np.outer(squares, squares)))
