@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 SETTINGS = EffectSettings(
-    dialect="csfcube",
+    convention="csfcube",
     measure="NDCG%20",
     relevant_from=2,
     n_random=100,
@@ -72,8 +72,8 @@ def comparison(found: AssessorEffect, first: str, second: str = "final"):
 # Many gradings of one list
 
 
-def test_the_names_of_the_measures_are_those_of_the_dialects() -> None:
-    assert {dialect: tuple(measures) for dialect, measures in REGRADED.items()} == MEASURES
+def test_the_names_of_the_measures_are_those_of_the_conventions() -> None:
+    assert {convention: tuple(measures) for convention, measures in REGRADED.items()} == MEASURES
     assert CUTOFF_OF_MANY == CUTOFF
 
 
@@ -86,20 +86,20 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
     submitted = rng.permutation(n + 5)[: rng.integers(0, n + 6)]
     with_unjudged = np.pad(judged_grades, ((0, 0), (0, 5)))
     docs = in_order([f"d{at:02}" for at in submitted])
-    for dialect, names in MEASURES.items():
+    for convention, names in MEASURES.items():
         one_by_one = [
             evaluate(
                 {"q": docs},
                 [Qrel("q", f"d{at:02}", int(grade)) for at, grade in enumerate(row)],
-                dialect=dialect,
+                convention=convention,
                 relevant_from=relevant_from,
             ).mean
             for row in judged_grades
         ]
         for name in names:
             graded = Graded(with_unjudged[:, submitted], judged_grades, relevant_from)
-            found = regraded(graded, dialect=dialect, measure=name)
-            assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (dialect, name)
+            found = regraded(graded, convention=convention, measure=name)
+            assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 
 
 def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> JudgedQuery:
@@ -155,10 +155,10 @@ def study(
     return runs, judged(grades), final_of(final)
 
 
-@pytest.mark.parametrize(("dialect", "measure"), [("csfcube", "AP"), ("trec", "nDCG"), ("trec", "AP")])
-def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(dialect: str, measure: str) -> None:
+@pytest.mark.parametrize(("convention", "measure"), [("csfcube", "AP"), ("trec", "nDCG"), ("trec", "AP")])
+def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(convention: str, measure: str) -> None:
     runs, judgements, qrels = study(n_queries=7, n_docs=30, noise=[1.0, 1.1, 1.3, 1.5, 2.0], seed=1)
-    settings = replace(SETTINGS, dialect=dialect, measure=measure)
+    settings = replace(SETTINGS, convention=convention, measure=measure)
     found = assessor_effect_on_runs(runs, judgements, qrels, settings)
     first = {query_id: min(one.assessor for one in judgements if one.query_id == query_id) for query_id in runs["r0"]}
     by_grading = {
@@ -168,7 +168,9 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(dialect: str, me
         "a3": [Qrel(one.query_id, one.doc_id, one.grade) for one in judgements if one.assessor == "a3"],
     }
     expected = {
-        name: {tag: evaluate(run, of, dialect=dialect, relevant_from=2).mean[measure] for tag, run in runs.items()}
+        name: {
+            tag: evaluate(run, of, convention=convention, relevant_from=2).mean[measure] for tag, run in runs.items()
+        }
         for name, of in by_grading.items()
     }
     for name, values in expected.items():
@@ -179,7 +181,7 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(dialect: str, me
         assert comparison(found, first_name, second).tau == pytest.approx(tau.statistic)
     # An assessor who judged four of the queries is held against the final grades on these four.
     on_four = [one for one in qrels if one.query_id in {other.query_id for other in by_grading["a3"]}]
-    there = [evaluate(run, on_four, dialect=dialect, relevant_from=2).mean[measure] for run in runs.values()]
+    there = [evaluate(run, on_four, convention=convention, relevant_from=2).mean[measure] for run in runs.values()]
     assert comparison(found, "a3").n_queries == 4
     assert comparison(found, "a3").tau == pytest.approx(
         stats.kendalltau([expected["a3"][tag] for tag in runs], there).statistic
@@ -268,7 +270,9 @@ def test_random_choices_agree_with_choosing_by_hand() -> None:
     runs, judgements, qrels = study(n_queries=4, n_docs=25, noise=[1.0, 1.2, 1.4, 1.6], seed=4)
     settings = replace(SETTINGS, n_random=12)
     found = assessor_effect_on_runs(runs, judgements, qrels, settings)
-    final = {tag: evaluate(run, qrels, dialect="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()}
+    final = {
+        tag: evaluate(run, qrels, convention="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()
+    }
     cells = []
     for query_id in sorted(runs["r0"]):
         here = [one for one in judgements if one.query_id == query_id]
@@ -283,7 +287,7 @@ def test_random_choices_agree_with_choosing_by_hand() -> None:
             for one, rows in zip(cells, drawn, strict=True)
             for doc, grade in enumerate(rows[at])
         ]
-        values = [evaluate(run, mixed, dialect="csfcube", relevant_from=2).mean["NDCG%20"] for run in runs.values()]
+        values = [evaluate(run, mixed, convention="csfcube", relevant_from=2).mean["NDCG%20"] for run in runs.values()]
         taus.append(stats.kendalltau(values, list(final.values())).statistic)
     assert found.random_assessors.tau == pytest.approx(np.mean(taus))
     assert found.random_assessors.tau_min == pytest.approx(min(taus))
@@ -299,7 +303,7 @@ def test_the_interval_of_tau_is_the_quantiles_over_resampled_queries() -> None:
     by_query = [
         np.array(
             [
-                [one.values["NDCG%20"] for one in evaluate(run, of, dialect="csfcube", relevant_from=2).queries]
+                [one.values["NDCG%20"] for one in evaluate(run, of, convention="csfcube", relevant_from=2).queries]
                 for run in runs.values()
             ]
         )
@@ -318,8 +322,8 @@ def test_the_interval_of_tau_is_the_quantiles_over_resampled_queries() -> None:
 def test_tied_documents_stand_by_id_in_trec_and_as_submitted_in_csfcube() -> None:
     tied = {"q": (ScoredDoc("d01", 1.0), ScoredDoc("d00", 1.0))}
     judgements = judged({"q": {"a1": [2, 0], "a2": [2, 0]}})
-    for dialect, expected in (("trec", 1.0), ("csfcube", 0.5)):
-        settings = replace(SETTINGS, dialect=dialect, measure="AP")
+    for convention, expected in (("trec", 1.0), ("csfcube", 0.5)):
+        settings = replace(SETTINGS, convention=convention, measure="AP")
         found = assessor_effect_on_runs({"one": tied, "two": tied}, judgements, final_of({"q": [2, 0]}), settings)
         assert means(found)["final"] == {"one": expected, "two": expected}
         assert found.random_assessors.tau == Undefined("one of the gradings ties all 2 runs")
@@ -403,7 +407,9 @@ def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> N
     # Three of the seven queries are a1's and a2's; the final order beside a1 is that of these three.
     on_three = [one for one in qrels if one.query_id in ("q01", "q03", "q05")]
     there = {
-        tag: evaluate({name: run[name] for name in ("q01", "q03", "q05")}, on_three, dialect="csfcube", relevant_from=2)
+        tag: evaluate(
+            {name: run[name] for name in ("q01", "q03", "q05")}, on_three, convention="csfcube", relevant_from=2
+        )
         for tag, run in runs.items()
     }
     expected_order = sorted(runs, key=lambda tag: -there[tag].mean["NDCG%20"])
@@ -438,7 +444,7 @@ def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
     short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
     found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
     assert found.notes == ("r0: no documents for q01, q02; it scores 0 there",)
-    expected = evaluate(short["r0"], qrels, dialect="csfcube", relevant_from=2).mean["NDCG%20"]
+    expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2).mean["NDCG%20"]
     assert means(found)["final"]["r0"] == pytest.approx(expected)
 
 
@@ -487,10 +493,10 @@ def test_a_grading_that_ties_all_runs_one_query_and_no_random_choice_are_explain
 
 def test_what_cannot_be_asked_is_refused() -> None:
     judgements, qrels = _two()
-    with pytest.raises(InputError, match="no such dialect"):
-        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, dialect="csf"))
-    with pytest.raises(InputError, match="not in the dialect trec") as caught:
-        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, dialect="trec"))
+    with pytest.raises(InputError, match="no such convention"):
+        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, convention="csf"))
+    with pytest.raises(InputError, match="not in the convention trec") as caught:
+        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, convention="trec"))
     assert "nDCG" in str(caught.value.hint)
     with pytest.raises(InputError, match="none has both"):
         assessor_effect_on_runs({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)
@@ -559,7 +565,9 @@ def test_who_judged_csfcube_decides_which_of_three_simple_runs_is_best(
             name = "A" if one.assessor == min(names[one.query_id]) else "B"
             by_grading[name].append(Qrel(one.query_id, one.doc_id, one.grade))
     expected = {
-        name: {tag: evaluate(run, of, dialect="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()}
+        name: {
+            tag: evaluate(run, of, convention="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()
+        }
         for name, of in by_grading.items()
     }
     assert {name: means(found)[name] for name in expected} == {

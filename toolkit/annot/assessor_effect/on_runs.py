@@ -50,9 +50,9 @@ def assessor_effect_on_runs(
     was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
 
     A run that has no ranking for a query scores 0 there, as in `annot.evaluation.measures`.
-    Raises InputError for an unknown dialect or measure, and when no pair has both a final grade and an assessor's.
+    Raises InputError for an unknown convention or measure, and when no pair has both a final grade and an assessor's.
     """
-    check_measure(settings.dialect, settings.measure)
+    check_measure(settings.convention, settings.measure)
     judged, notes = _judged_queries(judgements, tuple(qrels))
     tags = tuple(sorted(runs))
     gradings = gradings_of(judged)
@@ -142,14 +142,14 @@ def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[JudgedQuery
 def _measured(run: Mapping[str, Ranking], query: JudgedQuery, grades: Grades, settings: EffectSettings) -> Array:
     """The measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
     docs = run.get(query.query_id, ())
-    if settings.dialect == "trec":
+    if settings.convention == "trec":
         docs = ranked(docs)
     # One column more, of grade 0, for documents that are not among the pairs.
     place = {doc_id: at for at, doc_id in enumerate(query.doc_ids)}
     columns = [place.get(doc.doc_id, grades.shape[1]) for doc in docs]
     submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
     graded = Graded(submitted, grades, settings.relevant_from)
-    return regraded(graded, dialect=settings.dialect, measure=settings.measure)
+    return regraded(graded, convention=settings.convention, measure=settings.measure)
 
 
 def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[JudgedQuery]) -> GradingRanking:

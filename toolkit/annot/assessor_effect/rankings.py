@@ -14,9 +14,9 @@ from annot.stats.undefined import Undefined, Value
 class EffectSettings:
     """What a figure depends on besides the data."""
 
-    dialect: str
+    convention: str
     measure: str
-    """A measure of the dialect, as `annot.evaluation.measures.MEASURES` names them."""
+    """A measure of the convention, as `annot.evaluation.measures.MEASURES` names them."""
     relevant_from: int
     n_random: int
     """So often one assessor of each pair is chosen at random."""

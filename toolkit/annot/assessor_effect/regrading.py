@@ -92,19 +92,19 @@ def random_grades(cell: JudgedQuery, *, n: int, seed: int) -> Grades:
     return np.asarray(cell.ratings[order[drawn, pairs], pairs].astype(np.int8))
 
 
-def regraded(graded: Graded, *, dialect: str, measure: str) -> Array:
+def regraded(graded: Graded, *, convention: str, measure: str) -> Array:
     """The measure of the list under each grading, shape (B,), a fraction. Raises InputError for an unknown measure."""
-    check_measure(dialect, measure)
-    return REGRADED[dialect][measure](graded)
+    check_measure(convention, measure)
+    return REGRADED[convention][measure](graded)
 
 
-def check_measure(dialect: str, measure: str) -> None:
-    """Raise InputError when there is no such dialect, or it has no such measure."""
-    if dialect not in REGRADED:
-        raise InputError(f"dialect {dialect!r}: no such dialect", hint=f"one of {', '.join(REGRADED)}")
-    if measure not in REGRADED[dialect]:
-        known = ", ".join(REGRADED[dialect])
-        raise InputError(f"measure {measure!r}: not in the dialect {dialect}", hint=f"one of {known}")
+def check_measure(convention: str, measure: str) -> None:
+    """Raise InputError when there is no such convention, or it has no such measure."""
+    if convention not in REGRADED:
+        raise InputError(f"convention {convention!r}: no such convention", hint=f"one of {', '.join(REGRADED)}")
+    if measure not in REGRADED[convention]:
+        known = ", ".join(REGRADED[convention])
+        raise InputError(f"measure {measure!r}: not in the convention {convention}", hint=f"one of {known}")
 
 
 def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[npt.NDArray[np.bool_]]) -> Grading:
@@ -217,4 +217,4 @@ REGRADED: dict[str, dict[str, Callable[[Graded], Array]]] = {
         "AP": _average_precision(_relevant),
     },
 }
-"""By dialect and measure, in the order of `annot.evaluation.measures.MEASURES`."""
+"""By convention and measure, in the order of `annot.evaluation.measures.MEASURES`."""

@@ -12,7 +12,7 @@ from annot.agreement import AgreementTable, Bootstrap, Undefined
 from annot.assessor_effect import AssessorEffect
 from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import DIALECTS
+from annot.evaluation.measures import CONVENTIONS
 from annot.formats.trec import write_qrels
 from annot.records import Decision, Judgement, Pool, Query, Source
 from annot.report.words import sentence
@@ -158,7 +158,7 @@ class Study:
             self.snapshot,
             measured.read_run_files(self.snapshot.ws),
             self.outcome.qrels,
-            dialects=tuple(DIALECTS),
+            conventions=tuple(CONVENTIONS),
         )
 
     @cached_property
@@ -168,7 +168,7 @@ class Study:
             self.snapshot,
             measured.read_run_files(self.snapshot.ws),
             self.outcome.qrels,
-            dialect=measured.CONVENTION,
+            convention=measured.CONVENTION,
             measure=measured.MEASURE,
             n_random=measured.N_RANDOM,
         )

@@ -126,7 +126,7 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
 
     Where no run covers all facets, those of the last facet that has one.
     """
-    lines = [line for line in evaluated.lines if line.dialect == evaluated.convention]
+    lines = [line for line in evaluated.lines if line.convention == evaluated.convention]
     facet = [line.facet for line in lines if line.run != CHANCE][-1]
     there = [line for line in lines if line.facet == facet]
     return [line for line in there if line.run != CHANCE], next(line for line in there if line.run == CHANCE)

@@ -18,17 +18,17 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 
-def measure(ws: Workspace, *, dialect: str, measure_name: str, n_random: int) -> AssessorEffect:
+def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`."""
-    check_name(dialect, tuple(MEASURES), what="dialect")
-    check_name(measure_name, MEASURES[dialect], what=f"measure of dialect {dialect}")
+    check_name(convention, tuple(MEASURES), what="convention")
+    check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
     qrels, runs = exported_qrels(ws), read_run_files(ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"
         )
     effect = assessor_effect_of(
-        read_snapshot(ws), runs, qrels, dialect=dialect, measure=measure_name, n_random=n_random
+        read_snapshot(ws), runs, qrels, convention=convention, measure=measure_name, n_random=n_random
     )
     write_file(*assessor_effect_file(ws, effect))
     return effect

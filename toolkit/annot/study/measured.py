@@ -154,10 +154,10 @@ def evaluation_of(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],
     *,
-    dialects: tuple[str, ...],
+    conventions: tuple[str, ...],
     measure: str | None = None,
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on `measure` in the first of the dialects."""
+    """The runs measured on the qrels, and compared on `measure` in the first of the conventions."""
     return of_runs(
         runs,
         qrels,
@@ -165,7 +165,7 @@ def evaluation_of(
         facets=snapshot.facets,
         papers={query.query_id: query.paper_id for query in snapshot.queries},
         splits=snapshot.splits,
-        dialects=dialects,
+        conventions=conventions,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         bootstrap=bootstrap_of(snapshot.ws),
@@ -177,13 +177,13 @@ def assessor_effect_of(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],
     *,
-    dialect: str,
+    convention: str,
     measure: str,
     n_random: int,
 ) -> AssessorEffect:
     """The runs ranked under every grading."""
     settings = EffectSettings(
-        dialect=dialect,
+        convention=convention,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         n_random=n_random,

@@ -49,10 +49,10 @@ def evaluation_data(evaluated: Evaluated) -> Any:
         },
         "queries": {
             tag: {
-                dialect: {values.query_id: to_json(values) for values in evaluation.queries}
-                for dialect, evaluation in by_dialect.items()
+                convention: {values.query_id: to_json(values) for values in evaluation.queries}
+                for convention, evaluation in by_convention.items()
             }
-            for tag, by_dialect in evaluated.evaluations.items()
+            for tag, by_convention in evaluated.evaluations.items()
         },
         "notes": list(evaluated.notes),
     }

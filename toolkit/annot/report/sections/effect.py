@@ -59,7 +59,7 @@ def method(found: AssessorEffect) -> tuple[str, ...]:
 
 
 def terminal(found: AssessorEffect) -> list[Table]:
-    """What `annot reusability` prints."""
+    """What `annot assessor-effect` prints."""
     return [ranges(found), *orders(found)]
 
 
@@ -154,4 +154,4 @@ def _unit(found: AssessorEffect) -> str:
 
 
 def _command(found: AssessorEffect) -> str:
-    return f"annot reusability --dialect {found.settings.dialect} --measure {found.settings.measure}"
+    return f"annot assessor-effect --convention {found.settings.convention} --measure {found.settings.measure}"
