@@ -489,7 +489,7 @@ def test_what_a_design_cannot_tell_is_said() -> None:
     unanimous = designed(Design(5, 20, 2, 2, 0.0), one_grade, dispute_seconds=None)
     assert unanimous.width.value == Undefined("in none of 40 simulated studies had the coefficient a value")
     assert (unanimous.undefined, unanimous.simulated) == (40, 40)
-    assert (unanimous.hours_adjudicating.value, unanimous.priced) == (0.0, "judging and settling")
+    assert (unanimous.hours_adjudicating.value, unanimous.priced) == (0.0, "judging and adjudication")
     unknown = designed(Design(5, 20, 2, 2, 0.0), tables, pilot=[], dispute_seconds=None)
     assert unknown.hours.value == unknown.hours_judging.value == Undefined("no judgement has a time yet")
     for found in (once, thrice, unanimous, unknown):

@@ -141,7 +141,7 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
     assert told.exit_code == 0
     assert "from a pilot of 40 pairs judged by 2 on 4 queries" in told.stdout
     assert "95% prediction intervals" in told.stdout
-    assert "Missing judgements are left out" in told.stdout
+    assert "A missing judgement is left out" in told.stdout
     assert "cost, EUR" in told.stdout
     assert "unknown: no hourly rate is given" in told.stdout
     assert not (ws.pools / "plan.jsonl").exists()

@@ -38,8 +38,12 @@ def first_judgements(
     unknown = sorted({judgement.query_id for judgement in counting} - set(facets))
     faults += [f"{query_id}: judged, but no such query is known" for query_id in unknown]
     if grades is not None:
-        given = [(one.query_id, one.doc_id, one.assessor, one.grade) for one in counting if one.grade is not None]
-        given += [(one.query_id, one.doc_id, "the final decision", one.grade) for one in decisions]
+        given = [
+            (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.grade)
+            for judgement in counting
+            if judgement.grade is not None
+        ]
+        given += [(decision.query_id, decision.doc_id, "the final decision", decision.grade) for decision in decisions]
         faults += [
             f"{query_id} {doc_id}: {who} has grade {grade}, expected one of {', '.join(map(str, grades))}"
             for query_id, doc_id, who, grade in given

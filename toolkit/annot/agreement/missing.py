@@ -31,7 +31,7 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
-    "drop": "Missing judgements are left out; a pair keeps its other grades. Only pairs with at least two grades are "
+    "drop": "A missing judgement is left out; its pair keeps the other grades. Only pairs with at least two grades are "
     "compared. Rho, tau and kappa are computed for every two assessors on the pairs that both graded, then averaged; "
     "alpha, AC1, AC2 and the percentages use all grades of a pair. The chance term of AC1 and AC2 also counts pairs "
     "with a single grade, as Gwet defines it.",

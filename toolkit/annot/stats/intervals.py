@@ -53,11 +53,6 @@ class Intervals:
     percentile: Interval | Undefined
     bca: Interval | Undefined
 
-    @property
-    def best(self) -> Interval | Undefined:
-        """The BCa interval, else the percentile one, else why there is none."""
-        return self.percentile if isinstance(self.bca, Undefined) else self.bca
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
