@@ -72,12 +72,11 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     (study / "exports" / "runs" / "own.run").write_text(run, encoding="utf-8")
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert "22 pairs were agreed and settled without a person, 9 by an adjudicator; 1 are open" not in page
-    assert "23 pairs were agreed and settled without a person, 8 by an adjudicator; 1 are open." in page
-    assert "Of the agreed, 1 had one assessor only" in page
+    assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
+    assert "1 is open. Of the former, 1 had one assessor only, whose grade is final." in page
     assert "Sentence labels" not in page
     assert "random order of the judged documents" in page
-    assert "How these runs were made is not on record here: own." in page
+    assert "How these runs were made is not recorded here: own." in page
     assert "Settings of the runs" not in page
 
 
