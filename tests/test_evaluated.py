@@ -32,7 +32,7 @@ def evaluated(*query_ids: str) -> Evaluated:
         facets={name: name.partition("-")[2] for name in query_ids},
         papers={name: name.partition("-")[0] for name in query_ids},
         splits={},
-        dialects=("trec",),
+        conventions=("trec",),
         measure=None,
         relevant_from=2,
         bootstrap=Bootstrap(resamples=2000, level=0.95, seed=1),

@@ -127,7 +127,7 @@ def test_disputes_that_wait_leave_nothing_to_compare_with() -> None:
     facets = {"q0": "method"}
     panel = panel_of(judgements, decisions, facets, scale=(0, 1), open_pairs=[("q0", "d9")])
     found = compare_with_final(panel, tolerance=1e-9, max_steps=200, level=0.95)
-    reason = Undefined("1 pair is in dispute and not settled: only undisputed pairs have a final grade")
+    reason = Undefined("1 pair is disputed and not settled; until then only undisputed pairs have a final grade")
     assert found.same.value == found.by_facet["method"].value == reason
     settled = [*decisions, Decision("q0", "d9", 0, "adjudicated")]
     panel = panel_of(judgements, settled, facets, scale=(0, 1), open_pairs=())

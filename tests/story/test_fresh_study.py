@@ -232,10 +232,10 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     made = run.make(ws, methods=(), advance=quietly)
     # A run ranks what is pooled: every query has a pool, and only four are judged.
     assert all(one.queries == 33 for one in made)
-    evaluate.evaluate(ws, files=(), dialect=None, measure=None)
+    evaluate.evaluate(ws, files=(), convention=None, measure=None)
     evaluation = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
     assert {line["run"] for line in evaluation["lines"]} >= {one.tag for one in made}
-    assert {line["dialect"] for line in evaluation["lines"]} == {"csfcube", "trec"}
+    assert {line["convention"] for line in evaluation["lines"]} == {"csfcube", "trec"}
     # Queries without judgements are not counted as zero.
     counts = {line["facet"]: line["queries"] for line in evaluation["lines"]}
     assert (counts["background"], counts["method"]) == (2, 2)

@@ -22,7 +22,7 @@ ORDER = (
     *("pool",),
     *("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
     *("agreement", "adjudicate", "qrels"),
-    *("run", "evaluate", "reusability"),
+    *("run", "evaluate", "assessor-effect"),
     *("report", "datasheet", "release", "trace"),
     *("studio", "demo"),
 )

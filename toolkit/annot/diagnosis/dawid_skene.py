@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from annot.diagnosis.panel import Panel
 from annot.errors import UndefinedStatistic
-from annot.stats.clustered import Share, no_share, share
+from annot.stats.clustered import no_share, share
+from annot.stats.intervals import Share
 
 Array = npt.NDArray[np.float64]
 TINY = 1e-300
@@ -61,7 +62,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ModelAgainstFinal:
     """The model's grades beside the final ones."""
 
     same: Share
@@ -165,7 +166,7 @@ class _Em:
         return np.concatenate([prevalence / prevalence.sum(), errors.reshape(-1)])
 
 
-def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level: float) -> Comparison:
+def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level: float) -> ModelAgainstFinal:
     """Fit the model to the panel and set its most likely grades beside the final ones (ties: the lower grade).
 
     Raises UndefinedStatistic when nothing was judged.
@@ -193,20 +194,20 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
     right = model[settled] == panel.final[settled]
     waiting = int(panel.open.sum())
     pairs = "1 pair is" if waiting == 1 else f"{waiting} pairs are"
-    reason = f"{pairs} in dispute and not settled: only undisputed pairs have a final grade"
-    return Comparison(
+    reason = f"{pairs} disputed and not settled; until then only undisputed pairs have a final grade"
+    return ModelAgainstFinal(
         same=no_share(reason) if waiting else share(right, queries, level=level),
         by_facet={
             name: no_share(reason) if waiting else share(right[facet == name], queries[facet == name], level=level)
             for name in sorted(set(panel.facets))
         },
-        prevalence={grade: round(float(one), BEARS) for grade, one in zip(panel.scale, fitted.prevalence, strict=True)},
+        prevalence={grade: round(float(p), BEARS) for grade, p in zip(panel.scale, fitted.prevalence, strict=True)},
         errors={
-            name: tuple(tuple(round(float(one), BEARS) for one in row) for row in rates)
+            name: tuple(tuple(round(float(rate), BEARS) for rate in row) for row in rates)
             for name, rates in zip(panel.assessors, fitted.errors, strict=True)
         },
         departures=tuple(
-            sorted(departures, key=lambda one: (-round(one.probability, SHOWN), one.query_id, one.doc_id))
+            sorted(departures, key=lambda pair: (-round(pair.probability, SHOWN), pair.query_id, pair.doc_id))
         ),
         converged=fitted.converged,
     )
