@@ -72,12 +72,11 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     (study / "exports" / "runs" / "own.run").write_text(run, encoding="utf-8")
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert "22 pairs were agreed and settled without a person, 9 by an adjudicator; 1 are open" not in page
-    assert "23 pairs were agreed and settled without a person, 8 by an adjudicator; 1 are open." in page
-    assert "Of the agreed, 1 had one assessor only" in page
+    assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
+    assert "1 is open. Of the former, 1 had one assessor only, whose grade is final." in page
     assert "Sentence labels" not in page
     assert "random order of the judged documents" in page
-    assert "How these runs were made is not on record here: own." in page
+    assert "How these runs were made is not recorded here: own." in page
     assert "Settings of the runs" not in page
 
 
@@ -101,7 +100,7 @@ def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: 
     (study / "datasheet.toml").unlink()
     ran = annot("release", study.parent / "release")
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert "no corpus: a release names its papers" in ran.stderr
+    assert "no corpus: a release lists its papers" in ran.stderr
     assert "`annot corpus add`" in ran.stderr
     assert not list(study.parent.glob("*release*"))
 
@@ -164,7 +163,7 @@ def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Ru
     papers(annot, study)
     ran = annot("release", study.parent / "release", "--partial")
     assert ran.exit_code == 2
-    assert "4 queries have no sentence" in ran.stderr
+    assert "4 queries have no sentences" in ran.stderr
     assert "--ids-only" in ran.stderr
     assert not (study.parent / "release").exists()
     assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0

@@ -22,14 +22,13 @@ def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int)
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`."""
     check_name(convention, tuple(MEASURES), what="convention")
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
-    qrels, runs = exported_qrels(ws), read_run_files(ws)
+    snapshot = read_snapshot(ws)
+    qrels, runs = exported_qrels(snapshot), read_run_files(ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"
         )
-    effect = assessor_effect_of(
-        read_snapshot(ws), runs, qrels, convention=convention, measure=measure_name, n_random=n_random
-    )
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
     write_file(*assessor_effect_file(ws, effect))
     return effect
 

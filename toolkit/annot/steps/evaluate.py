@@ -28,7 +28,8 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, 
     if measure is not None:
         check_name(measure, MEASURES[conventions[0]], what=f"measure of convention {conventions[0]}")
     runs = read_run_files(ws, files)
-    evaluated = evaluation_of(read_snapshot(ws), runs, exported_qrels(ws), conventions=conventions, measure=measure)
+    snapshot = read_snapshot(ws)
+    evaluated = evaluation_of(snapshot, runs, exported_qrels(snapshot), conventions=conventions, measure=measure)
     if not files and convention is None and measure is None:
         write_file(*evaluation_file(ws, evaluated))
     return evaluated
