@@ -11,8 +11,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from annot.errors import InputError
-from annot.selection import COLUMNS, PAPER_TYPES, Choice, SheetRow, choose, read_sheet, sample, write_sheet
+from annot.selection.choosing import Choice, choose
 from annot.selection.evenness import Candidate, even_choice, least_squares
+from annot.selection.sampling import sample
+from annot.selection.sheet import COLUMNS, PAPER_TYPES, SheetRow, read_sheet, write_sheet
 from annot.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 
 from annot.errors import InputError
@@ -64,10 +63,3 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
             line = line.removeprefix("\ufeff")
         if line.strip():
             yield number, line.rstrip("\r\n")
-
-
-def near(found: str, known: Iterable[str]) -> str:
-    """What was expected in place of `found`: the known name most like it, or all known names."""
-    names = list(known)
-    close = difflib.get_close_matches(found, names, 1)
-    return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"

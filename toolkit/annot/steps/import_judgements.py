@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.facets.mapping import known_facet
+from annot.facets.mapping import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
 from annot.records import Assignment, Judgement, Source
@@ -73,7 +73,7 @@ def judgements_from(
     if not file.is_file():
         raise InputError(f"{file}: no such file, expected CSV or JSON Lines")
     if facet is not None:
-        known_facet(facet, facets=ws.settings.facets)
+        check_facet(facet, facets=ws.settings.facets)
     data = file.read_bytes()
     rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
     queries = queries_of(rows, ws.settings, facet, name=str(file))

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError, MissingInput
-from annot.facets.mapping import known_facet, offered_facets
+from annot.facets.mapping import check_facet, offered_facets
 from annot.facets.query_sentences import make_query, sentence_numbers
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
-from annot.selection import Choice, PeriodSample, SheetRow, read_sheet, write_sheet
-from annot.selection import choose as choose_evenly
-from annot.selection import sample as draw_sample
+from annot.selection.choosing import Choice
+from annot.selection.choosing import choose as choose_evenly
+from annot.selection.sampling import PeriodSample
+from annot.selection.sampling import sample as draw_sample
+from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import facet_labels, papers
 from annot.store.database import Store, open_store
 from annot.store.queries import put_queries, read_queries
@@ -133,7 +135,7 @@ def describe_chosen(choice: Choice) -> str:
 
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:
     """Add one query: the facet's sentences of the paper, or the chosen ones (`2,3`, counted from 1)."""
-    known_facet(facet, facets=ws.settings.facets)
+    check_facet(facet, facets=ws.settings.facets)
     paper = _paper(ws, paper_id)
     chosen = None if sentences is None else sentence_numbers(sentences)
     with open_store(ws.database_url, create=False) as store:

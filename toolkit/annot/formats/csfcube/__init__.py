@@ -15,7 +15,8 @@ from annot.formats.csfcube.pieces import ReleasedDraw
 from annot.formats.csfcube.quirks import CITED, CsfcubeFacts, facts_of
 from annot.formats.csfcube.readable import RatedPair
 from annot.formats.csfcube.written import Material, misfits, write_csfcube
-from annot.formats.faults import Faults, near
+from annot.formats.faults import Faults
+from annot.names import near
 from annot.ordering import ranked
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 
