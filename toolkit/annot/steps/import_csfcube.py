@@ -203,6 +203,10 @@ def _notes(facts: CsfcubeFacts) -> list[str]:
         notes.append(f"candidates of at least half of the pools, always graded 0: {', '.join(facts.hubs)}")
     if facts.corrected_queries:
         notes.append(f"{len(facts.corrected_queries)} query papers have labels corrected by hand; those are used")
+    if facts.differing_papers:
+        notes.append(
+            f"{len(facts.differing_papers)} papers differ in readable_annotations; {facts.papers_from} is used"
+        )
     if facts.unranked:
         notes.append(f"{len(facts.unranked)} judged candidate(s) are left out by a released run")
     if facts.left_out:
