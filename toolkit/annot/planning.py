@@ -8,14 +8,15 @@ of their own.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
 from annot.errors import InputError
+from annot.formats.json_lines import json_lines
 from annot.records import Asked, Assignment, Query
 from annot.stats.seeding import generator
 
@@ -81,21 +82,9 @@ def draw_plan(
 
 def plan_lines(plan: Iterable[Assignment]) -> str:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
-    ordered = sorted(plan, key=lambda one: (one.assessor, one.position))
-    return "".join(
-        json.dumps(
-            {
-                "assessor": one.assessor,
-                "position": one.position,
-                "query_id": one.query_id,
-                "doc_id": one.doc_id,
-                "occasion": one.occasion,
-            },
-            ensure_ascii=False,
-        )
-        + "\n"
-        for one in ordered
-    )
+    names = ("assessor", "position", "query_id", "doc_id", "occasion")
+    ordered = sorted(plan, key=attrgetter("assessor", "position"))
+    return json_lines({name: getattr(assignment, name) for name in names} for assignment in ordered)
 
 
 class _Teams:
