@@ -44,6 +44,8 @@ def in_words(error: ValidationError) -> list[str]:
         if fault["type"] == "missing":
             keys = [key for key in fault["input"] if key != last]
             place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {near(str(last), keys)}"
+        elif fault["type"] == "extra_forbidden":
+            problem = f"found {fault['input']!r:.60}, expected no such field"
         elif fault["type"] == "value_error":
             problem = str(fault["ctx"]["error"])
         else:
