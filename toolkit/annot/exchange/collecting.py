@@ -56,7 +56,7 @@ class Haul(NamedTuple):
     @property
     def seen(self) -> set[str]:
         """The server's ids of all annotations, as text."""
-        return {one.annotation for one in self.found}
+        return {annotation.annotation for annotation in self.found}
 
 
 def collect(
@@ -65,19 +65,19 @@ def collect(
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
     with store.read() as session:
-        known = [one for one in projects.read_projects(session, round=round) if one.server == server]
-        tasks = {one.project: projects.read_tasks(session, one.project) for one in known}
-        own = {one.project: own_tasks(session, round, one.assessor) for one in known}
-    pushed = [one for one in known if one.remote_id is not None]
+        known = [project for project in projects.read_projects(session, round=round) if project.server == server]
+        tasks = {project.project: projects.read_tasks(session, project.project) for project in known}
+        own = {project.project: own_tasks(session, round, project.assessor) for project in known}
+    pushed = [project for project in known if project.remote_id is not None]
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
-    unknown = [one.assessor for one in pushed if one.account_id is None]
+    unknown = [project.assessor for project in pushed if project.account_id is None]
     if unknown:
         raise InputError(
             f"the account of {', '.join(unknown)} on {gateway.url} is not known: nobody could tell whose an answer is",
             hint="the account was changed; `annot push` looks for the new one",
         )
-    total = sum(len(tasks[one.project]) for one in pushed)
+    total = sum(len(tasks[project.project]) for project in pushed)
     done = 0
 
     def more(count: int) -> None:

@@ -36,7 +36,7 @@ def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Tas
     with store.read() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
-        labels = {one.paper_id: one.labels for one in facet_labels.read_labels(session, sorted(ids))}
+        labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, sorted(ids))}
     found = papers.find_papers(ws.corpus, ids)
     absent = sorted(ids - set(found))
     if absent:
@@ -84,7 +84,7 @@ def places(sequence: list[Asked]) -> list[Place]:
 
 def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool) -> str:
     """The guidelines of every facet there is, and the keys, as the project's instructions."""
-    pages = [guidelines.general(ws), *(one.text for one in material.guidelines.values())]
+    pages = [guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
     return instructions_html(pages, scale_names=ws.settings.scale.names, adjudication=adjudication)
 
 

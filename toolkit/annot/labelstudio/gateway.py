@@ -98,7 +98,7 @@ class Gateway:
         """What tells this server's data from another's, whatever its address: its organisation and when it was made."""
         with self._asking("asking which server this is"):
             active = self._client.users.whoami(request_options=_READ).active_organization
-            made = {one.id: one.created_at for one in self._client.organizations.list(request_options=_READ)}
+            made = {group.id: group.created_at for group in self._client.organizations.list(request_options=_READ)}
             return f"{active} of {made[active].isoformat()}"
 
     def whoami(self) -> StudioUser:

@@ -83,7 +83,7 @@ class _JudgeTask(_Closed):
     predictions: list[_Prediction] = []
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """What is shown that is neither a paper's text nor a comment; ids are shown to nobody, and may hold any word."""
+        """What is shown that is neither a paper's text nor a comment; ids are shown to nobody, and hold any word."""
         for name, text in self.data:
             if name not in ("pair_id", "pair_html"):
                 yield f"data.{name}", text

@@ -81,7 +81,7 @@ def _remember(store: Store, files: list[Path], tally: Tally) -> None:
     content = hashlib.sha256("".join(sorted(sha256_of(path) for path in files)).encode()).hexdigest()
     rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())}
     with store.begin() as session:
-        if not any((one.what, one.source_sha256) == (Source.CORPUS, content) for one in read_imports(session)):
+        if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
             facts = {"read": tally.read, "kept": tally.kept, "rejected": rejected}
             put_import(session, Imported(Source.CORPUS, content, facts))
 

@@ -99,10 +99,10 @@ def build(
             draw(
                 {method: rankings[method][paper_id] for method in ranked_methods},
                 paper_id=paper_id,
-                cited=None if in_corpus is None else [one for one in paper.citations if one in in_corpus],
+                cited=None if in_corpus is None else [doc_id for doc_id in paper.citations if doc_id in in_corpus],
                 cited_outside=None
                 if in_corpus is None
-                else len({one for one in paper.citations if one not in in_corpus}),
+                else len({doc_id for doc_id in paper.citations if doc_id not in in_corpus}),
                 mode=mode,
                 per_method=per_method,
                 ranking_depth=depth,
@@ -205,13 +205,13 @@ def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[
         if title in wanted:
             wanted[title].append(paper.paper_id)
     return {
-        paper_id: tuple(one for one in wanted.get(normalised_title(paper.title), ()) if one != paper_id)
+        paper_id: tuple(twin for twin in wanted.get(normalised_title(paper.title), ()) if twin != paper_id)
         for paper_id, paper in query_papers.items()
     }
 
 
 def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
-    cited = {one for paper in query_papers.values() for one in paper.citations}
+    cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
     return frozenset(cited & set(papers.paper_ids(ws.corpus)))
 
 

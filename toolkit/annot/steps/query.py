@@ -99,10 +99,12 @@ def choose(
             facets=tuple(ws.settings.facets),
             seed=ws.settings.seed if seed is None else seed,
         )
-        found = papers.find_papers(ws.corpus, [one.paper_id for one in choice.chosen])
+        found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
         made = [
-            make_query(found[one.paper_id], labels[one.paper_id], one.facet, facets=ws.settings.facets, sentences=None)
-            for one in choice.chosen
+            make_query(
+                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
+            )
+            for query in choice.chosen
         ]
         if not dry_run:
             with store.begin() as session:
@@ -113,7 +115,7 @@ def choose(
 def describe_chosen(choice: Choice) -> str:
     """The queries, and how they are spread over periods, types and facets."""
     spread = choice.distribution
-    rows = [[one.paper_id, one.facet] for one in choice.chosen]
+    rows = [[query.paper_id, query.facet] for query in choice.chosen]
     shares = [
         [kind, share.value, share.chosen, share.available]
         for kind, group in (("period", spread.by_period), ("type", spread.by_type), ("facet", spread.by_facet))
@@ -173,7 +175,7 @@ def _listed(query: Query, paper: Paper | None) -> ListedQuery:
 
 def _labels(store: Store, ids: list[str]) -> dict[str, tuple[str, ...]]:
     with store.read() as session:
-        found = {one.paper_id: one.labels for one in facet_labels.read_labels(session, ids)}
+        found = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, ids)}
     absent = [paper_id for paper_id in ids if paper_id not in found]
     if absent:
         raise MissingInput(
