@@ -51,7 +51,7 @@ WRONG: dict[str, Wrong] = {
     # -- init
     "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
     "init: below a file": Wrong("init", "annot.toml/study", ("annot.toml", "expected a folder", "put it right")),
-    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: stands already, for 'annot-demo'",)),
+    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: exists already, for 'annot-demo'",)),
     "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
     # -- corpus
     "corpus add: missing files": Wrong(
@@ -181,7 +181,7 @@ WRONG: dict[str, Wrong] = {
         "query sample", "", ("no sentence labels", "annot facets"), "labelled", sql("DELETE FROM facet_labels")
     ),
     "query sample: a sheet that stands": Wrong(
-        "query sample", "--out papers.jsonl", ("papers.jsonl: stands already",), "labelled"
+        "query sample", "--out papers.jsonl", ("papers.jsonl: exists already",), "labelled"
     ),
     "query sample: no papers wanted": Wrong(
         "query sample", "--per-period 0", ("--per-period", "greater than or equal to 1"), "labelled"
@@ -362,7 +362,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a template that is no XML": Wrong(
         "guidelines",
         "method --screen",
-        ("judge.xml.j2", "does not hold"),
+        ("judge.xml.j2", "is not valid"),
         spoil=write("templates/judge.xml.j2", "<View>"),
     ),
     "guidelines: a control for nothing": Wrong(
@@ -378,7 +378,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a screen without the rating": Wrong(
         "guidelines",
         "method --screen",
-        ("judge.xml.j2: the screen does not serve", "found no control named 'rating'"),
+        ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
         spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
     ),
     "guidelines: a key that serves twice": Wrong(

@@ -177,14 +177,14 @@ def _check_standing(
         if (assignment.query_id, assignment.doc_id) not in wanted
     ]
     faults += [
-        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is no assessor any more"
+        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is not an assessor any more"
         for assignment in standing
         if assignment.assessor not in assessors
     ]
     faults += [
-        f"{query_id} {doc_id}: {len(names)} assessor(s) stand in the plan, expected {per_pair}"
+        f"{query_id} {doc_id}: the plan has {len(names)} assessor(s), expected {per_pair}"
         for (query_id, doc_id), names in _members(standing).items()
         if len(names) != per_pair
     ]
     if faults:
-        raise InputError(f"the standing plan does not fit: {len(faults)} fault(s)", faults=faults)
+        raise InputError(f"the existing plan no longer fits: {len(faults)} fault(s)", faults=faults)

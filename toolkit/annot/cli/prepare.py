@@ -44,7 +44,7 @@ def init(
     emit("init", made, text, as_json=as_json)
 
 
-corpus = typer.Typer(help="Papers in: filtered, counted, kept as Parquet.", no_args_is_help=True)
+corpus = typer.Typer(help="Add papers; they are filtered, counted and kept as Parquet.", no_args_is_help=True)
 
 
 @corpus.command("add")
@@ -54,7 +54,7 @@ def corpus_add(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Add papers from files; what the filters leave out is counted by reason."""
+    """Add papers from files; rejected papers are counted by reason."""
     from annot.steps import corpus as step
     from annot.study.workspace import Workspace
 
@@ -86,7 +86,7 @@ def import_csfcube(
 
 @imports.command("judgements")
 def import_judgements(
-    file: Annotated[Path, typer.Argument(help="CSV with a header, or JSON Lines: a judgement a row.")],
+    file: Annotated[Path, typer.Argument(help="CSV with a header, or JSON Lines; one judgement per row.")],
     query: Annotated[
         str | None, typer.Option("--query-column", help="The query's id.", show_default="found by name")
     ] = None,
@@ -111,17 +111,18 @@ def import_judgements(
     ] = None,
     occasion: Annotated[
         str | None,
-        typer.Option("--occasion-column", help="2 where a person judged a pair again, unaware.", show_default=False),
+        typer.Option("--occasion-column", help="1, or 2 for the repeat of a pair.", show_default=False),
     ] = None,
     comment: Annotated[
         str | None, typer.Option("--comment-column", help="What was written with the grade.", show_default=False)
     ] = None,
     facet: Annotated[
-        str | None, typer.Option("--facet", "-f", help="Of the queries whose id ends in none.", show_default=False)
+        str | None,
+        typer.Option("--facet", "-f", help="Facet for query ids without a facet suffix.", show_default=False),
     ] = None,
     adjudicator: Annotated[
         list[str] | None,
-        typer.Option(help="Who in the file settled disputes; may be repeated.", show_default=False),
+        typer.Option(help="Name of an adjudicator in the file; may be repeated.", show_default=False),
     ] = None,
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
@@ -159,7 +160,7 @@ def facets_label(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Predict the label of each sentence; labels that the corpus carries are kept and marked as such."""
+    """Predict the label of each sentence; labels that came with the corpus are kept and marked as such."""
     if hand_down(ctx):
         return
     from annot.steps import facets as step
@@ -177,7 +178,7 @@ def facets_train(
     held_out: Annotated[Path | None, typer.Option(help="Labelled abstracts to measure the model on.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a sentence labeller of one's own, and measure it on held-out abstracts."""
+    """Train your own sentence labeller and measure it on held-out abstracts."""
     from annot.steps import facets as step
 
     trained = step.train(file, out=out, held_out=held_out)
@@ -186,7 +187,7 @@ def facets_train(
 
 query = typer.Typer(help="Choose the queries: a paper and one facet of it.", no_args_is_help=True)
 
-SEED_HELP = "Seed of what is drawn by chance."
+SEED_HELP = "Random seed."
 
 
 @query.command("sample")
@@ -197,7 +198,7 @@ def query_sample(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Draw papers at random from each period into a sheet, for the lead to enter type and rating."""
+    """Draw random papers from each period into a sheet; you then enter type and rating."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 
@@ -220,7 +221,7 @@ def query_choose(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose queries from the rated papers, as even as possible over periods, types and facets."""
+    """Choose queries from the rated papers, as evenly as possible across periods, types and facets."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 

@@ -91,10 +91,10 @@ def describe(added: AddedPapers) -> str:
     lines = [f"{added.read} papers read, {added.kept} kept, {added.in_corpus} in the corpus"]
     lines += [f"  {count} rejected: {reason}" for reason, count in added.rejected.items()]
     if added.differing_ids:
-        lines.append(f"  ids with other content than before: {_some(list(added.differing_ids))}")
+        lines.append(f"  ids that came again with different content (ignored): {_some(list(added.differing_ids))}")
     if added.same_title:
         pairs = [f"{first} = {second}" for first, second in added.same_title]
-        lines.append(f"  {len(pairs)} with the title of another (both kept): {_some(pairs)}")
+        lines.append(f"  {len(pairs)} papers share a title with another (both are kept): {_some(pairs)}")
     return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ def _parse(files: list[Path]) -> Iterator[Paper]:
                 yield from parse_papers(lines, name=str(path), clean_text=True)
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper a line"
+                f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper per line"
             ) from None
 
 

@@ -105,12 +105,12 @@ def describe(labelled: Labelled) -> str:
     parts = [
         "\n".join(lines),
         text_table(["label", "sentences", "share"], rows),
-        text_table(["facet", "papers that have it"], facets),
+        text_table(["facet", "papers"], facets),
     ]
     if labelled.agreement is not None:
         parts.append(
-            f"the model {labelled.model} gives {100 * labelled.agreement:.1f}% of the {labelled.carried_sentences} "
-            "labels that the corpus carries"
+            f"the model {labelled.model} agrees with {100 * labelled.agreement:.1f}% "
+            f"of the {labelled.carried_sentences} labels that came with the corpus"
         )
     return "\n\n".join(parts)
 

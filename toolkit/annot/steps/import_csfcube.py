@@ -200,11 +200,11 @@ def _notes(facts: CsfcubeFacts) -> list[str]:
         )
     if facts.dropped_candidates:
         dropped = ", ".join(f"{name} (in {count} pools)" for name, count in facts.dropped_candidates.items())
-        notes.append(f"candidates without rating and text, left out: {dropped}")
+        notes.append(f"left out candidates without a rating and a text: {dropped}")
     if facts.self_candidates:
         notes.append(f"query papers in their own pools, kept: {', '.join(facts.self_candidates)}")
     if facts.hubs:
-        notes.append(f"candidates of at least half of the pools, always graded 0: {', '.join(facts.hubs)}")
+        notes.append(f"candidates in at least half of the pools, always graded 0: {', '.join(facts.hubs)}")
     if facts.corrected_queries:
         notes.append(f"{len(facts.corrected_queries)} query papers have labels corrected by hand; those are used")
     if facts.differing_papers:
@@ -212,9 +212,9 @@ def _notes(facts: CsfcubeFacts) -> list[str]:
             f"{len(facts.differing_papers)} papers differ in readable_annotations; {facts.papers_from} is used"
         )
     if facts.unranked:
-        notes.append(f"{len(facts.unranked)} judged candidate(s) are left out by a released run")
+        notes.append(f"{len(facts.unranked)} judged candidate(s) are missing from a released run")
     if facts.left_out:
-        notes.append(f"{len(facts.left_out)} queries of other facets are named and have no ratings here")
+        notes.append(f"{len(facts.left_out)} queries of other facets are listed but have no ratings here")
     if not facts.pools_in_order:
-        notes.append("the order in which pools were drawn is not in this folder")
+        notes.append("this folder does not say in which order the pools were drawn")
     return notes

@@ -115,7 +115,7 @@ def _refuse_other_work(ws: Workspace, session: Session) -> None:
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - ours or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(
-            f"{ws.root}: holds a study with a plan or judgements of its own, expected none",
+            f"{ws.root}: this study has its own plan or judgements, expected none",
             hint="make a new workspace with `annot init` and import there",
         )
 
@@ -186,11 +186,11 @@ def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded)
 def describe(imported: ImportedJudgements) -> str:
     """The counts in words."""
     people_rows = [[person, rows] for person, rows in imported.rows_by_person.items()]
-    by_many = ", ".join(f"{pairs} by {many}" for many, pairs in imported.pairs_by_assessors.items())
+    by_many = ", ".join(f"{pairs} by {many} assessor(s)" for many, pairs in imported.pairs_by_assessors.items())
     lines = [
         f"{imported.judgements} judgements ({imported.without_grade} without a grade) and "
         f"{imported.adjudications} adjudications on {imported.queries} queries, {imported.new_queries} of them new",
-        f"pairs judged {by_many}",
-        f"{imported.added} new, {imported.revised} changed, {imported.unchanged} here already",
+        f"pairs judged: {by_many}",
+        f"{imported.added} new, {imported.revised} changed, {imported.unchanged} already known",
     ]
     return "\n\n".join([text_table(["person", "rows"], people_rows), "\n".join(lines)])

@@ -22,6 +22,7 @@ from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.index import open_index
+from annot.study.known_papers import papers_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
@@ -87,7 +88,7 @@ def build(
             queries = read_queries(session)
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-        query_papers = _query_papers(ws, queries)
+        query_papers = papers_of(ws, [query.paper_id for query in queries])
         twins = _twins(ws, query_papers)
         ranked_methods = [name for name in settings.methods if name not in left_out and name != CITED]
         if frozen:
@@ -125,7 +126,7 @@ def build(
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        query_papers = _query_papers(ws, read_queries(session))
+        query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
     methods = [name for name in ws.settings.pool.methods if name not in ws.settings.pool.without and name != CITED]
     twins = _twins(ws, query_papers)
     return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
@@ -150,8 +151,8 @@ def headline(pool: Pool) -> str:
     seed = "" if pool.seed is None else f", seed {pool.seed}"
     lines = [f"{pool.paper_id}: {len(pool.entries)} documents, {pool.mode}{quota}{seed}"]
     lines += [
-        f"  {share.method}: drew {share.drawn} (down to rank {share.deepest or '-'}), had {share.also} more"
-        + (", ran dry" if share.dry else "")
+        f"  {share.method}: drew {share.drawn} (deepest rank {share.deepest or '-'}), ranked {share.also} others"
+        + (", exhausted" if share.dry else "")
         for share in shares(pool)
     ]
     if pool.without:
@@ -179,18 +180,6 @@ def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -
         check_name(name, methods, what="method to leave out")
     if not set(methods) - set(left_out):
         raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
-
-
-def _query_papers(ws: Workspace, queries: tuple[Query, ...]) -> dict[str, Paper]:
-    wanted = sorted({query.paper_id for query in queries})
-    found = papers.find_papers(ws.corpus, wanted)
-    absent = [paper_id for paper_id in wanted if paper_id not in found]
-    if absent:
-        raise InputError(
-            f"{len(absent)} query paper(s) not in the corpus",
-            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
-        )
-    return {paper_id: found[paper_id] for paper_id in wanted}
 
 
 def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
@@ -252,7 +241,7 @@ def _rank(
 
 
 def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str, Paper]) -> Rankings:
-    hint = "rank anew with `annot pool` without --frozen"
+    hint = "make new rankings with `annot pool`, without --frozen"
     ranked = read_manifest(ws.rankings / MANIFEST, hint=hint).get("query_papers")
     if not isinstance(ranked, list):
         raise InputError(f"{ws.rankings / MANIFEST}: found no list `query_papers`", hint=hint)
@@ -320,7 +309,7 @@ def _notes(drawn: list[Pool], left_out: tuple[str, ...], twins: Mapping[str, tup
         yield f"left out on request: {', '.join(left_out)}"
     for paper_id, others in twins.items():
         if others:
-            yield f"{paper_id}: kept out of its pool for having the same title: {', '.join(others)}"
+            yield f"{paper_id}: papers with the same title, kept out of its pool: {', '.join(others)}"
     dry = [pool.paper_id for pool in drawn if pool.dry]
     if dry:
-        yield f"a method ran dry in the pool(s) of {', '.join(dry)}"
+        yield f"a method ran out of documents for {', '.join(dry)}"
