@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -126,3 +127,24 @@ def _below(words: tuple[str, ...], command: Any) -> Iterator[Command]:
         yield Command(words, command)
     for verb, below in verbs.items():
         yield from _below((*words, verb), below)
+
+
+def wrong_in(mention: str) -> str:
+    """What cannot be typed of an `annot ...` that a text names: a command or option that is not there; else empty.
+
+    Words in capitals, as in `annot trace QUERY DOC`, stand for something and are not looked at.
+    """
+    words = mention.split()[1:]
+    if not words or words[0].startswith("-") or not re.fullmatch(r"[a-z-]+", words[0]):
+        return ""
+    meant = [command for command in commands() if command.words[0] == words[0]]
+    verbs = [command for command in meant if len(command.words) > 1]
+    if not meant:
+        return f"there is no command {words[0]!r}"
+    if verbs and len(words) > 1 and re.fullmatch(r"[a-z-]+", words[1]) and not words[1].startswith("-"):
+        meant = [command for command in verbs if command.words[1] == words[1]]
+        if not meant:
+            return f"annot {words[0]} has no {words[1]!r}"
+    options = {"--help", *(option for command in meant for option in command.options)}
+    unknown = {word.split("=")[0] for word in words if word.startswith("--")} - options
+    return f"no such option: {', '.join(sorted(unknown))}" if unknown else ""

@@ -67,6 +67,17 @@ def test_an_installed_wheel_finds_templates_and_guidelines(annot: Path, tmp_path
     assert "<HyperText" in preview.stdout
 
 
+def test_an_installed_wheel_runs_the_examples_of_the_readme(annot: Path, tmp_path: Path) -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    examples = [code for code in re.findall(r"^```python\n(.*?)^```$", readme, re.M | re.S) if "open_study" not in code]
+    assert len(examples) >= 4
+    (tmp_path / "exports").symlink_to(CHECKOUT / "exports")
+    for code in examples:
+        command = [str(annot.parent / "python"), "-W", "error", "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, env=OUTSIDE, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, code + done.stderr
+
+
 def test_the_set_up_is_quiet_and_finds_templates_and_guidelines(tmp_path: Path) -> None:
     """The Makefile's own commands, less what the project depends on: that would be fetched for nothing."""
     stamp = tmp_path / "venv" / ".ready"

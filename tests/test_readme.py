@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Command, commands
+from command_line import Command, commands, wrong_in
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 COMMANDS = {command.words: command for command in commands()}
@@ -64,13 +64,7 @@ def test_a_command_in_readme_can_be_typed_so(line: str) -> None:
 
 @pytest.mark.parametrize("line", dict.fromkeys(mentioned(TEXT)))
 def test_a_command_in_the_prose_is_there(line: str) -> None:
-    words = line.split()[1:]
-    if words[0].startswith("-") or not re.fullmatch(r"[a-z]+", words[0]):
-        return
-    groups = {words[0] for words in COMMANDS}
-    assert words[0] in groups, line
-    known = {option for command in COMMANDS.values() if command.words[0] == words[0] for option in command.options}
-    assert {word.split("=")[0] for word in words if word.startswith("--")} <= {*known, "--help"}, line
+    assert not wrong_in(line)
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)

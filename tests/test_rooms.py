@@ -14,7 +14,7 @@ PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
     0: ("errors", "records", "settings", "ordering", "names", "templating"),
-    1: ("stats", "formats"),
+    1: ("stats", "formats", "judged"),
     2: (
         "corpus_filters",
         "facets",
@@ -31,7 +31,7 @@ LEVELS = {
     4: ("assessor_effect",),
     5: ("store", "labelstudio"),
     6: ("study",),
-    7: ("exchange", "report"),
+    7: ("exchange", "report", "library"),
     8: ("release",),
     9: ("steps",),
     10: ("demo",),

@@ -207,7 +207,7 @@ def test_every_fault_is_told_with_its_line_and_the_near_name() -> None:
         ",T,1995,1994-1999,resource,5,method\n"
         "1.23E+12,T,1995,1994-1999,resource,5,method\n"
     )
-    with pytest.raises(InputError, match=r"^sheet\.csv: 13 faults$") as caught:
+    with pytest.raises(InputError, match=r"^sheet\.csv: 13 faults") as caught:
         read(sheet, known=["p1", "p2", "p3", "p4", "p5"])
     assert caught.value.faults == (
         "sheet.csv:3: type: found 'emprical', did you mean 'empirical'?",

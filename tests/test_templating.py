@@ -68,3 +68,21 @@ def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Pat
 
 class _Controls:
     LABEL_KEYS = ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ render.__globals__ }}",
+        "{{ cycler.__init__.__globals__.os.system('touch was_here') }}",
+    ],
+)
+def test_a_template_reaches_nothing_behind_the_values_it_is_given(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write(tmp_path / "templates", "x.md.j2", code)
+    with pytest.raises(InputError, match=r"x\.md\.j2:1: .*unsafe"):
+        render("x.md.j2", {"render": render}, overrides=folder)
+    assert not (tmp_path / "was_here").exists()

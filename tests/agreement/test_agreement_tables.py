@@ -255,19 +255,23 @@ def test_intervals_only_when_asked_for() -> None:
     assert table(METHOD_1).groups[0].before["kappa"].intervals is None
 
 
-def test_all_faults_are_named_at_once() -> None:
-    wrong = [
-        *METHOD_1,
-        Judgement("1-method", "d0", "a1", 0),
-        Judgement("9-method", "d0", "a1", 0),
-        Judgement("9-method", "d1", "a1", 0),
-    ]
+@pytest.mark.parametrize(
+    ("wrong", "faults"),
+    [
+        (
+            [Judgement("1-method", doc_id, "a1", 0) for doc_id in ("d0", "d1")],
+            tuple(f"1-method {doc_id} a1: two judgements with revision 1, expected one" for doc_id in ("d0", "d1")),
+        ),
+        (
+            [Judgement(query_id, "d0", "a1", 0) for query_id in ("9-method", "8-method")],
+            ("8-method: judged, but no such query is known", "9-method: judged, but no such query is known"),
+        ),
+    ],
+)
+def test_all_faults_of_a_kind_are_named_at_once(wrong: list[Judgement], faults: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
-        table(wrong)
-    assert caught.value.faults == (
-        "1-method d0 a1: two judgements with revision 1, expected one",
-        "9-method: judged, but no such query is known",
-    )
+        table([*METHOD_1, *wrong])
+    assert caught.value.faults == faults
 
 
 def test_grades_outside_the_scale_are_named() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import pty
+import resource
 import signal
 import socket
 import subprocess
@@ -12,9 +15,31 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import difference, snapshot
 
 SCRIPT = Path(sys.executable).parent / "annot"
-HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet"}
+HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet", "numpy"}
+HEAVY |= {"rich.markdown", "markdown_it", "rich.traceback", "pygments"}
+
+
+WRITES_AND_DIES = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+with connection:
+    connection.execute("UPDATE assessor SET adjudicator = 1 WHERE assessor = 'a1'")
+os._exit(0)
+"""
+"""The change stays in the write-ahead log, as after a kill."""
+
+
+def read_only(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command as somebody to whom the mode of files applies: root is somebody else without this."""
+
+    def obey_modes() -> None:
+        for capability in (1, 2, 3):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
+            ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=obey_modes)
 
 
 @pytest.fixture
@@ -118,6 +143,74 @@ def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path], unb
     assert done.returncode == 2
     assert done.stderr.startswith("annot: No space left on device\n")
     assert "Traceback" not in done.stderr
+
+
+def test_a_disk_that_fills_while_arrays_are_written_is_told_in_words(
+    annot: list[str], study: Callable[[str], Path]
+) -> None:
+    folder = study("queried")
+    limited = subprocess.run(
+        [*annot, "pool"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
+    )
+    assert limited.returncode == 2
+    assert limited.stderr.startswith("annot: "), limited.stderr
+    assert "File too large" in limited.stderr.splitlines()[0]
+    assert "requested" not in limited.stderr
+
+
+@pytest.mark.parametrize("log", ["no log", "a log that was left"])
+def test_a_study_that_cannot_be_written_is_read(annot: list[str], study: Callable[[str], Path], log: str) -> None:
+    folder = study("judged")
+    if log == "a log that was left":
+        subprocess.run([sys.executable, "-c", WRITES_AND_DIES, str(folder / "annot.db")], check=True)
+        assert (folder / "annot.db-wal").stat().st_size
+    before = snapshot(folder)
+    if log == "no log":
+        for ending in ("-wal", "-shm"):  # looking at the rows leaves them
+            (folder / f"annot.db{ending}").unlink(missing_ok=True)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(path.stat().st_mode & ~0o222)
+    assert "agreed" in read_only([*annot, "status"], folder).stdout
+    assert "fic0101" in read_only([*annot, "trace", "fic0407-background", "fic0101"], folder).stdout
+    listed = read_only([*annot, "assessor", "list"], folder)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert listed.stdout.count("adjudicator") == (2 if log == "a log that was left" else 1)
+    for words in (["assessor", "add", "new", "--account", "new@example.org"], ["agreement"]):
+        refused = read_only([*annot, *words], folder)
+        assert refused.returncode == 2
+        assert "cannot be written" in refused.stderr or "no permission" in refused.stderr
+    assert not difference(before, snapshot(folder))
+
+
+def test_a_log_without_its_index_is_not_passed_over(annot: list[str], study: Callable[[str], Path]) -> None:
+    folder = study("judged")
+    subprocess.run([sys.executable, "-c", WRITES_AND_DIES, str(folder / "annot.db")], check=True)
+    (folder / "annot.db-shm").unlink()
+    folder.chmod(0o555)
+    refused = read_only([*annot, "status"], folder)
+    assert refused.returncode == 2
+    assert "copy the whole study" in refused.stderr
+
+
+def test_a_terminal_gets_the_first_faults_and_a_file_all_of_them(
+    annot: list[str], study: Callable[[str], Path]
+) -> None:
+    folder = study("made")
+    (folder / "broken.jsonl").write_text("{\n" * 50, encoding="utf-8")
+    command = [*annot, "corpus", "add", "broken.jsonl"]
+    whole = subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
+    assert whole.count("broken.jsonl:") == 51
+    terminal, end = pty.openpty()
+    subprocess.run(command, cwd=folder, stderr=end)
+    os.close(end)
+    shown = os.read(terminal, 100_000).decode()
+    os.close(terminal)
+    assert shown.count("broken.jsonl:") == 21
+    assert "and 30 more; `2> FILE` after the command lists all" in shown
 
 
 def test_letters_that_the_terminal_does_not_have_stop_nothing(annot: list[str], study: Callable[[str], Path]) -> None:

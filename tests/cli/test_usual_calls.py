@@ -17,7 +17,7 @@ DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.opti
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
     *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "run", "evaluate"),
-    *("reusability", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
+    *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
     "demo",
 )
 """The commands in the order of the work, those yet to come among them."""
@@ -90,7 +90,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "qrels",
         "run",
         "evaluate",
-        "reusability",
+        "assessor-effect",
         "report",
         "datasheet",
         "facets train",
@@ -108,6 +108,13 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
         assert promised == done
 
 
+SAYS_WHAT_IT_DOES = {
+    *("Add", "Choose", "Delete", "Draw", "Fetch", "Import", "Label", "Make", "Print", "Pull", "Rank", "Send", "Start"),
+    *("Stop", "Train", "Write"),
+}
+"""With what the first line of a command's help begins: it says what the command prints, writes or changes."""
+
+
 def options_without_help(command: Command) -> list[str]:
     return [parameter.opts[0] for parameter in command.click.params if not (parameter.help or "").strip()]
 
@@ -115,7 +122,7 @@ def options_without_help(command: Command) -> list[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_every_option_has_help(name: str, tmp_path: Path) -> None:
     command = COMMANDS[name]
-    assert (command.click.help or "").strip()
+    assert (command.click.help or "").split()[0] in SAYS_WHAT_IT_DOES
     assert not options_without_help(command)
     shown = annot_done(*name.split(), "--help", folder=tmp_path)
     assert "Usage: annot" in shown.stdout
@@ -187,7 +194,7 @@ def test_the_workspace_comes_from_the_environment(
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
-        ("evaluate --dialect trec", "exports/evaluation.json"),
+        ("evaluate --convention trec", "exports/evaluation.json"),
         ("agreement --missing zero", "exports/agreement.json"),
         ("agreement --binarised-at 2", "exports/agreement.json"),
     ],
@@ -198,3 +205,58 @@ def test_a_look_from_another_side_leaves_what_is_exported(typed: str, kept: str,
     assert kept in before
     annot_done(*typed.split(), folder=folder)
     assert not difference(before, snapshot(folder))
+
+
+def test_the_workspace_may_be_named_before_the_command(
+    study: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = study("queried")
+    monkeypatch.setenv("ANNOT_WORKSPACE", str(tmp_path / "another"))
+    assert annot_done("-C", folder, "status", "--json", folder=tmp_path).data["queries"] == 18
+    assert len(annot_done("--workspace", folder, "query", "list", "--json", folder=tmp_path).data) == 18
+    assert (
+        annot_done("-C", tmp_path / "another", "status", "-C", folder, "--json", folder=tmp_path).data["queries"] == 18
+    )
+    refused = annot("-C", folder, "init", "new", folder=tmp_path)
+    assert refused.exit_code == 2
+    assert "`init` has no such option" in refused.message()
+    assert not (tmp_path / "new").exists()
+
+
+def test_settings_that_an_editor_saved_with_a_byte_order_mark_are_read(study: Callable[[str], Path]) -> None:
+    folder = study("made")
+    path = folder / "annot.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    annot_done("status", folder=folder)
+
+
+def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    annot_done("init", folder, folder=tmp_path)
+    settings = folder / "annot.toml"
+    without_methods = re.sub(
+        r"(?m)^methods = \[[^]]*\]", 'methods = ["abs_tfidf"]', settings.read_text(encoding="utf-8")
+    )
+    settings.write_text(without_methods, encoding="utf-8")
+    sentences = [f"We study the {word} of things with care." for word in ("shape", "size", "colour", "weight")]
+    long = "x" * 300
+    ids = ["plan", "manifest", "a/b", f"{long}1", f"{long}2", "é" * 60]
+    papers = [
+        {"paper_id": paper_id, "title": f"Title {at}", "abstract": sentences, "labels": ["method"] * len(sentences)}
+        for at, paper_id in enumerate(ids)
+    ]
+    (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+    annot_done("facets", folder=folder)
+    for paper_id in ids:
+        annot_done("query", "add", paper_id, "--facet", "method", folder=folder)
+    annot_done("pool", folder=folder)
+    for name in ("a1", "a2"):
+        annot_done("assessor", "add", name, "--account", f"{name}@example.org", folder=folder)
+    annot_done("plan", folder=folder)
+    annot_done("pool", folder=folder)
+    listed = json.loads((folder / "pools" / "manifest.json").read_text(encoding="utf-8"))["files"]
+    pools = [(folder / "pools" / name).read_text(encoding="utf-8") for name in listed]
+    assert sorted(json.loads(text.splitlines()[0])["paper_id"] for text in pools) == sorted(ids)
+    plan = (folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["assessor"] for line in plan} == {"a1", "a2"}

@@ -289,6 +289,13 @@ WRONG: dict[str, Wrong] = {
         "queried",
     ),
     "pool: no documents wanted": Wrong("pool", "--per-method 0", ("greater than or equal to 1",), "queried"),
+    "pool: a method that is a path": Wrong(
+        "pool",
+        "--frozen",
+        ("pool.methods.0", "'../../x'"),
+        "pooled",
+        replace("annot.toml", '"title_tfidf"', '"../../x"'),
+    ),
     "pool: nothing frozen": Wrong("pool", "--frozen", ("pools/rankings/manifest.json",), "queried"),
     "pool: a frozen ranking broken on line 17": Wrong(
         "pool",
@@ -403,7 +410,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
-    "plan: half a design": Wrong("plan", "--assessors 3", ("--assessors", "--simulate"), "planned"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
@@ -473,7 +479,20 @@ WRONG: dict[str, Wrong] = {
         exit_code=3,
         environment={"LABEL_STUDIO_URL": NOWHERE, "LABEL_STUDIO_API_KEY": "not-a-real-token"},
     ),
+    "push: a password in the address": Wrong(
+        "push",
+        "--url https://ada:s3cret@studio.example.org --api-key not-a-real-token",
+        ("holds a user name or a password", "LABEL_STUDIO_URL"),
+        "planned",
+        exit_code=3,
+    ),
     # -- status, pull
+    "status: a facet that is a path": Wrong(
+        "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')
+    ),
+    "status: a database without one of its tables": Wrong(
+        "status", "", ("no such table", "restore a backup"), "judged", sql("DROP TABLE adjudication")
+    ),
     "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
     "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "pull: no server": Wrong("pull", "", ("no Label Studio is named",), "planned", exit_code=3),
@@ -514,7 +533,7 @@ WRONG: dict[str, Wrong] = {
     "adjudicate status: an option that is none": Wrong("adjudicate status", "--all", ("No such option: --all",)),
     "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
-        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "... and", "--partial"), "judged"
+        "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
     ),
     # -- measure
     "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
@@ -552,7 +571,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: a run that is not text": Wrong(
         "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfe")
     ),
-    "evaluate: unknown dialect": Wrong("evaluate", "--dialect treck", ("did you mean 'trec'?",), "measured"),
+    "evaluate: unknown convention": Wrong("evaluate", "--convention treck", ("did you mean 'trec'?",), "measured"),
     "evaluate: broken qrels": Wrong(
         "evaluate",
         "",
@@ -570,19 +589,25 @@ WRONG: dict[str, Wrong] = {
     "evaluate: qrels that are not text": Wrong(
         "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
     ),
-    "reusability: unknown measure": Wrong("reusability", "--measure nDCGG", ("did you mean 'nDCG'?",), "measured"),
-    "reusability: unknown dialect": Wrong("reusability", "--dialect treck", ("did you mean 'trec'?",), "measured"),
-    "reusability: one run alone": Wrong(
-        "reusability", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+    "assessor-effect: unknown measure": Wrong(
+        "assessor-effect", "--measure nDCGG", ("did you mean 'nDCG'?",), "measured"
     ),
-    "reusability: qrels of a query that is not in the study": Wrong(
-        "reusability",
+    "assessor-effect: unknown convention": Wrong(
+        "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
+    ),
+    "assessor-effect: one run alone": Wrong(
+        "assessor-effect", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+    ),
+    "assessor-effect: qrels of a query that is not in the study": Wrong(
+        "assessor-effect",
         "",
         ("exports/qrels.txt", "'gone-method'"),
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "reusability: no mixtures": Wrong("reusability", "--mixtures 0", ("greater than or equal to 1",), "measured"),
+    "assessor-effect: no random assessors": Wrong(
+        "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
+    ),
     # -- publish
     "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(

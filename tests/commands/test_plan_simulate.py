@@ -96,7 +96,7 @@ def test_what_has_no_value_is_said_so() -> None:
 def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     arguments = ("--queries", 30, "--per-method", 4, "--assessors", 3, "--hourly-rate", 20)
-    found = annot("plan", "--simulate", *arguments, "--json").data
+    found = annot("plan", "simulate", *arguments, "--json").data
     forecast = found["forecast"]
     # Seven methods draw, cited aside; nothing was cited here.
     assert forecast["design"] == {"queries": 30, "pool_size": 28, "per_pair": 2, "assessors": 3, "repeats": 0.0}
@@ -110,7 +110,7 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     settling = forecast["hours_adjudicating"]["value"]
     assert settling == pytest.approx(0.2 * 840 * 90 / 3600)
     assert forecast["cost"]["value"] == pytest.approx(20 * (hours + settling))
-    assert forecast["priced"] == "judging and settling"
+    assert forecast["priced"] == "judging and adjudication"
     assert found["missing"] == "drop"
     assert found["pilot"] == {
         "queries": 4,
@@ -122,14 +122,13 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
         "settled_with_time": 2,
         "cited": 0.0,
     }
-    assert annot("plan", "simulate", *arguments, "--json").data == found
 
 
 def test_more_queries_narrow_the_interval(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
 
     def width(queries: int) -> float:
-        data = annot("plan", "--simulate", "--queries", queries, "--per-method", 2, "--json").data
+        data = annot("plan", "simulate", "--queries", queries, "--per-method", 2, "--json").data
         return float(data["forecast"]["width"]["value"])
 
     assert width(60) < 0.7 * width(10)
@@ -138,26 +137,24 @@ def test_more_queries_narrow_the_interval(ws: Workspace, annot: Run) -> None:
 def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     before = (ws.root / "annot.db").read_bytes()
-    told = annot("plan", "--simulate")
+    told = annot("plan", "simulate")
     assert told.exit_code == 0
     assert "from a pilot of 40 pairs judged by 2 on 4 queries" in told.stdout
     assert "95% prediction intervals" in told.stdout
-    assert "A judgement that is missing is left out" in told.stdout
+    assert "A missing judgement is left out" in told.stdout
     assert "cost, EUR" in told.stdout
     assert "unknown: no hourly rate is given" in told.stdout
     assert not (ws.pools / "plan.jsonl").exists()
     assert (ws.root / "annot.db").read_bytes() == before
 
 
-def test_without_a_pilot_or_out_of_place_it_is_refused(ws: Workspace, annot: Run) -> None:
-    result = annot("plan", "--simulate")
+def test_without_a_pilot_it_is_refused(ws: Workspace, annot: Run) -> None:
+    result = annot("plan", "simulate")
     assert (result.exit_code, "no pilot" in result.stderr) == (2, True)
     build(ws, judged=40)
-    result = annot("plan", "--per-method", 3)
-    assert (result.exit_code, "--simulate" in result.stderr) == (2, True)
-    result = annot("plan", "--simulate", "--coefficient", "alpha-ordinal")
+    result = annot("plan", "simulate", "--coefficient", "alpha-ordinal")
     assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.stderr) == (2, True)
-    result = annot("plan", "--simulate", "--assessors", 1)
+    result = annot("plan", "simulate", "--assessors", 1)
     assert (result.exit_code, "expected at least the 2 of one pair" in result.stderr) == (2, True)
 
 
@@ -170,19 +167,17 @@ def test_the_seconds_of_a_dispute_come_from_the_option_then_the_settings_then_th
     alone = annot(*arguments, "--json").data["forecast"]
     assert alone["hours"] == alone["hours_judging"]
     assert alone["cost"]["value"] == pytest.approx(20 * alone["hours_judging"]["value"])
-    assert alone["priced"] == "judging only, disputes not priced"
+    assert alone["priced"] == "judging only, adjudication not included"
     told = annot(*arguments).stdout
-    assert len(re.findall(r"(?m)^(hours in all|cost, EUR) .*\(judging only, disputes not priced\)$", told)) == 2
+    assert len(re.findall(r"(?m)^(hours in all|cost, EUR) .*\(judging only, adjudication not included\)$", told)) == 2
     (ws.root / "annot.toml").write_text("[forecast]\ndispute_seconds = 60\n")
     per_dispute = {}
     for name, option in (("settings", ()), ("option", ("--dispute-seconds", 120))):
         data = annot(*arguments, *option, "--json").data["forecast"]
         disputes = data["pairs"] * data["disputed"]["value"]
         per_dispute[name] = data["hours_adjudicating"]["value"] * 3600 / disputes
-        assert data["priced"] == "judging and settling"
+        assert data["priced"] == "judging and adjudication"
     assert per_dispute == {"settings": pytest.approx(60), "option": pytest.approx(120)}
-    result = annot("plan", "--dispute-seconds", 60)
-    assert (result.exit_code, "--simulate" in result.stderr) == (2, True)
 
 
 def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) -> None:
@@ -223,11 +218,11 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
     assert three["forecast"]["disputed"]["value"] == pytest.approx(0.2)
     assert three["forecast"]["judgements"] == 3 * three["forecast"]["pairs"]
     assert isinstance(three["forecast"]["coefficient"]["value"], float)
-    assert set(three["forecast"]["width"]["interval"]) == {"low", "high", "level"}
+    assert set(three["forecast"]["width"]["interval"]) >= {"low", "high", "level"}
     two = annot(*arguments, "--per-pair", 2, "--json").data
     assert two["pilot"]["chosen"] == 40
     assert two["forecast"]["disputed"]["value"] < 0.2
     assert "40 of these pairs were judged by more: 2 were drawn for each" in annot(*arguments, "--per-pair", 2).stdout
     told = annot(*arguments[:-1], 4, "--per-pair", 4).stdout
-    assert told.count("no pair of the pilot was judged by 4, the most are 3") == 4
-    assert "judging only, disputes not priced" in told
+    assert told.count("no pair of the pilot was judged by 4; the most is 3") == 4
+    assert "judging only, adjudication not included" in told

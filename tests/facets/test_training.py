@@ -31,7 +31,7 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
         '{"abstract": ["A.", "B."], "labels": ["method"]}',
         '{"abstract": ["A.", "B."], "labels": ["methods", "conclusion"]}',
     ]
-    with pytest.raises(InputError, match=r"^x\.jsonl: 8 faults$") as caught:
+    with pytest.raises(InputError, match=r"^x\.jsonl: 8 faults") as caught:
         read_labelled(lines, name="x.jsonl")
     faults = caught.value.faults
     assert [fault.split(": ", 1)[0] for fault in faults] == [f"x.jsonl:{number}" for number in range(2, 10)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -157,6 +159,27 @@ def test_without_text_no_title_and_no_sentence_is_written(demo: Material) -> Non
     for paper in demo.papers:
         assert paper.title not in everything
         assert not any(sentence in everything for sentence in paper.sentences)
+
+
+def test_a_title_that_looks_like_a_formula_is_text_in_a_spreadsheet_and_read_back_as_it_was(demo: Material) -> None:
+    formula = '=HYPERLINK("https://example.org")'
+    papers = tuple(replace(paper, title=formula) for paper in demo.papers)
+    files = write_csfcube(replace(demo, papers=papers), folder="", with_text=True)
+    rows = list(csv.reader(io.StringIO(files["queries-release.csv"].decode(), newline="")))
+    assert {row[3] for row in rows[1:]} == {f"'{formula}"}
+    assert {paper.title for paper in read(files).papers} == {formula}
+
+
+def test_numbers_beyond_all_years_and_grades_are_faults(demo: Material) -> None:
+    files = dict(write_csfcube(demo, folder="", with_text=True))
+    name = "test-pid2anns-csfcube-method.json"
+    for old in (b'"cands": ["', b'relevance_adju": ['):
+        spoiled = files[name].replace(
+            old, old.rstrip(b'"') + b"9" * 5000 + b", " + (b'"' if old.endswith(b'"') else b""), 1
+        )
+        with pytest.raises(InputError) as caught:
+            read({**files, name: spoiled})
+        assert any("a number of too many digits" in fault for fault in caught.value.faults)
 
 
 def test_what_the_format_cannot_say_is_told_and_nothing_is_written(demo: Material) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 from annot.errors import InputError
+from annot.formats.judgement_lines import write_decisions, write_judgements
 from annot.formats.judgements_file import FileJudgement, read_judgements
+from annot.records import Decision, Judgement
 
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 PLAIN = "query,document,assessor,grade\np1-method,d1,Ada,2\np1-method,d1,Ben,0\n"
@@ -169,3 +171,18 @@ def test_a_file_of_another_kind_is_refused(data: str, fault: str) -> None:
     with pytest.raises(InputError) as error:
         read(data)
     assert error.value.faults[0].startswith(fault)
+
+
+def test_a_released_comment_holds_no_sign_that_turns_its_direction() -> None:
+    judged = Judgement("q", "d", "a1", 1, comment="not \u202etnaveler\u202c at\nall")
+    assert json.loads(write_judgements([judged]))["comment"] == "not tnaveler at\nall"
+    settled = Decision("q", "d", 1, "adjudicated", adjudicator="j1", reason="a1\u202e is right")
+    (line,) = write_decisions([settled], comments={("q", "d"): "\u2066clear\u2069"}).splitlines()
+    assert (json.loads(line)["reason"], json.loads(line)["comment"]) == ("a1 is right", "clear")
+    assert json.loads(write_decisions([settled], comments={}))["comment"] is None
+
+
+def test_a_grade_of_thousands_of_digits_is_a_fault() -> None:
+    with pytest.raises(InputError) as caught:
+        read("query,document,assessor,grade\n" + f"q-method,d,ann,{'9' * 5000}\n")
+    assert caught.value.faults[0].startswith("j.csv:2: grade '999")

@@ -140,7 +140,7 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
 
 @pytest.mark.parametrize(
     ("year", "fault"),
-    [(2**40, "expected less than 2147483648"), ("9" * 40, "expected a valid integer"), (True, "valid integer")],
+    [(2**40, "expected less than 10000"), ("9" * 40, "expected a valid integer"), (True, "valid integer")],
 )
 def test_a_year_that_no_table_holds_is_a_fault(year: object, fault: str) -> None:
     assert fault in faults_of({**PLAIN, "year": year})[0]
@@ -204,3 +204,15 @@ def test_a_written_paper_is_read_back_as_it_was_without_cleaning(paper: Paper, d
     assert read(record, clean_text=False) == [
         Paper(paper.paper_id, paper.title, paper.sentences, paper.year, tuple(labels), paper.citations)
     ]
+
+
+@pytest.mark.parametrize("year", [2**31, -(2**40), "9" * 5000, "20001"])
+def test_a_year_that_is_none_is_a_fault(year: object) -> None:
+    (fault,) = faults_of({**PLAIN, "year": year})
+    assert fault.startswith("corpus.jsonl:1: year: found ")
+    assert len(fault) < 200
+
+
+def test_a_number_of_too_many_digits_is_a_fault_of_its_line() -> None:
+    long = json.dumps(PLAIN).replace('"fic0101"', "7" * 5000, 1)
+    assert faults_of(PLAIN, long) == ("corpus.jsonl:2: not valid JSON: a number of too many digits",)

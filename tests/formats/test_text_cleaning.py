@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 
 import pytest
-from annot.formats.cleaning import clean
+from annot.formats.cleaning import clean, without_direction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,3 +90,28 @@ def test_ordinary_text_is_only_folded(text: str) -> None:
 )
 def test_junk_goes_and_text_stays(found: str, meant: str) -> None:
     assert clean(found) == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&" + "amp;" * 20_000 + "lt;",
+        "<" * 26_000 + "i>" * 26_000,
+        "&#5&#5&#4&#5&#5" * 4_000 + "4" + ";" * 20_000,
+        "<&" * 10_000 + "i>amp;" * 10_000,
+    ],
+    ids=["entities", "tags", "digits of entities", "both"],
+)
+def test_what_is_nested_deep_costs_no_more_than_what_is_long(text: str) -> None:
+    began = time.process_time()
+    cleaned = clean(text)
+    assert time.process_time() - began < 3
+    assert clean(cleaned) == cleaned
+
+
+def test_an_entity_of_entities_is_its_character_however_often_it_was_escaped() -> None:
+    assert clean("R&" + "amp;" * 5000 + "D of &" + "amp;" * 20 + "lt;x") == "R&D of <x"
+
+
+def test_without_direction_only_the_signs_of_direction_go() -> None:
+    assert without_direction("a\u202eb\u2066c\u200f\u061c d\né\u200c") == "abc d\né\u200c"

@@ -52,11 +52,11 @@ def test_every_number_is_counted_from_the_rows(ws: Workspace, annot: Callable) -
     assert adjudicated
     assert f"{pairs} pairs with a final grade and {judgements} judgements" in text
     assert f"3 pools of {min(sizes)} to {max(sizes)} papers" in text
-    assert f"0 planned judgements are missing, in {unjudgeable} cases an assessor could not judge" in text
-    assert f"{adjudicated} of {pairs} pairs were settled by an adjudicator" in text
-    assert "(round-robin, 3 new papers a method, rankings of 50, seed 13)" in text
-    assert "2 judgements a pair, assigned per-query" in text
-    assert "The adjudicator saw the ratings" in text
+    assert f"0 planned judgements are missing. In {unjudgeable} cases an assessor could not judge the pair" in text
+    assert f"An adjudicator settled {adjudicated} of {pairs} pairs" in text
+    assert "(round-robin, 3 new papers per method, rankings of 50 papers, seed 13)" in text
+    assert "Each pair was given to 2 assessors; the same assessors judged all pairs of a query" in text
+    assert "The adjudicator saw the assessors' ratings" in text
     assert "4 assessors and 1 adjudicator" in text
     assert "Each assessor had a Label Studio project of their own on one server" in text
     assert "simulated by programs" in text
@@ -78,9 +78,13 @@ def test_agreement_is_what_annot_agreement_says(ws: Workspace, annot: Callable) 
     (together,) = (group for group in table["groups"] if group["name"] == "together")
     alpha = together["before"]["alpha_ordinal"]
     interval = alpha["intervals"]["median"]["bca"]
+    # The Particle Data Group's rule: a half width of 0.0355 to 0.354 bears two decimals.
+    half = (interval["high"] - interval["low"]) / 2
+    digits = 1 if half >= 0.355 else 2 if half >= 0.0355 else 3
     line = (
-        "| all together | before | Krippendorff's alpha (ordinal) | median over queries | "
-        f"{alpha['median']:.2f} [{interval['low']:.2f}, {interval['high']:.2f}] | 6 | {alpha['n_pairs']} |"
+        "| all facets | before | Krippendorff's alpha (ordinal) | "
+        f"{alpha['median']:.{digits}f} [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}] "
+        f"| 6 | {alpha['n_pairs']} |"
     )
     assert line in (ws.exports / "datasheet.md").read_text(encoding="utf-8")
 
@@ -92,7 +96,7 @@ def test_a_judgement_that_does_not_count_is_told_without_the_servers_ids(ws: Wor
         record_judgements(session, [SourcedJudgement(foreign, "label-studio", "99999", None)], recorded_at="2030-01-02")
     annot("datasheet")
     text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
-    assert "- 1 judgement not counted: by account N, planned for account N" in text
+    assert "- 1 judgement not counted: by another account than the planned one" in text
     assert "account 4711" not in text
 
 
@@ -184,7 +188,7 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
         assert annot("corpus", "add", ws.root / "papers.jsonl").exit_code == 0
     annot("datasheet")
     text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
-    assert "Papers left out of the corpus: too few sentences: 1 (`annot corpus add`)" in text
+    assert "Papers left out of the corpus: too few sentences (1) (`annot corpus add`)" in text
     assert "seen before" not in text
 
 

@@ -52,12 +52,12 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     assert [word for word in NEVER if word in answers.replace("was not audited", "")] == []
     for command in ("annot corpus", "annot facets", "annot pool"):
         assert command not in answers
-    assert "3 assessors and 1 adjudicator; 1 judgement on 1 pair, 2 judgements on 23 pairs, 3 judgements on 8" in text
-    assert "1 judgement stands in what was imported without a grade" in text
+    assert "3 assessors and 1 adjudicator. 1 pair has 1 judgement, 23 pairs have 2 judgements, 8 pairs have 3" in text
+    assert "1 imported judgement has no grade" in text
     assert "1 judged pair has no final grade and is unjudged in the qrels" in text
     assert "On 1 pair the only judgement is the final grade" in text
-    assert "8 of 31 pairs were settled by an adjudicator" in text
-    assert "What the adjudicator saw of the ratings is not on record here" in text
+    assert "An adjudicator settled 8 of 31 pairs" in text
+    assert "Whether the adjudicator saw the assessors' ratings is not on record here" in text
     assert "How the pairs to judge were found is not on record here." in text
     assert "which sentences make them is not on record" in text
 
@@ -72,12 +72,11 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     (study / "exports" / "runs" / "own.run").write_text(run, encoding="utf-8")
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert "22 pairs were agreed and settled without a person, 9 by an adjudicator; 1 are open" not in page
-    assert "23 pairs were agreed and settled without a person, 8 by an adjudicator; 1 are open." in page
-    assert "Of the agreed, 1 had one assessor only" in page
+    assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
+    assert "1 is open. Of the former, 1 had one assessor only, whose grade is final." in page
     assert "Sentence labels" not in page
     assert "random order of the judged documents" in page
-    assert "How these runs were made is not on record here: own." in page
+    assert "How these runs were made is not recorded here: own." in page
     assert "Settings of the runs" not in page
 
 
@@ -101,7 +100,7 @@ def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: 
     (study / "datasheet.toml").unlink()
     ran = annot("release", study.parent / "release")
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert "no corpus: a release names its papers" in ran.stderr
+    assert "no corpus: a release lists its papers" in ran.stderr
     assert "`annot corpus add`" in ran.stderr
     assert not list(study.parent.glob("*release*"))
 
@@ -114,15 +113,15 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     (study / "exports" / "runs" / "own.run").write_text("p1-method Q0 d1 1 1 own\n", encoding="utf-8")
     done = annot("release", study.parent / "release", "--partial")
     assert done.exit_code == 0, done.stderr
-    assert "own.run: not made with `annot run`" in done.stderr
+    assert "own.run: left out of the release, because it was not made with `annot run`" in done.stderr
     released = files_of(study.parent / "release")
     ranked = [json.loads(line) for line in released["beir/top_ranked/test.jsonl"].decode().splitlines()]
     assert ranked == [
         {"query-id": query, "corpus-ids": [f"d{at}" for at in range(DOCUMENTS)]} for query in sorted(QUERIES)
     ]
     card = released["README.md"].decode()
-    assert "31 pairs with a final grade from 1 to 3 judgements each and adjudication" in card
-    assert "Rank what was judged" in card
+    assert "31 pairs with a final grade. Each pair has 1 to 3 judgements; an adjudicator settled" in card
+    assert "Rank the judged papers" in card
     assert "the papers judged for each query" in card
     assert 'annotations_creators:\n- "found"' in card
     metadata = json.loads(released["croissant.json"])
@@ -164,7 +163,7 @@ def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Ru
     papers(annot, study)
     ran = annot("release", study.parent / "release", "--partial")
     assert ran.exit_code == 2
-    assert "4 queries have no sentence" in ran.stderr
+    assert "4 queries have no sentences" in ran.stderr
     assert "--ids-only" in ran.stderr
     assert not (study.parent / "release").exists()
     assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0
@@ -175,7 +174,7 @@ def test_pools_drawn_afterwards_are_not_told_as_where_the_pairs_came_from(annot:
     judged(annot, study)
     assert annot("pool", "--without", "specter").exit_code == 0
     assert annot("datasheet").exit_code == 0
-    assert "is not on record here; they do not come from the pools here, drawn by" in sheet(study)
+    assert "is not on record here. They do not come from the pools here, which were drawn by" in sheet(study)
     assert annot("qrels", "--partial").exit_code == 0
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")

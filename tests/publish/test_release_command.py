@@ -87,7 +87,7 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
         *("beir", "csfcube", "pools", "runs"),
     }
     pools = [path for path in found if path.startswith("pools/")]
-    assert [found[path] for path in pools] == [(finished.root / path).read_bytes() for path in pools]
+    assert [found[path] for path in pools] == [(finished.query_pools / Path(path).name).read_bytes() for path in pools]
     assert len(pools) == 3
     runs = [path for path in found if path.endswith(".run")]
     assert [found[path] for path in runs] == [(finished.exports / path).read_bytes() for path in runs]
@@ -218,7 +218,7 @@ def test_an_open_question_stops_the_release_and_is_listed(ws: Workspace, annot: 
     ran = annot("release", tmp_path / "release")
     assert (ran.exit_code, ran.stdout) == (1, "")
     assert "1 question(s) of the datasheet" in ran.stderr
-    assert "uses.tasks: What (else) could it be used for?" in ran.stderr
+    assert "uses.tasks: For which other tasks could it be used?" in ran.stderr
     sheet.unlink()
     assert "maintenance.contact" in annot("release", tmp_path / "release").stderr
     assert list(tmp_path.glob("*release*")) == []
@@ -257,7 +257,7 @@ def test_a_run_that_is_not_the_one_on_record_stops_the_release(ws: Workspace, an
     assert ran.exit_code == 2
     assert "fabs_bm25.run: SHA-256" in ran.stderr
     path.unlink()
-    assert "fabs_bm25.run: not there" in annot("release", tmp_path / "release").stderr
+    assert "fabs_bm25.run: missing" in annot("release", tmp_path / "release").stderr
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {

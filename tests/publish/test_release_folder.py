@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError
-from annot.release import folder as release_folder
-from annot.release.folder import restore_folder, write_folder
+from annot.release import release_folder
+from annot.release.release_folder import restore_folder, write_folder
 from judged_study import files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}

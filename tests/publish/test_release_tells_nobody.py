@@ -19,7 +19,7 @@ from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import Secret, leaks
 from annot.store import adjudications, judgements, papers, people, runs
 from annot.store.database import open_store
-from annot.study.snapshot import read_judged
+from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from judged_study import ACCOUNTS, SERVER, answered
 
@@ -91,12 +91,12 @@ def answer(ws: Workspace, text: str) -> str:
 
 
 PLANTED: tuple[tuple[Callable[[Workspace, str], str], str, str], ...] = (
-    (first_judgement, "as Planter, Ada said", "a planted name"),
-    (first_decision, 'see {"task": 17}', "a planted studio id"),
-    (unpooled_title, f"On the letters of {ACCOUNTS['a2'].upper()}", "a planted e-mail"),
-    (settings_of_a_run, f"curl -H {TOKEN}", "a planted token"),
-    (description, f"Judged at {SERVER.removeprefix('http://')}/projects/3.", "a planted studio address"),
-    (answer, f"Four students; the first one had {PASSWORD}.", "a planted token"),
+    (first_judgement, "as Planter, Ada said", "a known name"),
+    (first_decision, 'see {"task": 17}', "a known studio id"),
+    (unpooled_title, f"On the letters of {ACCOUNTS['a2'].upper()}", "a known e-mail"),
+    (settings_of_a_run, f"curl -H {TOKEN}", "a known token"),
+    (description, f"Judged at {SERVER.removeprefix('http://')}/projects/3.", "a known studio address"),
+    (answer, f"Four students; the first one had {PASSWORD}.", "a known token"),
 )
 
 
@@ -125,7 +125,7 @@ def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable
     # Addresses that the paper and the answer print are public; the adjudicator's account is not, until someone says so.
     findings = [line.strip() for line in refused.stderr.splitlines() if line.startswith("  ")]
     assert {line.partition(":")[0] for line in findings} == {"DATASHEET.md", "datasheet.html"}
-    assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a planted e-mail", "a planted name"}
+    assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a known e-mail", "a known name"}
     names = ("--allow", "jo.settler@judges.example", "--allow", "Jo Settler")
     assert annot("release", tmp_path / "release", "--dry-run", *names).exit_code == 0
 
@@ -133,7 +133,7 @@ def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable
 def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environment(ws: Workspace) -> None:
     local_server(ws)
     found = secrets_of(
-        *read_judged(ws),
+        *read_for_release(ws),
         environ={"LABEL_STUDIO_API_KEY": "key-of-the-environment", "LABEL_STUDIO_URL": "https://other.example"},
         allowed=("Berta Quill",),
     )
@@ -150,7 +150,7 @@ def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environmen
 
 
 def test_names_in_payloads_are_secrets(ws: Workspace) -> None:
-    study, server = read_judged(ws)
+    study, server = read_for_release(ws)
     payloads = (
         {"id": 5, "created_username": " Chris Reader chris@judges.example, 8"},
         {
@@ -172,7 +172,7 @@ def test_makers_named_in_public_and_ids_of_papers_are_no_secrets(ws: Workspace) 
     settings: Any = tomlkit.parse(ws.settings_file.read_text(encoding="utf-8"))
     settings["collection"]["creators"] = ["Ada  Planter"]
     ws.settings_file.write_text(tomlkit.dumps(settings), encoding="utf-8")
-    study, server = read_judged(Workspace.open(ws.root))
+    study, server = read_for_release(Workspace.open(ws.root))
     server = replace(server, task_ids=frozenset({3000001}))
     assert Secret("name", "ada planter") not in secrets_of(study, server, environ={}, allowed=())
     assert Secret("studio id", "3000001") in secrets_of(study, server, environ={}, allowed=())
@@ -200,7 +200,7 @@ def test_a_pseudonym_out_of_the_account_is_told(ws: Workspace, annot: Callable, 
         people.put_assessors(session, [Assessor("planter", "e5.planter@judges.example", False)])
     ran = annot("release", tmp_path / "release", "--dry-run")
     assert ran.exit_code == 1
-    assert "the pseudonym 'planter' is part of its account's name" in ran.stderr
+    assert "the pseudonym 'planter' is part of the name of its account" in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["admin.json", "data/label_studio.sqlite3"])

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from annot.formats.csfcube import Material
-from annot.release.collection import AgreementFigure, CollectionFacts, FacetFacts, JudgingFacts, PoolFacts
+from annot.release.collection_facts import (
+    AgreementFigure,
+    CollectionFacts,
+    DrawRule,
+    FacetFacts,
+    JudgingFacts,
+    PoolFacts,
+    Terms,
+)
+from annot.settings import CollectionSettings
+from annot.study.corpus_facts import CorpusFacts
 
 
 def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts:
@@ -26,71 +36,64 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
                 judgements=len(judgements),
                 grades=tuple(sum(one.grade == grade for one in decisions) for grade in range(4)),
                 adjudicated=sum(one.origin == "adjudicated" for one in decisions),
-                over_ruled=sum(one.grade not in given[one.query_id, one.doc_id] for one in decisions),
+                overruled=sum(one.grade not in given[one.query_id, one.doc_id] for one in decisions),
             )
         )
     years = [paper.year for paper in material.papers if paper.year is not None]
     alpha = "Krippendorff's alpha (ordinal)"
     return CollectionFacts(
-        name="Demo | collection",
-        title='A fictional collection: "similar" papers',
-        version="0.1",
-        description="Invented abstracts, judged by programs.",
-        language="en-GB",
-        licence="CC-BY-4.0",
-        text_licence="CC0-1.0",
-        with_text=with_text,
-        creators=("The demo makers",),
-        url="https://example.org/demo",
-        published="2031-02-03",
-        cite_as=None,
-        keywords=("scientific documents",),
-        papers=len(material.papers),
+        collection=CollectionSettings(
+            name="Demo | collection",
+            title='A fictional collection: "similar" papers',
+            version="0.1",
+            description="Invented abstracts, judged by programs.",
+            language="en-GB",
+            creators=("The demo makers",),
+            url="https://example.org/demo",
+            keywords=("scientific documents",),
+        ),
+        terms=Terms(with_text=with_text, licence="CC-BY-4.0", text_licence="CC0-1.0", published="2031-02-03"),
+        corpus=CorpusFacts(len(material.papers), (min(years), max(years)), without_year=7),
         rejected=(("fewer than 3 sentences", 4321),),
-        first_year=min(years),
-        last_year=max(years),
-        without_year=7,
-        sentence_labels=(("with labels that the corpus carries", len(material.papers)),),
+        sentence_labels=(("carried", len(material.papers)),),
         grades=("Irrelevant", "Related", "Similar", "Near-identical"),
         facets=tuple(facets),
         pool=PoolFacts(
-            mode="blocks",
+            rules=(DrawRule("blocks", 9, 500, 7),),
             methods=material.pools[0].methods,
             without=material.pools[0].without,
-            per_method=9,
-            ranking_depth=500,
-            seed=7,
-            pools=len(material.pools),
-            smallest=min(sizes),
-            mean=sum(sizes) / len(sizes),
-            largest=max(sizes),
+            sizes=tuple(sizes),
+            judged=True,
+            ranked=True,
         ),
         judging=JudgingFacts(
-            platform="Label Studio Community 1.23.2",
+            sources=("label-studio",),
+            studio_versions=("1.23.2",),
             assessors=4,
             adjudicators=1,
             per_pair=2,
             assignment="per-query",
             isolation="project",
             missing="drop",
-            ratings="shown",
+            ratings=("shown",),
             cannot_judge=sum(one.cannot_judge is not None for one in material.judgements),
             missing_judgements=0,
             repeats=0,
             repeats_same=0,
-            audit=("3 judgements came from an account that was not planned; they do not count",),
+            not_counted=(("by another account than the planned one", 3),),
             simulated=True,
+            imported=None,
+            pairs_by_judgements=(),
+            unsettled=0,
+            single=0,
         ),
         agreement=(
-            AgreementFigure("method", "before", alpha, "median over queries", 0.2557, 0.2, 0.31, 5, 100),
-            AgreementFigure(
-                "together", "after", "Cohen's kappa", "median over queries", None, None, None, 0, 0, "one grade only"
-            ),
+            AgreementFigure("method", "before", alpha, "0.26 [0.20, 0.31]", 5, 100),
+            AgreementFigure("together", "after", "Cohen's kappa", "undefined: one grade only", 0, 0),
         ),
         interval_level=0.95,
         splits=(("all", "fold1_dev", 1),),
-        runs=("fabs_tfidf",),
-        annot_version="0.1.0",
         hashes=(("corpus/papers.parquet", "0" * 64),),
         commands={"corpus": "annot corpus list", "agreement": "annot agreement", "qrels": "annot qrels"},
+        annot_version="0.1.0",
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from annot.agreement import AgreementTable, Bootstrap, Interval, Intervals, Undefined, agreement_table
+from annot.agreement import HEADLINE, AgreementTable, Bootstrap, agreement_table
 from annot.records import Decision, Judgement
-from annot.report.agreed import HEADLINE, every_rows, headline_rows, interval, intervals_in_words, value
-from annot.report.document import Document, Section, Table, rows_of
+from annot.report.cells import Number
+from annot.report.document import Document, Section, Table
 from annot.report.latex import latex
-from annot.report.reasons import HEADINGS, NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, lines, reasons
+from annot.report.reasons import HEADINGS, NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
+from annot.report.sections.agreement import all_coefficients, glance, headline, tables
 from annot.steps.agreement import describe
 
 PLAN = Bootstrap(200, 0.95, 1)
@@ -72,30 +73,46 @@ def concerns(one: Reason, title: str) -> bool:
     return title in one.figures
 
 
-def test_each_headline_cell_has_the_n_of_its_own_coefficient() -> None:
-    before = next(row for row in headline_rows(MIXED) if row[:2] == ["together", "before"])
-    cells = dict(zip(HEADLINE, map(str, before[2:]), strict=True))
-    assert cells["spearman_rho"].endswith("(1/3; 6)")
-    assert cells["kappa"].endswith("(2/3; 12)")
-    assert cells["percent"].endswith("(3/3; 18)")
+def rows_of(shown: Table, *names: str) -> list[tuple[object, ...]]:
+    """The rows that begin with these cells."""
+    return [row for row in shown.rows if row[: len(names)] == names]
 
 
-def test_undefined_figure_has_no_queries_behind_it() -> None:
-    row = next(row for row in headline_rows(table(UNANIMOUS)) if row[:2] == ["together", "before"])
-    assert row[2] == "undefined (0/1; 0)"
-    assert str(row[-1]).startswith("100.00")
+def test_a_headline_cell_that_rests_on_fewer_queries_than_its_row_says_so() -> None:
+    ((_, _, queries, pairs, *cells),) = rows_of(headline(MIXED), "together", "before")
+    assert (queries, pairs) == (3, 18)
+    shown = dict(zip(HEADLINE, map(str, cells), strict=True))
+    assert shown["spearman_rho"].endswith("(1 of 3 queries, 6 pairs)")
+    assert shown["kappa"].endswith("(2 of 3 queries, 12 pairs)")
+    assert "queries" not in shown["percent"]
+
+
+def test_a_single_facet_is_all_there_is() -> None:
+    """Facet and all together are the same queries: two rows with two intervals would be two truths."""
+    assert [row[0] for row in glance(MIXED).rows] == ["together"]
+
+
+def test_every_table_says_which_summary_its_figures_are() -> None:
+    assert "medians over queries" in glance(MIXED).caption
+    assert "medians over queries" in headline(MIXED).caption
+    assert all_coefficients(MIXED).headings[3:5] == ("Median", "Mean")
+    assert all_coefficients(MIXED).headings[9] == "Pooled"
+
+
+def test_undefined_figure_is_a_dash() -> None:
+    ((*_, rho, _, _, percent),) = rows_of(headline(table(UNANIMOUS)), "together", "before")
+    assert str(rho) == "–"
+    assert str(percent) == "100"
 
 
 def test_no_cell_of_a_group_with_open_disputes_has_a_figure_after_adjudication() -> None:
     unsettled = table(judged("n", A, B), UNANIMOUS, settled=False)
-    for row in headline_rows(unsettled):
-        if row[1] == "after":
-            assert row[2:] == ["undefined (0/2; 0)"] * 4
+    ((*_, rho, alpha, kappa, percent),) = rows_of(headline(unsettled), "together", "after")
+    assert {str(cell) for cell in (rho, alpha, kappa, percent)} == {"–"}
     shown = describe(unsettled, per_query=False, every=True)
     assert "3 of 3 disputed pairs are not settled yet, on n" in shown
-    for line in shown.splitlines():
-        if re.match(r"(method|together) +after ", line):
-            assert not re.search(r"\d\.\d", line)
+    for row in rows_of(all_coefficients(unsettled), "together", "after"):
+        assert not any(isinstance(cell, Number) and cell.value is not None for cell in row)
 
 
 def test_open_disputes_of_many_queries_are_one_reason() -> None:
@@ -120,20 +137,28 @@ def test_every_undefined_or_bare_figure_has_its_reason() -> None:
     """All coefficients, pooled and binarised too: each title without a value is named in some reason."""
     for made in (table(judged("n", A, B), UNANIMOUS, binarised_at=2), table(judged("two", [0, 1], [1, 1]))):
         told = reasons(made, names=tuple(made.titles))
-        for about, mark in ((NO_VALUE, "undefined"), (NO_INTERVAL, "[none]")):
+        shown = all_coefficients(made)
+        # Median, mean and pooled have intervals; quartiles have none by design.
+        figures = {str(row[2]): [row[at] for at in (3, 4, 9)] for row in shown.rows}
+        without = {
+            NO_VALUE: {name for name, cells in figures.items() if any(cell.value is None for cell in cells)},
+            NO_INTERVAL: {
+                name
+                for name, cells in figures.items()
+                if any(cell.value is not None and not cell.ends for cell in cells)
+            },
+        }
+        for about, wanting in without.items():
             # Each of these has both.
-            wanting = {str(row[2]) for row in every_rows(made) if any(mark in str(cell) for cell in row[3:])}
             assert wanting
             for title in wanting:
                 assert any(concerns(one, title) for one in of(told, about)), (title, about)
 
 
-def test_unanimous_study_has_intervals_and_says_what_they_are_worth() -> None:
-    found = table(UNANIMOUS, judged("v", [0] * 6, [0] * 6))
-    shown = describe(found, per_query=False, every=False)
-    assert "100.00 [100.00, 100.00]†" in shown
-    assert "too few queries" not in shown
-    assert "the interval has no width" in shown
+def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
+    shown = describe(table(UNANIMOUS, judged("v", [0] * 6, [0] * 6)), per_query=False, every=False)
+    assert "100.00 [100.00" not in shown
+    assert "every resample of these queries gives the same figure" in shown
 
 
 def test_forced_zero_has_its_caveat_in_words() -> None:
@@ -143,30 +168,12 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
     assert "it rests on two pairs" in two
 
 
-def test_terminal_names_method_level_and_resamples() -> None:
-    assert "95% bootstrap intervals (BCa; † percentile" in intervals_in_words(MIXED)
-    assert "200 resamples of whole queries" in describe(MIXED, per_query=False, every=False)
-
-
-def test_terminal_says_what_the_policy_does() -> None:
-    shown = describe(MIXED, per_query=False, every=False)
-    assert shown.startswith("missing judgements: drop\n")
-    assert "its pair stays with the grades that it has" in shown
-
-
-def test_zero_has_no_sign() -> None:
-    assert value("kappa", -0.00001) == "0.0000"
-    assert value("percent", -0.001) == "0.00"
-    assert value("kappa", -0.25) == "-0.2500"
-    low = Interval(-0.001, 0.97, 0.95, "bca", 10, 0)
-    assert interval(Intervals(low, low)) == "[0.00, 0.97]"
-
-
-def test_percentile_interval_is_marked_where_bca_has_none() -> None:
-    found = Interval(0.1, 0.2, 0.95, "percentile", 10, 0)
-    assert interval(Intervals(found, Undefined("no"))) == "[0.10, 0.20]†"
-    assert interval(Intervals(Undefined("no"), Undefined("no"))) == "[none]"
-    assert interval(Intervals(found, found), percent=True) == "[10.00, 20.00]"
+def test_terminal_names_method_level_resamples_and_policy() -> None:
+    shown = " ".join(describe(MIXED, per_query=False, every=False).split())
+    assert "95% bootstrap intervals (BCa; † percentile" in shown
+    assert "from 200 resamples of whole queries" in shown
+    assert shown.startswith("Missing judgements (drop): ")
+    assert "its pair keeps the other grades" in shown
 
 
 def test_only_the_wanted_coefficients_are_computed() -> None:
@@ -178,15 +185,11 @@ def test_only_the_wanted_coefficients_are_computed() -> None:
 @pytest.mark.parametrize("settled", [True, False])
 def test_latex_captions_carry_no_list_of_reasons(settled: bool) -> None:
     made = table(*(judged(f"q{at:02}", A, B) for at in range(50)), UNANIMOUS, settled=settled)
-    block = Table("Why.", HEADINGS, rows_of(reasons(made, names=HEADLINE)), "annot", numeric_from=len(HEADINGS))
-    text = latex(Document("T", "S", None, (), (Section("s", "S", (), (block,)),)))
+    (block,) = [one for one in tables(made, every=False) if one.name == "reasons"]
+    assert block.headings == HEADINGS
+    text = latex(Document("T", "S", None, (), (Section("s", "S", (), (block,)),), ()))
     captions = re.findall(r"\\caption\{(.*)\}", text)
-    assert captions == ["Why."]
+    assert captions == [block.caption]
     # The long column is broken into lines.
     assert r"\raggedright\arraybackslash}p{" in text
     assert len(text) < 5000
-
-
-def test_lines_for_the_terminal_have_no_row_twice() -> None:
-    told = lines(reasons(MIXED, names=tuple(MIXED.titles)))
-    assert len(told) == len(set(told))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from annot.agreement import COEFFICIENTS
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
-from annot.diagnosis.overview import Asked, Looked, diagnosed
+from annot.diagnosis.overview import AskedAndGraded, Looked, diagnosed
 from annot.records import Assignment, Decision, Judgement
-from annot.report.assessor_cells import fixed, signed
-from annot.report.assessor_tables import MOST_HARD
-from annot.report.document import Section, Table
-from annot.report.sections.assessors import assessors
+from annot.report.cells import Number
+from annot.report.document import Table
+from annot.report.sections.assessors import MOST_HARD, tables, told
 
 FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
 
@@ -44,7 +44,7 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
         panel,
         [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)],
         policy=policy,
-        missing=(Asked("a1", 303, 300), Asked("a2", 300, 300)),
+        missing=(AskedAndGraded("a1", 303, 300), AskedAndGraded("a2", 300, 300)),
         coefficient=COEFFICIENTS["kappa_quadratic"],
         alpha=0.02,
         level=0.95,
@@ -68,107 +68,97 @@ def study() -> Looked:
     return looked()
 
 
-def table(section: Section, begins: str) -> Table:
-    (one,) = [block for block in section.blocks if isinstance(block, Table) and block.caption.startswith(begins)]
-    return one
+def table(looked: Looked, name: str, queries: Sequence[str] = ()) -> Table:
+    (found,) = [one for one in tables(looked, queries) if one.name == name]
+    return found
+
+
+def words(looked: Looked, begins: str) -> str:
+    (found,) = [line for line in told(looked) if line.startswith(begins)]
+    return found
 
 
 def test_everything_that_is_measured_is_shown(study: Looked) -> None:
-    section = assessors(study)
-    between = table(section, "Every two assessors, grade by grade")
+    between = table(study, "between-grades")
     assert len(between.rows) == 3 * 4
-    assert sum(int(cell) for row in between.rows[:4] for cell in row[3:]) == 300
-    by_grade = table(section, "Each assessor against the final grades, grade by grade")
-    for row in by_grade.rows:
-        assert int(row[2]) == sum(map(int, row[3:7]))
-        assert row[7].startswith(f"{100 * int(row[3 + int(row[1])]) / int(row[2]):.1f}%")
-    assert [row[1] for row in table(section, "Hidden repeats").rows] == ["10", "10"]
-    model = table(section, "Dawid and Skene's model")
-    assert all(sum(map(float, row[2:])) == pytest.approx(100, abs=0.21) for row in model.rows)
-    hard = table(section, f"The {MOST_HARD} hardest candidates")
+    assert sum(int(str(cell)) for row in between.rows[:4] for cell in row[3:]) == 300
+    for row in table(study, "against-final-grades").rows:
+        counts = [int(str(cell)) for cell in row[1:7]]
+        assert counts[1] == sum(counts[2:])
+        assert isinstance(row[7], Number)
+        assert row[7].value == pytest.approx(100 * counts[2 + counts[0]] / counts[1])
+    assert [row[1] for row in table(study, "repeats").rows] == [10, 10]
+    model = table(study, "dawid-skene")
+    assert all(sum(float(str(cell)) for cell in row[2:]) == pytest.approx(100, abs=0.21) for row in model.rows)
+    hard = table(study, "hardest")
+    assert len(hard.rows) == MOST_HARD
     assert {row[1] for row in hard.rows} == {"method", "result"}
     assert hard.notes == (
         f"Shown: 20 of {len(study.diagnosed.diagnosis.hardest)} candidates (the hardest of each query); all: "
-        "annot agreement assessors --query QUERY, or --json.",
+        "`annot agreement assessors --query QUERY or --json`.",
     )
-    seconds = table(section, "Seconds a pair")
-    assert seconds.headings[2:8] == ("Median", "Q1", "Q3", "Mean", "Idle", "Too fast")
-    assert len(table(section, "The longest run of one grade").rows) == 3
-    assert len(table(section, "Change while judging").rows) == 9
+    assert table(study, "pace").headings[2:8] == ("Median", "Q1", "Q3", "Mean", "Idle", "Too fast")
+    assert len(table(study, "streaks").rows) == 3
+    assert len(table(study, "change-sizes").rows) == 9
 
 
-def test_every_share_and_kappa_has_an_interval_and_its_method_is_named(study: Looked) -> None:
-    section = assessors(study)
-    for row in table(section, "Every two assessors: the share").rows:
-        assert all(re.fullmatch(r"[+-]?[\d.]+%? \[-?[\d.]+, [\d.]+\]", cell) for cell in row[3:])
-    for row in table(section, "Each assessor against the final grades, on pairs").rows:
-        assert "[" in row[2]
-        assert "[" in row[6]
-    assert any(line.startswith("Intervals: 95%, with whole queries as the units") for line in section.paragraphs)
+def test_every_share_and_kappa_has_an_interval(study: Looked) -> None:
+    for row in table(study, "between").rows:
+        assert all(re.fullmatch(r"[+-]?[\d.]+%? \[-?[\d.]+, [\d.]+\]", str(cell)) for cell in row[3:])
+    for row in table(study, "against-final").rows:
+        assert "[" in str(row[2])
+        assert "[" in str(row[6])
 
 
 def test_hard_candidates_of_a_query_are_all_shown_on_request(study: Looked) -> None:
-    hard = table(assessors(study, ["q03"]), "The 3 hardest candidates")
-    assert {row[0] for row in hard.rows} == {"q03"}
+    hard = table(study, "hardest", ["q03"])
+    assert (len(hard.rows), {row[0] for row in hard.rows}) == (3, {"q03"})
     assert hard.notes == ()
 
 
 def test_open_disputes_leave_a_dash_and_a_reason() -> None:
-    section = assessors(looked(settled=False))
-    against = table(section, "Each assessor against the final grades, on pairs")
+    unsettled = looked(settled=False)
+    against = table(unsettled, "against-final")
     for row in against.rows:
-        assert (row[2], row[3], row[6]) == ("–", "–", "–")
-        assert row[4] != "–"
+        assert [str(row[at]) for at in (2, 3, 6)] == ["–", "–", "–"]
+        assert str(row[4]) != "–"
     assert len(against.notes) == 3
-    assert "pairs that a1 judged are in dispute and not settled" in against.notes[0]
-    assert not [block for block in section.blocks if "final grades, grade by grade" in block.caption]
-    (model,) = [line for line in section.paragraphs if line.startswith("Dawid and Skene")]
-    assert "cannot be set beside the final grades" in model
+    assert "pairs that a1 judged are disputed and not settled" in against.notes[0]
+    assert "against-final-grades" not in [one.name for one in tables(unsettled)]
+    model = words(unsettled, "Dawid and Skene")
+    assert "It cannot be compared with the final grades" in model
     assert "100.0%" not in model
 
 
 def test_parts_add_up_as_they_are_printed_and_a_minus_is_explained(study: Looked) -> None:
-    parts = table(assessors(study), "What every two assessors differ in")
+    parts = table(study, "parts")
     assert parts.headings[4:] == ("Expected", "Ordinary", "Severity", "Threshold", "Noise")
     for row in parts.rows:
-        assert sum(map(float, row[5:])) == pytest.approx(float(row[4]), abs=1e-9)
-    assert any(float(row[7]) > 1 for row in parts.rows)
-    negative = any(cell.startswith("-") for row in parts.rows for cell in row[5:])
+        assert sum(float(str(cell)) for cell in row[5:]) == pytest.approx(float(str(row[4])), abs=1e-9)
+    assert any(float(str(row[7])) > 1 for row in parts.rows)
+    negative = any(str(cell).startswith("-") for row in parts.rows for cell in row[5:])
     assert bool(parts.notes) == negative
 
 
 def test_a_fit_that_has_not_converged_is_called_provisional_wherever_it_is_shown(study: Looked) -> None:
-    fitted = replace(study.diagnosed.dawid_skene, converged=False, steps=500)
-    section = assessors(replace(study, diagnosed=replace(study.diagnosed, dawid_skene=fitted)))
-    told = [*section.paragraphs, *(block.caption for block in section.blocks)]
-    of_model = [text for text in told if text.startswith(("Dawid", "Where Dawid"))]
-    assert len(of_model) == 3
-    assert all("not converged after 500 steps" in text and "provisional" in text for text in of_model)
-    assert not [line for line in assessors(study).paragraphs if "provisional" in line]
+    fitted = replace(study.diagnosed.dawid_skene, converged=False)
+    unsure = replace(study, diagnosed=replace(study.diagnosed, dawid_skene=fitted))
+    shown = [words(unsure, "Dawid"), *(" ".join(table(unsure, name).notes) for name in ("dawid-skene", "departures"))]
+    assert all("not converged after 50,000 steps" in text and "provisional" in text for text in shown)
+    assert not [line for line in told(study) if "provisional" in line]
 
 
 def test_policy_for_missing_judgements_is_told_with_counts() -> None:
-    (told,) = [line for line in assessors(looked(policy="zero")).paragraphs if "without a grade" in line]
-    assert "though annot.toml counts them as grade 0" in told
-    assert told.endswith("a1 3 of 303.")
+    missing = words(looked(policy="zero"), "Judgements without a grade")
+    assert "although annot.toml counts them as grade 0" in missing
+    assert missing.endswith("a1 3 of 303.")
 
 
 def test_nothing_found_is_told_with_what_could_have_been_found(study: Looked) -> None:
-    (told,) = [line for line in assessors(study).paragraphs if line.startswith("No assessor changes")]
-    assert re.search(r"with a chance of 80% .*severity by 0\.\d\d grades to .*speed by 1\.\d\d times as long", told)
-
-
-def test_zero_has_no_sign() -> None:
-    assert (signed(-0.001), signed(0.0), signed(0.004), signed(-0.02), signed(0.02)) == (
-        "0.00",
-        "0.00",
-        "0.00",
-        "-0.02",
-        "+0.02",
-    )
-    assert (fixed(-0.04, 1), fixed(-0.06, 1)) == ("0.0", "-0.1")
+    nothing = words(study, "No assessor changes")
+    assert re.search(r"With 80% power.* severity by 0\.\d\d grades to .*speed by 1\.\d\d times as long", nothing)
 
 
 def test_no_cell_has_a_signed_zero(study: Looked) -> None:
-    for block in assessors(study).blocks:
-        assert not [cell for row in block.rows for cell in row if re.search(r"-0\.0+\b(?!\d)", cell)]
+    for one in tables(study):
+        assert not [cell for row in one.rows for cell in row if re.search(r"-0\.0+\b(?!\d)", str(cell))]

@@ -13,8 +13,9 @@ import pytest
 from annot.errors import InputError
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material
-from annot.release.collection import CollectionFacts
-from annot.release.croissant import CONTEXT, Column, TableOf, beir_tables, croissant, semantic_version
+from annot.formats.judgement_lines import write_decisions, write_judgements
+from annot.release.collection_facts import CollectionFacts
+from annot.release.croissant import Column, TableOf, croissant, release_tables, semantic_version
 from collection_facts import demo_facts
 from demo_collection import demo_qrels
 
@@ -43,23 +44,9 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
         folder="beir/",
         with_text=with_text,
     )
-    judgements = [
-        {"query_id": one.query_id, "doc_id": one.doc_id, "assessor": one.assessor, "grade": one.grade}
-        for one in material.judgements
-    ]
-    files["judgements.jsonl"] = "".join(json.dumps(row) + "\n" for row in judgements).encode()
-    raw = TableOf(
-        "judgements",
-        "judgements.jsonl",
-        "Raw judgements.",
-        ("query_id", "doc_id", "assessor"),
-        (
-            Column("query_id", "sc:Text", "Query.", refers_to="queries/_id"),
-            Column("doc_id", "sc:Text", "Paper.", refers_to="corpus/_id"),
-            Column("assessor", "sc:Text", "Pseudonym."),
-        ),
-    )
-    return files, (*beir_tables(beir_paths("beir/", with_text=with_text), with_text=with_text), raw)
+    files["judgements.jsonl"] = write_judgements(material.judgements).encode()
+    files["decisions.jsonl"] = write_decisions(material.decisions, comments={}).encode()
+    return files, release_tables(beir_paths("beir/", with_text=with_text), with_text=with_text)
 
 
 def loaded(folder: Path, text: str, files: dict[str, bytes]) -> Any:
@@ -129,6 +116,8 @@ def test_foreign_keys_lead_from_qrels_pools_and_judgements_to_queries_and_corpus
         "top_ranked/corpus-ids": "corpus/_id",
         "judgements/query_id": "queries/_id",
         "judgements/doc_id": "corpus/_id",
+        "decisions/query_id": "queries/_id",
+        "decisions/doc_id": "corpus/_id",
     }
 
 
@@ -144,14 +133,14 @@ def test_the_rai_fields_say_what_happened(material: Material, facts: CollectionF
     files, tables = parts(material)
     metadata = loaded(tmp_path, croissant(facts, files=files, tables=tables, answers=ANSWERS), files).metadata
     assert metadata.annotations_per_item == "2"
-    assert metadata.data_annotation_platform == ["Label Studio Community 1.23.2"]
+    assert metadata.data_annotation_platform == ["Label Studio 1.23.2 (free edition)"]
     (protocol,) = metadata.data_annotation_protocol
     assert protocol.startswith("Simulated: ")
     assert "The server did not enforce blindness" in protocol
-    assert "The adjudicator saw the ratings" in protocol
+    assert "The adjudicator saw the assessors' ratings" in protocol
     analysis = " ".join(metadata.data_annotation_analysis)
     settled = sum(one.origin == "adjudicated" for one in material.decisions)
-    assert f"{settled} of {len(material.decisions)} pairs were settled by an adjudicator" in analysis
+    assert f"An adjudicator settled {settled} of {len(material.decisions)} pairs" in analysis
     assert "0.26 [0.20, 0.31] (5 queries, 100 pairs" in analysis
     assert "undefined: one grade only" in analysis
     assert "Four programs." in metadata.annotator_demographics
@@ -172,7 +161,7 @@ def test_a_table_without_file_and_a_reference_to_nothing_are_refused(
         croissant(facts, files=files, tables=[*tables[:-1], wrong], answers={})
     assert caught.value.faults == (
         "table corpus: no file beir/corpus.jsonl in the release",
-        "table judgements: column doc_id refers to papers/_id, which no table has",
+        "table decisions: column doc_id refers to papers/_id, which no table has",
     )
 
 
@@ -180,7 +169,7 @@ def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, fa
     files, tables = parts(material)
 
     def licences(**changed: object) -> object:
-        told = croissant(replace(facts, **changed), files=files, tables=tables, answers={})
+        told = croissant(replace(facts, terms=replace(facts.terms, **changed)), files=files, tables=tables, answers={})
         return json.loads(told)["license"]
 
     judgements, texts = licences()  # type: ignore[misc]
@@ -198,8 +187,10 @@ def test_a_version_has_three_parts() -> None:
     assert found == ["0.1.0", "2.0.0", "1.2.3-rc.1+b", "1.2.0", "spring"]
 
 
-def test_the_context_is_the_one_of_version_1_1() -> None:
+def test_the_context_is_the_one_of_version_1_1(material: Material, facts: CollectionFacts) -> None:
     from mlcroissant._src.core.context import Context
     from mlcroissant._src.core.rdf import make_context
 
-    assert make_context(Context(conforms_to="http://mlcommons.org/croissant/1.1")) == CONTEXT
+    files, tables = parts(material)
+    document = json.loads(croissant(facts, files=files, tables=tables, answers={}))
+    assert make_context(Context(conforms_to="http://mlcommons.org/croissant/1.1")) == document["@context"]

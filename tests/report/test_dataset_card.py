@@ -10,19 +10,20 @@ import yaml
 from annot.errors import InputError
 from annot.formats.beir import beir_paths
 from annot.formats.csfcube import Material
-from annot.release.card import dataset_card, hub_header, size_category, yaml_text
-from annot.release.collection import CollectionFacts
+from annot.release.card import dataset_card, size_category
+from annot.release.collection_facts import CollectionFacts
 from annot.release.licences import licence
 from collection_facts import demo_facts
-from hypothesis import given
+from demo_collection import demo_material
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
 def card(facts: CollectionFacts) -> str:
     return dataset_card(
         facts,
-        beir=beir_paths("beir/", with_text=facts.with_text),
-        files={"qrels.txt": "final grades | TREC"},
+        beir=beir_paths("beir/", with_text=facts.terms.with_text),
+        runs=True,
         csfcube="csfcube/",
         overrides=None,
     )
@@ -39,7 +40,7 @@ def test_the_header_has_the_keys_and_values_of_the_hub(facts: CollectionFacts) -
     """https://huggingface.co/docs/hub/datasets-cards and MTEB's configurations."""
     people = replace(facts, judging=replace(facts.judging, simulated=False))
     assert header(card(people)) == {
-        "pretty_name": facts.title,
+        "pretty_name": facts.collection.title,
         "language": ["en"],
         "license": ["cc-by-4.0", "cc0-1.0"],
         "size_categories": ["n<1K"],
@@ -59,7 +60,7 @@ def test_the_header_has_the_keys_and_values_of_the_hub(facts: CollectionFacts) -
 
 
 def test_a_licence_that_the_hub_does_not_list_is_other_with_name_and_link(facts: CollectionFacts) -> None:
-    found = header(card(replace(facts, licence="EUPL-1.2")))
+    found = header(card(replace(facts, terms=replace(facts.terms, licence="EUPL-1.2"))))
     assert (found["license"], found["license_name"], found["license_link"]) == (
         "other",
         "eupl-1-2",
@@ -81,14 +82,11 @@ def test_without_texts_the_hub_is_offered_ids_only(material: Material) -> None:
 def test_the_body_carries_numbers_warnings_and_loading(facts: CollectionFacts) -> None:
     text = card(facts)
     assert "**The judgements are simulated by programs.**" in text
-    assert (
-        "| method | before | Krippendorff's alpha (ordinal) | median over queries | 0.26 [0.20, 0.31] | 5 | 100 |"
-        in text
-    )
+    assert "| method | before | Krippendorff's alpha (ordinal) | 0.26 [0.20, 0.31] | 5 | 100 |" in text
     assert "**unjudged**, which is not the same as grade 0" in text
     assert 'ir_datasets.load("demo-collection/background")' in text
-    assert "| `qrels.txt` | final grades \\| TREC |" in text
-    assert f"The demo makers (2031). {facts.title}. Version 0.1. https://example.org/demo" in text
+    assert "| `qrels.txt` | the final grades, for trec_eval |" in text
+    assert f"The demo makers (2031). {facts.collection.title}. Version 0.1. https://example.org/demo" in text
     assert card(facts) == text
 
 
@@ -107,15 +105,24 @@ def test_sizes_are_the_hubs_categories(count: int, category: str) -> None:
     assert size_category(count) == category
 
 
+FACTS = demo_facts(demo_material())
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
+@settings(deadline=None, max_examples=30)
 @given(texts, st.lists(texts, min_size=1, max_size=3))
 def test_any_text_in_the_header_is_read_back_by_a_yaml_reader(title: str, words: list[str]) -> None:
-    values = {"pretty_name": title, "tags": words, "configs": [{"config_name": title, "data_files": [{"path": title}]}]}
-    assert yaml.safe_load(yaml_text(values)) == values
+    hostile = FACTS.collection.model_copy(update={"title": title, "keywords": tuple(words)})
+    end = "\n---\n\n# "
+    found = yaml.safe_load(card(replace(FACTS, collection=hostile)).removeprefix("---\n").partition(end)[0])
+    assert (found["pretty_name"], found["tags"][3:]) == (title, words)
+
+
+def test_a_grade_with_a_bar_in_its_name_stays_in_its_cell(facts: CollectionFacts) -> None:
+    text = card(replace(facts, grades=("No | none", *facts.grades[1:])))
+    assert "| judgements | No \\| none | Related |" in text
 
 
 def test_the_size_is_that_of_the_largest_table(facts: CollectionFacts) -> None:
-    paths = beir_paths("", with_text=True)
-    assert hub_header(replace(facts, papers=12_000), paths)["size_categories"] == ["10K<n<100K"]
+    many = replace(facts, corpus=replace(facts.corpus, papers=12_000))
+    assert header(card(many))["size_categories"] == ["10K<n<100K"]

@@ -7,10 +7,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from annot.formats.csfcube import Material
-from annot.release.collection import CollectionFacts
-from annot.release.datasheet import NOT_NEEDED, UNANSWERED, datasheet_html, datasheet_markdown
+from annot.release.collection_facts import CollectionFacts
+from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
 from annot.release.questions import questions, unanswered
 from collection_facts import demo_facts
+
+UNANSWERED = "*Not answered yet.*"
+NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
 
 
 def part(markdown: str, question_id: str) -> str:
@@ -35,27 +38,22 @@ def test_the_counts_are_those_of_the_records(material: Material, facts: Collecti
 
 def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: CollectionFacts) -> None:
     errors = part(datasheet_markdown(facts, {}, overrides=None), "composition.errors")
-    assert (
-        "| method | before | Krippendorff's alpha (ordinal) | median over queries | 0.26 [0.20, 0.31] | 5 | 100 |"
-        in errors
-    )
-    assert (
-        "| all together | after | Cohen's kappa | median over queries | undefined: one grade only | 0 | 0 |" in errors
-    )
+    assert "| method | before | Krippendorff's alpha (ordinal) | 0.26 [0.20, 0.31] | 5 | 100 |" in errors
+    assert "| all facets | after | Cohen's kappa | undefined: one grade only | 0 | 0 |" in errors
     assert "(`annot agreement`)" in errors
-    assert "- 3 judgements came from an account that was not planned" in errors
+    assert "- 3 judgements not counted: by another account than the planned one" in errors
 
 
 def test_policies_isolation_and_simulation_are_stated(facts: CollectionFacts) -> None:
     text = datasheet_markdown(facts, {}, overrides=None)
     assert "**The judgements are simulated by programs.**" in text
     assert "The server did not enforce blindness" in part(text, "collection.mechanisms")
-    assert "a missing judgement is left out of the agreement figures" in part(text, "composition.missing")
+    assert "a missing judgement is left out and its pair keeps" in part(text, "composition.missing")
     assert "4,321" in part(text, "collection.sampling")
     people = replace(facts, judging=replace(facts.judging, simulated=False, isolation="server", missing="zero"))
     text = datasheet_markdown(people, {}, overrides=None)
     assert "simulated" not in text.lower()
-    assert "nobody could open another's judgements" in part(text, "collection.mechanisms")
+    assert "nobody could open another assessor's judgements" in part(text, "collection.mechanisms")
     assert "counts as grade 0" in part(text, "composition.missing")
 
 
@@ -71,7 +69,7 @@ def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: Collect
     assert NOT_NEEDED in part(text, "collection.consent")
     assert part(text, "composition.count").rstrip().endswith("More soon.")
     assert text.count(UNANSWERED) == len(unanswered(answers))
-    assert f"**{len(unanswered(answers))} questions not answered yet.**" in text
+    assert f"**{len(unanswered(answers))} questions are not answered yet.**" in text
     full = {question.id: "Thus." for question in questions()}
     text = datasheet_markdown(facts, full, overrides=None)
     assert "not answered" not in text.lower()
@@ -97,7 +95,10 @@ class Tags(HTMLParser):
 
 def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: CollectionFacts) -> None:
     hostile = '<script>alert(1)</script>\n\n<img src="https://evil.example/x.png" onerror="x()"> a < b & c'
-    named = replace(facts, title="A <b>title</b>", creators=("<i>We</i>",))
+    named = replace(
+        facts,
+        collection=facts.collection.model_copy(update={"title": "A <b>title</b>", "creators": ("<i>We</i>",)}),
+    )
     page = datasheet_html(named, datasheet_markdown(named, {"uses.tasks": hostile}, overrides=None), overrides=None)
     tags = Tags()
     tags.feed(page)
@@ -113,5 +114,33 @@ def test_the_same_facts_give_the_same_bytes_and_a_workspaces_template_wins(
     facts: CollectionFacts, tmp_path: Path
 ) -> None:
     assert datasheet_markdown(facts, {}, overrides=None) == datasheet_markdown(facts, {}, overrides=None)
-    (tmp_path / "datasheet.md.j2").write_text("own: {{ facts.title }}")
-    assert datasheet_markdown(facts, {}, overrides=tmp_path) == f"own: {facts.title}"
+    (tmp_path / "datasheet.md.j2").write_text("own: {{ facts.collection.title }}")
+    assert datasheet_markdown(facts, {}, overrides=tmp_path) == f"own: {facts.collection.title}"
+
+
+class Addresses(HTMLParser):
+    """What a page links to, and what it would fetch."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name == "href"]
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "srcset", "background", "data")]
+
+
+def test_the_page_links_to_pages_and_mailboxes_alone_and_fetches_nothing(facts: CollectionFacts) -> None:
+    hostile = (
+        "[a](javascript:alert(1)) [b](JaVa&#83;cript:alert(1)) [c](data:text/html,x) [d][ref]\n"
+        "[e](\tjavascript:alert(1)) "
+        "[f](vbscript:x) ![g](https://spy.example/g.png) ![h][pic] ![pic]\n\n"
+        "[good](https://example.org/x) <lead@example.org> [part](#part)\n\n"
+        "[ref]: javascript:alert(2)\n[pic]: https://spy.example/pic.png"
+    )
+    page = Addresses(datasheet_html(facts, hostile, overrides=None))
+    assert page.fetched == []
+    assert {"https://example.org/x", "mailto:lead@example.org", "#part"} <= set(page.links)
+    assert all(link.startswith(("https://", "mailto:", "#")) for link in page.links)

@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from annot.report.document import Document, Section, Table
+from annot.report.cells import Kind, Number
+from annot.report.document import Answer, Document, Section, Table
 from annot.report.latex import latex
-from annot.report.latex_text import escape
+from annot.report.latex_text import escape, inline
 from needs import unavailable
 
 HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"
@@ -30,21 +31,33 @@ PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 
 def document(*, rows: int = 3, notes: tuple[str, ...] = ()) -> Document:
     """Three tables with hostile text everywhere: narrow, of many words, and wider than a page."""
-    wide = tuple(f"{at}.50 [-{at}.25, {at}.75]" for at in range(9))
+    wide = tuple(Number(at + 0.5, Kind(2, 2), (-at - 0.25, at + 0.75)) for at in range(9))
     return Document(
         title=f"Title {HOSTILE}\nsecond line \\end{{document}}",
         subtitle=LETTERS,
         notice=HOSTILE,
-        facts=(),
-        sections=(
+        answers=(Answer(HOSTILE, LETTERS, (HOSTILE,)),),
+        body=(),
+        appendix=(
             Section(
                 "one",
                 f"Section {HOSTILE}",
                 (HOSTILE, LETTERS, "95% intervals (BCa)."),
                 (
-                    Table("Plain. All else: below.", ("A", "B"), (("[x", "1"), ("*", "2")), "annot a --b", notes),
-                    Table(HOSTILE, (HOSTILE, LETTERS), ((LETTERS * 3, HOSTILE),) * rows, HOSTILE, numeric_from=2),
-                    Table("Wide.", ("Name", *map(str, range(9))), ((HOSTILE[:9], *wide),) * rows, "annot", notes),
+                    Table(
+                        "plain", "Plain. All else: below.", ("A", "B"), (("[x", "1"), ("*", "2")), "annot a --b", notes
+                    ),
+                    Table(
+                        "hostile",
+                        HOSTILE,
+                        (HOSTILE, LETTERS),
+                        ((LETTERS * 3, HOSTILE),) * rows,
+                        HOSTILE,
+                        numeric_from=2,
+                    ),
+                    Table(
+                        "wide", "Wide.", ("Name", *map(str, range(9))), ((HOSTILE[:9], *wide),) * rows, "annot", notes
+                    ),
                 ),
             ),
         ),
@@ -120,6 +133,7 @@ def test_nothing_in_a_name_is_a_command() -> None:
         assert unescaped(text, letter) == 0
     assert not re.search(r"\\input|[~^<>|`\"]", text)
     assert "--" not in text
+    assert inline("made by `annot_x --y`, or not") == r"made by \texttt{annot\_x -{}-y}, or not"
     assert escape("ordinary (words), 0.5") == "ordinary (words), 0.5"
     assert escape("漢") == r"\annotchar{6F22}"
     assert escape("e\u0301") == "é"

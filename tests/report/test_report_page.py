@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,8 +37,81 @@ def page(study: Workspace, chromium: Any, request: pytest.FixtureRequest) -> Ite
     context.close()
 
 
+def unfold(page: Any) -> None:
+    """Open the appendix."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+
+def test_the_first_screen_alone_answers(study: Workspace) -> None:
+    """Of one study of two query papers: what it is, whether it can be trusted and for what, which run is best."""
+    text = (study.exports / "report.md").read_text(encoding="utf-8")
+    first = text[: text.index("## Agreement")]
+    agreement = json.loads((study.exports / "agreement.json").read_text(encoding="utf-8"))
+    runs = json.loads((study.exports / "evaluation.json").read_text(encoding="utf-8"))
+    effect = json.loads((study.exports / "assessor-effect.json").read_text(encoding="utf-8"))
+    alpha = agreement["groups"][-1]["before"]["alpha_ordinal"]
+    assert f"{agreement['groups'][-1]['n_queries']} queries, " in first
+    found = re.search(r"alpha between assessors is (0\.\d+) \(median over \d queries.*interval \[(\S+), (\S+)\]", first)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(alpha["median"], abs=0.051)
+    low, high = (alpha["intervals"]["median"]["bca"][end] for end in ("low", "high"))
+    labels = "yes" if low >= 0.8 else "with caution" if low >= 0.667 else "adjudicated grades only"
+    reversed_, of = effect["mixtures"]["with_swap"], effect["mixtures"]["n"]
+    significant = any(one["significant"].get("final") for one in effect["comparisons"])
+    systems = "not known" if not significant else "yes" if reversed_ <= 0.05 * of else "no"
+    assert f"**To compare systems: {systems}. As labels of single pairs: {labels}.**" in first
+    assert ("the whole interval lies below 0.667" in first.lower()) == (high < 0.667)
+    best = runs["comparison"]["verdicts"][-1]
+    certain = "certain" if not best["undecided"] else "but its lead is not certain"
+    assert re.search(rf"\*\*{best['best']}[:,] {certain}\.\*\*", first)
+    for run in (*best["worse"], *best["undecided"]):
+        assert run in first
+
+
+@pytest.mark.parametrize("page", [1280], indirect=True)
+def test_the_answers_fill_one_screen_the_body_five_and_the_rest_is_folded(page: Any) -> None:
+    first, appendix = page.evaluate(
+        "() => ['.first', '.appendix'].map(one => document.querySelector(one).getBoundingClientRect())"
+        ".map((one, at) => at ? one.top : one.bottom)"
+    )
+    assert first <= 900
+    assert appendix - first <= 5 * 900
+    assert page.evaluate("document.querySelectorAll('details[open]').length") == 0
+    rows = page.evaluate("() => [...document.querySelectorAll('.body tbody')].map(one => one.rows.length)")
+    assert max(rows) <= 12
+
+
+def test_on_paper_nothing_is_folded(study: Workspace, chromium: Any) -> None:
+    context = chromium.new_context(viewport={"width": 718, "height": 1030})
+    page = context.new_page()
+    page.emulate_media(media="print")
+    page.goto((study.exports / "report.html").as_uri())
+    heights = page.evaluate(
+        "() => [...document.querySelectorAll('details table')].map(one => one.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 25
+    assert min(heights) > 20
+    context.close()
+
+
+def test_in_the_dark_letters_stand_out(study: Workspace, chromium: Any) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+    page = context.new_page()
+    page.goto((study.exports / "report.html").as_uri())
+    colors = page.evaluate(
+        "() => ['body', 'figure.drawing text', '.answers p'].map(one => getComputedStyle(document.querySelector(one)))"
+        ".map((one, at) => at == 1 ? one.fill : one.color)"
+    )
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = [sum(map(int, re.findall(r"\d+", color)[:3])) for color in (*colors, back)]
+    assert min(brightness[:-1]) > 500
+    assert brightness[-1] < 120
+    context.close()
+
+
 @pytest.mark.parametrize("page", [390, 820, 1440], indirect=True)
 def test_the_page_is_as_wide_as_the_window_and_captions_are_whole(page: Any) -> None:
+    unfold(page)
     width = page.viewport_size["width"]
     assert page.evaluate("document.documentElement.scrollWidth") == width
     cut = page.evaluate(
@@ -49,6 +123,7 @@ def test_the_page_is_as_wide_as_the_window_and_captions_are_whole(page: Any) -> 
 
 @pytest.mark.parametrize("page", [390, 820, 1440], indirect=True)
 def test_the_letters_of_drawings_can_be_read_and_one_drawing_is_seen(page: Any) -> None:
+    unfold(page)
     heights = page.evaluate(
         "() => [...document.querySelectorAll('figure.drawing text')].map(one => one.getBoundingClientRect().height)"
         ".filter(height => height > 0)"
@@ -63,6 +138,7 @@ def test_the_letters_of_drawings_can_be_read_and_one_drawing_is_seen(page: Any) 
 
 @pytest.mark.parametrize("page", [1440], indirect=True)
 def test_at_a_desk_no_table_is_wider_than_its_place(page: Any) -> None:
+    unfold(page)
     wider = page.evaluate(
         "() => [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)"
         ".map(one => one.getAttribute('aria-label'))"
@@ -72,6 +148,7 @@ def test_at_a_desk_no_table_is_wider_than_its_place(page: Any) -> None:
 
 @pytest.mark.parametrize("page", [390], indirect=True)
 def test_on_a_phone_the_first_column_stays_while_the_numbers_go_by(page: Any) -> None:
+    unfold(page)
     places = page.evaluate(
         "() => [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 40)"
         ".map(one => { one.scrollLeft = one.scrollWidth; const cell = one.querySelector('td').getBoundingClientRect();"
@@ -93,8 +170,8 @@ def test_no_name_in_one_drawing_is_taken_by_another(study: Workspace) -> None:
 @pytest.mark.parametrize("name", ["report.html", "report.md"])
 def test_every_share_of_grades_has_its_n_and_interval(study: Workspace, name: str) -> None:
     text = (study.exports / name).read_text(encoding="utf-8")
-    given = text[text.index("What each assessor gave") :]
-    assert re.search(r"\d+\.\d% ?(<span class=\"interval\">)?\[\d+\.\d\d, \d+\.\d\d\]", given)
+    given = text[text.index("Grades that each assessor gave") :]
+    assert re.search(r"\d+\.\d% ?(<span class=\"interval\">)?\[\d+\.\d, \d+\.\d\]", given)
     assert "from 100 resamples of whole queries" in text
 
 

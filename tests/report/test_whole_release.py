@@ -13,8 +13,8 @@ from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
 from annot.release.bundle import Secret, bundle, leaks
 from annot.release.card import dataset_card
-from annot.release.croissant import beir_tables, croissant
-from annot.release.datasheet import datasheet_html, datasheet_markdown
+from annot.release.croissant import croissant, release_tables
+from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 
@@ -50,9 +50,9 @@ def whole(material: Material) -> dict[str, bytes]:
     ]
     sheet = datasheet_markdown(facts, {"maintenance.contact": CONTACT}, overrides=None)
     module = write_irds(
-        name=facts.name,
-        title=facts.title,
-        language=facts.language,
+        name=facts.collection.name,
+        title=facts.collection.title,
+        language=facts.collection.language,
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
         with_text=True,
@@ -64,11 +64,12 @@ def whole(material: Material) -> dict[str, bytes]:
         "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
         "DATASHEET.md": sheet,
         "datasheet.html": datasheet_html(facts, sheet, overrides=None),
-        "README.md": dataset_card(facts, beir=beir, files={"beir/": "BEIR"}, csfcube="csfcube/", overrides=None),
-        f"{module_name(facts.name)}.py": module,
+        "README.md": dataset_card(facts, beir=beir, runs=False, csfcube="csfcube/", overrides=None),
+        f"{module_name(facts.collection.name)}.py": module,
     }
     files |= {path: text.encode() for path, text in texts.items()}
-    tables = beir_tables(beir, with_text=True)
+    paths = {path for path in files if not path.startswith("csfcube/")}
+    tables = [table for table in release_tables(beir, with_text=True) if table.path in paths]
     files["croissant.json"] = croissant(facts, files=files, tables=tables, answers={}).encode()
     return bundle(files)
 
@@ -102,11 +103,11 @@ def test_the_contact_address_is_a_finding_until_it_is_allowed(material: Material
 @pytest.mark.parametrize(
     ("comment", "what"),
     [
-        ("ask ada.planter@JUDGES.example", "a planted e-mail"),
-        ("Planter, Ada told me", "a planted name"),
-        ("token 0123456789ABCDEF0123456789abcdef01234567", "a planted token"),
-        ("see STUDIO.judges.example:8080/projects/2", "a planted studio address"),
-        ("task_id: 4711", "a planted studio id"),
+        ("ask ada.planter@JUDGES.example", "a known e-mail"),
+        ("Planter, Ada told me", "a known name"),
+        ("token 0123456789ABCDEF0123456789abcdef01234567", "a known token"),
+        ("see STUDIO.judges.example:8080/projects/2", "a known studio address"),
+        ("task_id: 4711", "a known studio id"),
     ],
 )
 def test_what_an_assessor_let_slip_in_a_comment_is_found(material: Material, comment: str, what: str) -> None:

@@ -107,6 +107,20 @@ def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.Mon
         assert paper_ids(store) == {"p0", "p1"}
 
 
+def test_a_new_database_is_at_the_last_version_without_its_migrations(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are made as they are declared now: a migration would add to them what is there."""
+
+    def adds(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE facet_labels ADD COLUMN origin TEXT"))
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
+    for _ in range(2):
+        with open_store(url) as store:
+            assert store.version() == 2
+
+
 def test_a_newer_database_is_refused(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
         session.connection().execute(text("INSERT INTO annot_schema (version) VALUES (99)"))
@@ -303,3 +317,11 @@ def test_a_copy_of_the_file_alone_is_whole_after_closing(tmp_path: Path) -> None
     connection = sqlite3.connect(tmp_path / "annot.db")
     assert connection.execute("SELECT count(*) FROM facet_labels").fetchone() == (10,)
     connection.close()
+
+
+def test_a_database_without_one_of_its_tables_names_a_remedy(store: Store) -> None:
+    with store.begin() as session:
+        session.connection().execute(text("DROP TABLE facet_labels"))
+    with pytest.raises(StoreError, match="facet_labels") as caught:
+        paper_ids(store)
+    assert "backup" in str(caught.value.hint)

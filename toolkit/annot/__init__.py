@@ -1,3 +1,60 @@
-"""annot: from a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio."""
+"""annot: from a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio.
+
+What can be used from Python; each loads what it needs when it is first used:
+
+- `measure_agreement`: agreement coefficients with intervals, from judgements in a table or a matrix
+- `alpha`: Krippendorff's alpha alone
+- `draw_pool`: the documents to judge, drawn from rankings
+- `read_qrels`, `read_run`: TREC's files as tables
+- `evaluate`: runs measured against final grades, with intervals
+- `open_study`: a study's judgements, final grades, pools and agreement as tables
+"""
+
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AnnotError",
+    "DrawnPools",
+    "InputError",
+    "MeasuredAgreement",
+    "MeasuredRuns",
+    "OpenStudy",
+    "UndefinedStatistic",
+    "alpha",
+    "draw_pool",
+    "evaluate",
+    "measure_agreement",
+    "open_study",
+    "read_qrels",
+    "read_run",
+]
+
+if TYPE_CHECKING:
+    from annot.errors import AnnotError, InputError, UndefinedStatistic
+    from annot.library.agreeing import MeasuredAgreement, alpha, measure_agreement
+    from annot.library.drawing import DrawnPools, draw_pool
+    from annot.library.evaluating import MeasuredRuns, evaluate, read_qrels, read_run
+    from annot.library.opening import OpenStudy, open_study
+else:
+    _NAMES_OF = {
+        "annot.errors": ("AnnotError", "InputError", "UndefinedStatistic"),
+        "annot.library.agreeing": ("MeasuredAgreement", "alpha", "measure_agreement"),
+        "annot.library.drawing": ("DrawnPools", "draw_pool"),
+        "annot.library.evaluating": ("MeasuredRuns", "evaluate", "read_qrels", "read_run"),
+        "annot.library.opening": ("OpenStudy", "open_study"),
+    }
+    _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
+
+    def __getattr__(name: str):
+        """Load a public name when it is first used (PEP 562): `import annot` alone loads nothing heavy."""
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'annot' has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -17,24 +17,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+SHOWN_IN_PYTHON = 20
+"""Faults that an error shows by itself; `faults` has all."""
+
 
 class AnnotError(Exception):
-    """An error with a message for a person, a hint at the remedy, and an exit code."""
+    """An error with a message for a person, every fault that was found, a hint at the remedy, and an exit code."""
 
     exit_code = 2
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, faults: Iterable[str] = (), hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
+        self.faults = tuple(faults)
         self.hint = hint
+        # Python shows notes below an error that nobody catches; the command line shows the faults itself.
+        for fault in self.faults[:SHOWN_IN_PYTHON]:
+            self.add_note(f"  {fault}")
 
 
 class InputError(AnnotError):
-    """Raised when input is not what was expected; `faults` lists every one, as `where: found, expected`."""
-
-    def __init__(self, message: str, *, faults: Iterable[str] = (), hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
-        self.faults = tuple(faults)
+    """Raised when input is not what was expected; each fault says `where: found, expected`."""
 
 
 class SettingsError(InputError):

@@ -1,12 +1,30 @@
-"""Names that people type: found, or refused with the near one."""
+"""Names that people type: found, or refused with the near one. And the names of files that are called by an id."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import quote
 
 from annot.errors import InputError
 from annot.records import Query
+
+LONGEST_FILE_NAME = 200
+"""File systems end at 255 bytes; the ending, and the name under which a file is being written, come on top."""
+
+
+def file_name(name: str, ending: str) -> str:
+    """The file name of an id: its letters as in a URL; a long id is cut, and its SHA-256 tells it from others.
+
+    >>> file_name("10.1/x", ".jsonl")
+    '10.1%2Fx.jsonl'
+    """
+    quoted = quote(name, safe="")
+    if len(quoted) > LONGEST_FILE_NAME:
+        # No quoted name holds a plus sign.
+        quoted = f"{quoted[:100]}+{hashlib.sha256(name.encode()).hexdigest()}"
+    return quoted + ending
 
 
 def near(found: str, known: Iterable[str]) -> str:

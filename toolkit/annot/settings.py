@@ -26,6 +26,8 @@ TERM_AND_EMBEDDING_METHODS = (
 )
 """The six built-in pooling methods, under CSFCube's names."""
 
+FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
+"""What files are named after: letters, digits, and `_ . + -` within."""
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks"]
 
@@ -92,7 +94,7 @@ class PoolSettings(_Section):
     mode: DrawMode = "round-robin"
     per_method: Annotated[int, Field(ge=1)] = 13
     ranking_depth: Annotated[int, Field(ge=1)] = 500
-    methods: tuple[str, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
+    methods: tuple[FileName, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
     without: tuple[str, ...] = ()
 
 
@@ -139,7 +141,7 @@ class ForecastSettings(_Section):
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     draws: Annotated[int, Field(ge=100)] = 1000
     simulations: Annotated[int, Field(ge=10)] = 200
-    """Studies that `annot plan --simulate` plays through."""
+    """Studies that `annot plan simulate` plays through."""
 
 
 class WatchSettings(_Section):
@@ -168,7 +170,7 @@ class Settings(_Section):
     seed: int = 13
     collection: CollectionSettings = CollectionSettings()
     scale: ScaleSettings = ScaleSettings()
-    facets: dict[str, tuple[str, ...]] = {
+    facets: dict[FileName, tuple[str, ...]] = {
         "background": ("background", "objective"),
         "method": ("method",),
         "result": ("result",),
@@ -211,7 +213,7 @@ class Settings(_Section):
 def read_settings(path: Path) -> Settings:
     """The settings in the TOML file at `path`. Raises SettingsError with every fault found."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SettingsError(f"{path}: no such file", hint="make a workspace with `annot init`") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -9,7 +9,6 @@ from traceback import extract_tb
 from typing import Any
 
 from jinja2 import (
-    Environment,
     FileSystemLoader,
     StrictUndefined,
     TemplateError,
@@ -17,6 +16,7 @@ from jinja2 import (
     TemplateSyntaxError,
     select_autoescape,
 )
+from jinja2.sandbox import SandboxedEnvironment
 
 from annot.errors import InputError
 
@@ -24,12 +24,15 @@ ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 """Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
 
 
-def environment(*, overrides: Path | None) -> Environment:
-    """The environment over the packaged templates; a file of the same name in the folder `overrides` wins."""
+def environment(*, overrides: Path | None) -> SandboxedEnvironment:
+    """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
+
+    A workspace may come from somebody else, so its templates reach the values they are given and nothing behind them.
+    """
     folders = [str(files("annot.templates"))]
     if overrides is not None:
         folders.insert(0, str(overrides))
-    return Environment(
+    return SandboxedEnvironment(
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
         autoescape=select_autoescape(enabled_extensions=ESCAPED, default_for_string=False),
@@ -57,7 +60,7 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
         place = error.filename or error.name or name
         raise InputError(f"{place}:{error.lineno}: {error.message}", hint="correct the template") from None
     except Exception as error:
-        # Any code may run in a template, so any exception may come out of it.
+        # A template calls what it is given, so any exception may come out of it.
         place = _place(error, name, overrides)
         cause = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{place}: {cause}", hint="correct the template") from None

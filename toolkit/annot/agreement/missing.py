@@ -31,11 +31,11 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
-    "drop": "A judgement that is missing is left out; its pair stays with the grades that it has. Compared are the "
-    "pairs with two grades or more: rho, tau and kappa take each two assessors on the pairs that both have graded, and "
-    "their mean; alpha, AC1, AC2 and the percentages take all grades of such a pair. The chance term of AC1 and AC2 "
-    "also counts the pairs with a single grade, as Gwet has it.",
-    "zero": "A judgement that was asked for and is missing counts as grade 0; a pair that an assessor was never given "
-    "stays without their grade.",
+    "drop": "A missing judgement is left out; its pair keeps the other grades. Only pairs with at least two grades are "
+    "compared. Rho, tau and kappa are computed for every two assessors on the pairs that both graded, then averaged; "
+    "alpha, AC1, AC2 and the percentages use all grades of a pair. The chance term of AC1 and AC2 also counts pairs "
+    "with a single grade, as Gwet defines it.",
+    "zero": "A judgement that was requested but is missing counts as grade 0. A pair that an assessor was never given "
+    "stays without that assessor's grade.",
 }
 """What each policy does, in sentences for a reader of the figures."""

@@ -1,17 +1,15 @@
 """Pool: rank the corpus for each query paper and draw what is to be judged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Pool"
 
-pool = typer.Typer(help="Draw the pools; bare: rank, draw and write.", invoke_without_command=True)
+pool = typer.Typer(invoke_without_command=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -38,8 +36,9 @@ def pool_build(
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
-    """Rank the corpus by every method and draw the pool of each query paper."""
+    """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes."""
     if hand_down(ctx):
         return
     from annot.steps import pool as step
@@ -63,7 +62,7 @@ def pool_build(
         [one.paper_id, one.queries, one.size, one.cited, one.cited_outside, " ".join(one.dry)] for one in built.pools
     ]
     text = table(["query paper", "queries", "pool", "cited", "cited, not in corpus", "exhausted methods"], rows)
-    emit("pool", built, text, as_json=as_json)
+    emit("pool", built, text, as_json=as_json, as_csv=as_csv)
 
 
 @pool.command("show")
@@ -71,8 +70,9 @@ def pool_show(
     query: Annotated[str, typer.Argument(help="A query id, or the id of a query paper.")],
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
-    """The pool of one query: which method drew each document, at which rank, and which others ranked it."""
+    """Print the pool of one query: which method drew each document, at which rank, and which others ranked it."""
     from annot.steps import pool as step
     from annot.study.workspace import Workspace
 
@@ -90,4 +90,4 @@ def pool_show(
         for entry in shown.pool.entries
     ]
     text = table(["turn", "document", "drawn by", "rank", "score", "also ranked by", "title"], rows)
-    emit("pool show", shown.pool, f"{step.headline(shown.pool)}\n\n{text}", as_json=as_json)
+    emit("pool show", shown.pool, f"{step.headline(shown.pool)}\n\n{text}", as_json=as_json, as_csv=as_csv)

@@ -1,7 +1,5 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +7,8 @@ from typing import Annotated
 import typer
 
 from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.waiting import WAITING
 
 PANEL = "Judge"
 CLEAR = "\x1b[2J\x1b[H"
@@ -27,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 assessor = typer.Typer(
-    help="The people who judge: pseudonyms here, accounts only in the database.", no_args_is_help=True
+    help="Add or list the people who judge; their accounts are kept in the database only.", no_args_is_help=True
 )
 
 
@@ -42,7 +41,10 @@ def assessor_add(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Add a person; on a local Label Studio the account is made, its password goes once to a private file."""
+    """Add a person who judges.
+
+    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv.
+    """
     from annot.steps import assessor as step
     from annot.study.workspace import Workspace
 
@@ -61,14 +63,14 @@ def assessor_add(
 
 
 @assessor.command("list")
-def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """The assessors and adjudicators, by pseudonym."""
+def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False) -> None:
+    """Print the assessors and adjudicators, by pseudonym."""
     from annot.steps import assessor as step
     from annot.study.workspace import Workspace
 
     people = step.listing(Workspace.open(workspace))
     rows = [[one.assessor, "adjudicator" if one.adjudicator else "assessor", one.assigned] for one in people]
-    emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json)
+    emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json, as_csv=as_csv)
 
 
 def show_guidelines(
@@ -79,7 +81,7 @@ def show_guidelines(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """What assessors read of a facet, or the configuration of the screen they judge on; both checked."""
+    """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on."""
     from annot.study import guidelines as step
     from annot.study.workspace import Workspace
 
@@ -96,16 +98,6 @@ DisputeSecondsOption = Annotated[
     float | None,
     typer.Option(min=0.1, help="Seconds that settling one dispute takes.", show_default="annot.toml, else learnt"),
 ]
-QueriesOption = Annotated[
-    int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
-]
-PerMethodOption = Annotated[
-    int | None, typer.Option(min=1, help="New documents each method draws.", show_default="annot.toml")
-]
-AssessorsOption = Annotated[
-    int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
-]
-PerPairOption = Annotated[int | None, typer.Option(min=1, help="Assessors of each pair.", show_default="annot.toml")]
 RepeatsOption = Annotated[
     float | None,
     typer.Option(
@@ -115,9 +107,7 @@ RepeatsOption = Annotated[
         show_default="annot.toml",
     ),
 ]
-CoefficientOption = Annotated[str, typer.Option(help="Whose interval is forecast, as `annot agreement --json` has it.")]
-
-plan = typer.Typer(help="Who judges what, in which order; bare: draw and write the plan.", invoke_without_command=True)
+plan = typer.Typer(invoke_without_command=True)
 
 
 @plan.callback()
@@ -128,43 +118,16 @@ def plan_make(
     ] = None,
     repeats: RepeatsOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the plan.", show_default="annot.toml")] = None,
-    simulate: Annotated[
-        bool, typer.Option("--simulate", help="Plan nothing: forecast a design, as `annot plan simulate` does.")
-    ] = False,
-    design_queries: QueriesOption = None,
-    per_method: PerMethodOption = None,
-    assessors: AssessorsOption = None,
-    per_pair: PerPairOption = None,
-    hourly_rate: HourlyRateOption = None,
-    dispute_seconds: DisputeSecondsOption = None,
-    coefficient: CoefficientOption = "alpha_ordinal",
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each pair to exactly as many assessors as annot.toml says, loads balanced; a standing plan only grows."""
+    """Write the plan: who judges which pairs, in which order; prints how many each.
+
+    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows.
+    """
     if hand_down(ctx):
         return
-    if simulate:
-        plan_simulate(
-            design_queries,
-            per_method,
-            assessors,
-            per_pair,
-            repeats,
-            hourly_rate,
-            dispute_seconds,
-            coefficient,
-            seed,
-            workspace,
-            as_json,
-        )
-        return
-    design: dict[str, float | None]
-    design = {"--queries": design_queries, "--per-method": per_method, "--assessors": assessors}
-    design |= {"--per-pair": per_pair, "--hourly-rate": hourly_rate, "--dispute-seconds": dispute_seconds}
-    if given := [name for name, value in design.items() if value is not None]:
-        raise typer.BadParameter(f"{', '.join(given)}: of a design that is forecast; say --simulate too")
     from annot.steps import plan as step
     from annot.study.workspace import Workspace
 
@@ -179,7 +142,7 @@ def plan_make(
 def plan_withdraw(
     workspace: WorkspaceOption = Path(), dry_run: DryRunOption = False, as_json: JsonOption = False
 ) -> None:
-    """Take back a plan of which nothing was sent yet, so that another can be drawn."""
+    """Delete a plan of which nothing has been sent, so that another can be drawn."""
     from annot.steps import plan as step
     from annot.study.workspace import Workspace
 
@@ -189,19 +152,29 @@ def plan_withdraw(
 
 @plan.command("simulate")
 def plan_simulate(
-    design_queries: QueriesOption = None,
-    per_method: PerMethodOption = None,
-    assessors: AssessorsOption = None,
-    per_pair: PerPairOption = None,
+    design_queries: Annotated[
+        int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
+    ] = None,
+    per_method: Annotated[
+        int | None, typer.Option(min=1, help="New documents each method draws.", show_default="annot.toml")
+    ] = None,
+    assessors: Annotated[
+        int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
+    ] = None,
+    per_pair: Annotated[
+        int | None, typer.Option(min=1, help="Assessors of each pair.", show_default="annot.toml")
+    ] = None,
     repeats: RepeatsOption = None,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
-    coefficient: CoefficientOption = "alpha_ordinal",
+    coefficient: Annotated[
+        str, typer.Option(help="Whose interval is forecast, as `annot agreement --json` has it.")
+    ] = "alpha_ordinal",
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default="annot.toml")] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Forecast a design from what is judged so far: hours, cost, and how wide its agreement's interval will be."""
+    """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
     from annot.steps import plan_simulate as step
     from annot.study.workspace import Workspace
 
@@ -227,7 +200,7 @@ def push(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Send the planned tasks to Label Studio, one project per assessor; safe to repeat."""
+    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat."""
     from annot.steps import push as step
     from annot.study.workspace import Workspace
 
@@ -239,13 +212,14 @@ def push(
 def status(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
-    """How far the study is, from what has been pulled."""
+    """Print how far the study is, from what has been pulled."""
     from annot.steps import status as step
     from annot.study.workspace import Workspace
 
     found = step.status(Workspace.open(workspace))
-    emit("status", found, step.describe(found), as_json=as_json)
+    emit("status", found, step.describe(found), as_json=as_json, as_csv=as_csv)
 
 
 def watch(
@@ -262,7 +236,7 @@ def watch(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Pull and show, again and again: progress, pace, grades, agreement so far, hours, date and cost to come."""
+    """Pull and print, again and again: progress, pace, grades, agreement so far, finish date, hours and cost."""
     from annot.report.watched import describe
     from annot.steps import pull as pulling
     from annot.steps import watch as step
@@ -277,6 +251,7 @@ def watch(
         return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
 
     def show(seen: Look) -> None:
+        WAITING.stop()
         if not (as_json or once) and sys.stdout.isatty():
             typer.echo(CLEAR, nl=False)
         emit("watch", step.as_data(seen), describe(seen, all_queries=all_queries), as_json=as_json)
@@ -304,7 +279,7 @@ def pull(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Bring judgements back; every payload is kept as it came, a changed one is a new revision."""
+    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept."""
     from annot.steps import pull as step
     from annot.study.workspace import Workspace
 

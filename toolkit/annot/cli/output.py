@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from annot.report.text import text_table as table
+from annot.cli.waiting import WAITING
 
-__all__ = ["DryRunOption", "JsonOption", "WorkspaceOption", "emit", "hand_down", "progress", "say", "table"]
+__all__ = [
+    "CsvOption",
+    "DryRunOption",
+    "JsonOption",
+    "WorkspaceOption",
+    "emit",
+    "hand_down",
+    "progress",
+    "say",
+    "table",
+]
 
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
-WORKSPACE, DRY_RUN = "annot.study.workspace", "annot.dry_run"
+WORKSPACE, DRY_RUN, FORM = "annot.workspace", "annot.dry_run", "annot.form"
 """What a group and its verb both know of the command line."""
 
 
@@ -37,6 +46,12 @@ def _dry_run(ctx: typer.Context, value: bool) -> bool:
     return value
 
 
+def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bool:
+    if value and ctx.meta.setdefault(FORM, parameter.name) != parameter.name:
+        raise typer.BadParameter("found --json and --csv, expected one of them", ctx=ctx)
+    return value
+
+
 WorkspaceOption = Annotated[
     Path,
     typer.Option(
@@ -48,7 +63,10 @@ WorkspaceOption = Annotated[
         callback=_workspace,
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.", callback=_form)]
+CsvOption = Annotated[
+    bool, typer.Option("--csv", help="Print the figures as one CSV table instead of text.", callback=_form)
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
 ]
@@ -59,14 +77,32 @@ Advance = Callable[[int, int | None], None]
 
 def say(text: str) -> None:
     """Talk: one line to stderr."""
+    WAITING.quiet()
     typer.echo(text, err=True)
 
 
-def emit(command: str, data: Any, text: str, *, as_json: bool) -> None:
-    """Data: `text` to stdout, or the versioned JSON object that carries `data`."""
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table for the terminal."""
+    from annot.report.text import text_table
+
+    return text_table(headings, rows)
+
+
+def emit(command: str, data: Any, text: str, *, as_json: bool, as_csv: bool = False, table_of: str = "") -> None:
+    """Data: `text` to stdout, or the versioned JSON object that carries `data`, or its table as CSV.
+
+    table_of: the name of the table in `annot.library.tidy.TABLES` where it is not the command's.
+    """
+    WAITING.quiet()
     if as_json:
+        import json
+
         record = {"annot": 1, "command": command, "data": plain(data)}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+    elif as_csv:
+        from annot.library.tidy import csv_text
+
+        typer.echo(csv_text(table_of or command, plain(data)), nl=False)
     elif text:
         typer.echo(text.rstrip("\n"))
 
@@ -100,9 +136,11 @@ def progress(what: str) -> Iterator[Advance]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    WAITING.stop()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+    WAITING.__enter__()
 
 
 def hand_down(ctx: typer.Context) -> bool:
@@ -114,10 +152,11 @@ def hand_down(ctx: typer.Context) -> bool:
     if verb is None:
         return False
     group: Any = ctx.command
-    known = {parameter.name for parameter in group.commands[verb].params}
+    below = group.commands[verb]
+    known = {parameter.name for parameter in below.params}
     given = [parameter for parameter in group.params if _is_given(ctx, parameter.name)]
     for parameter in given:
-        if parameter.name not in known:
+        if parameter.name not in known and not hasattr(below, "commands"):
             raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
     ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
     return True

@@ -1,13 +1,12 @@
 """Prepare: the workspace, the corpus, sentence facets and queries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from annot.cli.output import (
+    CsvOption,
     DryRunOption,
     JsonOption,
     WorkspaceOption,
@@ -44,7 +43,7 @@ def init(
     emit("init", made, text, as_json=as_json)
 
 
-corpus = typer.Typer(help="Add papers; they are filtered, counted and kept as Parquet.", no_args_is_help=True)
+corpus = typer.Typer(help="Add papers to the corpus: filtered, counted, kept as Parquet.", no_args_is_help=True)
 
 
 @corpus.command("add")
@@ -54,7 +53,7 @@ def corpus_add(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Add papers from files; rejected papers are counted by reason."""
+    """Add papers from files, and print what the filters left out, by reason."""
     from annot.steps import corpus as step
     from annot.study.workspace import Workspace
 
@@ -63,7 +62,7 @@ def corpus_add(
     emit("corpus add", added, step.describe(added), as_json=as_json)
 
 
-imports = typer.Typer(help="Bring in a collection that was made elsewhere.", no_args_is_help=True)
+imports = typer.Typer(help="Import a collection that was made elsewhere.", no_args_is_help=True)
 
 
 @imports.command("csfcube")
@@ -147,9 +146,7 @@ def import_judgements(
     emit("import judgements", imported, step.describe(imported), as_json=as_json)
 
 
-facets = typer.Typer(
-    help="Label the sentences of the corpus; bare: label what has no label.", invoke_without_command=True
-)
+facets = typer.Typer(invoke_without_command=True)
 
 
 @facets.callback()
@@ -160,7 +157,7 @@ def facets_label(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Predict the label of each sentence; labels that came with the corpus are kept and marked as such."""
+    """Label each sentence of the corpus and print the counts; labels that the papers came with are kept."""
     if hand_down(ctx):
         return
     from annot.steps import facets as step
@@ -178,7 +175,7 @@ def facets_train(
     held_out: Annotated[Path | None, typer.Option(help="Labelled abstracts to measure the model on.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train your own sentence labeller and measure it on held-out abstracts."""
+    """Train a sentence labeller, write it to a file, and print its scores on held-out abstracts."""
     from annot.steps import facets as step
 
     trained = step.train(file, out=out, held_out=held_out)
@@ -252,11 +249,11 @@ def query_add(
 
 
 @query.command("list")
-def query_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """The queries of the study."""
+def query_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False) -> None:
+    """Print the queries of the study."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 
     listed = step.listing(Workspace.open(workspace))
     rows = [[one.query_id, one.year, ",".join(str(at) for at in one.sentences), one.title] for one in listed]
-    emit("query list", listed, table(["query", "year", "sentences", "title"], rows), as_json=as_json)
+    emit("query list", listed, table(["query", "year", "sentences", "title"], rows), as_json=as_json, as_csv=as_csv)

@@ -1,14 +1,12 @@
 """Publish: the page that people read, the datasheet, the release."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, say, table
 
 PANEL = "Publish"
 
@@ -20,11 +18,22 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(trace)
 
 
-def report(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """Write the report: one self-contained HTML page with tables and figures."""
+def report(
+    table: Annotated[
+        str | None, typer.Option(help="Print this table of the report and write nothing.", show_default=False)
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
+    from annot.report.text import table_text
     from annot.steps import report as step
     from annot.study.workspace import Workspace
 
+    if table is not None:
+        found = step.table(Workspace.open(workspace), table)
+        emit("report --table", found, table_text(found), as_json=as_json)
+        return
     written = step.write(Workspace.open(workspace))
     emit("report", written, str(written.path), as_json=as_json)
 
@@ -96,11 +105,12 @@ def trace(
     document: Annotated[str, typer.Argument(help="A document id.")],
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
-    """One pair's whole story: corpus record, pool, every judgement, the decision, and what each run did with it."""
+    """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
     from annot.report.traced import describe
     from annot.steps import trace as step
     from annot.study.workspace import Workspace
 
     found = step.trace(Workspace.open(workspace), query, document)
-    emit("trace", found, describe(found), as_json=as_json)
+    emit("trace", found, describe(found), as_json=as_json, as_csv=as_csv)

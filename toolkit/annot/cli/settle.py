@@ -1,14 +1,12 @@
 """Settle: agreement, adjudication, qrels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
-from annot.cli.output import DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
 
 PANEL = "Settle"
 
@@ -19,7 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(qrels)
 
 
-agreement = typer.Typer(help="Agreement; bare: every coefficient per facet.", invoke_without_command=True)
+agreement = typer.Typer(invoke_without_command=True)
 
 
 @agreement.callback()
@@ -42,8 +40,12 @@ def agreement_measure(
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
-    """Agreement per query and per facet, before and after adjudication."""
+    """Print how far assessors agree, per facet, before and after adjudication, with intervals.
+
+    Also writes every coefficient, per query and per facet, to exports/agreement.json.
+    """
     if hand_down(ctx):
         return
     from annot.steps import agreement as step
@@ -51,7 +53,12 @@ def agreement_measure(
 
     measured = step.measure(Workspace.open(workspace), missing=missing, binarised_at=binarised_at)
     emit(
-        "agreement", step.as_data(measured), step.describe(measured, per_query=per_query, every=every), as_json=as_json
+        "agreement",
+        step.as_data(measured),
+        step.describe(measured, per_query=per_query, every=every),
+        as_json=as_json,
+        as_csv=as_csv,
+        table_of="agreement --per-query" if per_query else "",
     )
 
 
@@ -62,17 +69,24 @@ def agreement_assessors(
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
-    """Assessors against each other and the final grades, their pace, and why they disagree."""
+    """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
     from annot.steps import agreement_assessors as step
     from annot.study.workspace import Workspace
 
     queries = tuple(query or ())
     looked = step.look(Workspace.open(workspace), queries=queries)
-    emit("agreement assessors", step.as_data(looked), step.describe(looked, queries=queries), as_json=as_json)
+    emit(
+        "agreement assessors",
+        step.as_data(looked),
+        step.describe(looked, queries=queries),
+        as_json=as_json,
+        as_csv=as_csv,
+    )
 
 
-adjudicate = typer.Typer(help="Disagreements to an adjudicator, and the decisions back.", no_args_is_help=True)
+adjudicate = typer.Typer(help="Send disagreements to an adjudicator, and fetch the decisions.", no_args_is_help=True)
 
 
 @adjudicate.command("push")
@@ -83,7 +97,7 @@ def adjudicate_push(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Send the pairs in dispute to the adjudicators' projects; safe to repeat."""
+    """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
@@ -101,7 +115,7 @@ def adjudicate_pull(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the decisions back."""
+    """Fetch the adjudicators' decisions from Label Studio and print what is new."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
@@ -112,15 +126,17 @@ def adjudicate_pull(
 
 
 @adjudicate.command("status")
-def adjudicate_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """How many pairs are agreed, in dispute, settled and open."""
+def adjudicate_status(
+    workspace: WorkspaceOption = Path(), as_json: JsonOption = False, as_csv: CsvOption = False
+) -> None:
+    """Print how many pairs are agreed, disputed, adjudicated and open."""
     from annot.steps import adjudicate as step
     from annot.study.workspace import Workspace
 
     found = step.status(Workspace.open(workspace))
     rows = [[row.query_id, row.pairs, row.incomplete, row.agreed, row.disputed, row.settled] for row in found]
     text = table(["query", "pairs", "incomplete", "agreed", "in dispute", "settled"], rows)
-    emit("adjudicate status", found, text, as_json=as_json)
+    emit("adjudicate status", found, text, as_json=as_json, as_csv=as_csv)
 
 
 def qrels(
@@ -129,6 +145,7 @@ def qrels(
     ] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Write the final grades as TREC qrels."""
     from annot.steps import qrels as step
@@ -139,4 +156,4 @@ def qrels(
         say(note)
     rows = [[query_id, *counts] for query_id, counts in written.grades.items()]
     text = table(["query", *(f"grade {grade}" for grade in written.scale)], rows)
-    emit("qrels", written, f"{text}\n\n{written.path}: {written.pairs} pairs", as_json=as_json)
+    emit("qrels", written, f"{text}\n\n{written.path}: {written.pairs} pairs", as_json=as_json, as_csv=as_csv)

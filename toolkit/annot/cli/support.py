@@ -1,7 +1,5 @@
 """Help: a local Label Studio, and the demonstration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +9,7 @@ from annot.cli.output import JsonOption, WorkspaceOption, emit, progress, say
 
 PANEL = "Help"
 
-studio = typer.Typer(help="A local Label Studio for one machine.", no_args_is_help=True)
+studio = typer.Typer(help="Start and stop a Label Studio on this machine.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +25,7 @@ def studio_up(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Install Label Studio into its own environment and start it on loopback."""
+    """Start a local Label Studio, installed into an environment of its own the first time, and print its address."""
     from annot.steps import studio as step
     from annot.study.workspace import Workspace
 
@@ -47,7 +45,7 @@ def studio_down(workspace: WorkspaceOption = Path(), as_json: JsonOption = False
 
 @studio.command("status")
 def studio_status(workspace: WorkspaceOption = Path(), as_json: JsonOption = False) -> None:
-    """Whether the local Label Studio runs, and where."""
+    """Print whether the local Label Studio runs, and where."""
     from annot.steps import studio as step
     from annot.study.workspace import Workspace
 
@@ -64,7 +62,7 @@ def demo(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """The whole way on the packaged corpus of fictional papers, with simulated assessors."""
+    """Make a whole study of a packaged corpus of fictional papers, judged by simulated assessors, up to its report."""
     from annot.demo import whole_way as step
 
     done = step.go(folder, fresh=fresh, tell=say, watch=progress)

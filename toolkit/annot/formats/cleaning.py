@@ -7,6 +7,10 @@ import re
 import unicodedata
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_AMPERSANDS = re.compile("&(?:amp;)+")
+DEEPEST = 10
+"""Entities and tags are taken out of one another so many times; deeper ones are nobody's text, and cost as much again
+for each time."""
 _MISREAD_UTF8 = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
 _C1 = re.compile("[\u0080-\u009f]")
 _CONTROL_NAME = re.compile(
@@ -21,6 +25,7 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # Soft hyphen, zero-width space, invisible operators, byte order mark, and marks and overrides of direction. The
 # zero-width joiners stay: in Persian and in the scripts of India they are spelling.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffd]")
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNPRINTABLE = frozenset(("Cc", "Co", "Cs"))
 
 
@@ -40,6 +45,8 @@ def clean(text: str) -> str:
     6. White space of any kind is folded to one space, none at the ends.
     7. Unicode normal form C.
 
+    Signs that begin an entity or a tag and are still there after ten times become spaces.
+
     Not mended, because it cannot be told from what was meant: lost spaces around quotation marks, LaTeX.
 
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
@@ -47,13 +54,22 @@ def clean(text: str) -> str:
     """
     if text.isascii() and text.isprintable() and not ("&" in text or "<" in text or "  " in text):
         return text.strip(" ")
+    passes = 0
     while (cleaner := _clean_once(text)) != text:
         text = cleaner
+        passes += 1
+        if passes == DEEPEST:
+            text = re.sub("[&<]", " ", text)
     return text
 
 
+def without_direction(text: str) -> str:
+    """`text` without the characters that turn its direction, which can make it read as something else."""
+    return _DIRECTION.sub("", text)
+
+
 def _clean_once(text: str) -> str:
-    text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
+    text = _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", text))
     if _C1.search(text):
         text = _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text))
     text = _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text))

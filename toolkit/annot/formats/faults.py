@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 from annot.errors import InputError
@@ -63,3 +64,12 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
             line = line.removeprefix("\ufeff")
         if line.strip():
             yield number, line.rstrip("\r\n")
+
+
+def json_problem(error: ValueError | RecursionError) -> str:
+    """What Python's reader found wrong, in words."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"not valid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, RecursionError):
+        return "not valid JSON: too deep"
+    return "not valid JSON: a number of too many digits"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from annot.formats.faults import Faults, numbered
+from annot.formats.faults import Faults, json_problem, numbered
 from annot.names import near
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -21,8 +21,7 @@ def read_objects(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, di
         try:
             record = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
-            at = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-            faults.add(f"not valid JSON: {getattr(error, 'msg', error)}{at}", line=number)
+            faults.add(json_problem(error), line=number)
             continue
         if isinstance(record, dict):
             yield number, record

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from typing import Any
 
+from annot.formats.cleaning import without_direction
 from annot.formats.json_lines import json_lines
 from annot.records import Decision, Judgement
 
@@ -21,7 +23,7 @@ def write_judgements(judgements: Iterable[Judgement]) -> str:
         if not judgement.flags and (judgement.grade is not None or judgement.cannot_judge is not None)
     )
     names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
-    return json_lines(
+    return _lines(
         {name: getattr(judgement, name) for name in names}
         for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
@@ -33,8 +35,13 @@ def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[st
     comments: what the adjudicator wrote of a pair besides the reason, by (query_id, doc_id).
     """
     names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
-    return json_lines(
+    return _lines(
         {name: getattr(decision, name) for name in names}
         | {"comment": comments.get((decision.query_id, decision.doc_id))}
         for decision in sorted(decisions, key=attrgetter("query_id", "doc_id"))
     )
+
+
+def _lines(records: Iterable[Mapping[str, Any]]) -> str:
+    # What a person wrote must not make the rest of its line read as something else.
+    return without_direction(json_lines(records))

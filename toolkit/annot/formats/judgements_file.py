@@ -194,7 +194,7 @@ class _Reading:
         if text.casefold() in NO_GRADE:
             return None
         # Spreadsheets write a grade in a column with gaps as 3.0, or 3,0.
-        number = re.fullmatch(r"([0-9]+)(?:[.,]0+)?", text)
+        number = re.fullmatch(r"([0-9]{1,9})(?:[.,]0+)?", text)
         grade = int(number[1]) if number else self._grades.get(text.casefold())
         if grade is None or grade >= len(self._scale):
             expected = f"expected 0 to {len(self._scale) - 1}, or nothing where there is none"

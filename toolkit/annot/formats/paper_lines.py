@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -33,7 +34,7 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     - title: `title`, a string. Required; null is read as an empty title.
     - abstract: `abstract`, a list of sentences or one string (then split by `sentences.split_sentences`). Required;
       null is read as no sentence, so that the filters of the corpus count the paper.
-    - year: `year` or `metadata.year`; an integer of 32 bits, digits, or null.
+    - year: `year` or `metadata.year`; an integer of at most four digits, also as a string, or null.
     - labels: `labels` or `pred_labels`, one for each sentence of a list; `background` or `background_label`.
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
     - citations: `citations` or `outbound_citations`, a list of ids.
@@ -70,7 +71,7 @@ def _without_white_space(text: str) -> str:
 
 
 def _digits(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 11 else value
+    return int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,4}", value) else value
 
 
 def _number_as_text(value: object) -> object:
@@ -78,7 +79,7 @@ def _number_as_text(value: object) -> object:
 
 
 _Id = Annotated[str, BeforeValidator(_number_as_text), AfterValidator(_without_white_space)]
-_Year = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+_Year = Annotated[int, Field(gt=-10_000, lt=10_000)]
 
 
 class _PaperLine(BaseModel):

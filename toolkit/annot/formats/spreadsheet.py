@@ -79,3 +79,21 @@ def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable
 def plain(heading: str) -> str:
     """A heading as it is compared: small letters, `_` for white space and hyphens."""
     return re.sub(r"[\s-]+", "_", heading.strip().lower())
+
+
+_FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
+_GUARD = "'"
+
+
+def guarded(cell: str) -> str:
+    """The cell as a spreadsheet takes it for text, and not for a formula.
+
+    One that begins like a formula (the last four are the wide forms) gets an apostrophe before it; one that begins with
+    an apostrophe gets one more, so that `unguarded` gives back what was written.
+    """
+    return _GUARD + cell if cell and cell[0] in _FORMULA_STARTS + _GUARD else cell
+
+
+def unguarded(cell: str) -> str:
+    """The cell as it was before `guarded`."""
+    return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell

@@ -98,7 +98,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
             faults.add(f"{len(columns)} columns, expected 4 (query_id 0 doc_id relevance)", line=number)
             continue
         query_id, _, doc_id, relevance = columns
-        if not (relevance.isascii() and relevance.removeprefix("-").isdigit()):
+        if not (relevance.isascii() and relevance.removeprefix("-").isdigit() and len(relevance) < 10):
             faults.add(f"relevance {relevance!r}, expected an integer", line=number)
             continue
         if (query_id, doc_id) in qrels:

@@ -56,6 +56,11 @@ class Gateway:
     ) -> None:
         import httpx
 
+        if "@" in url:
+            raise StudioError(
+                "the address of Label Studio holds a user name or a password (an @ stands in it)",
+                hint="take them out of LABEL_STUDIO_URL or --url; the token in LABEL_STUDIO_API_KEY is enough",
+            )
         self.url = url.rstrip("/")
         self._sleep = sleep
         if not api_key or not api_key.isascii() or any(letter.isspace() for letter in api_key):

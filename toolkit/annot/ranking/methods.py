@@ -74,7 +74,7 @@ class Bench:
     def averages(self, field: Field, *, weighted: bool) -> Averages:
         """Averages of the field's word vectors, weighted by the field's own idf or plain. Raises MissingInput."""
         if self.word_vectors is None:
-            raise MissingInput("no word vectors", hint="train them with `annot index`")
+            raise MissingInput("no word vectors were given")
         if (field, weighted) not in self._averages:
             counts = self.counts(field, "words")
             idf = tfidf.smooth_idf(counts) if weighted else None
@@ -112,7 +112,7 @@ def check(bench: Bench, methods: Iterable[str], *, vectors_hint: str) -> None:
     faults = []
     for method in methods:
         if method in METHODS and method.endswith("cbow200") and bench.word_vectors is None:
-            faults.append(f"{method}: no word vectors; train them with `annot index`")
+            faults.append(f"{method}: no word vectors were given")
         elif method not in METHODS and method not in bench.vectors:
             known = _near(method, [*METHODS, *bench.vectors])
             faults.append(f"{method}: neither a built-in method nor the name of vectors at hand; {known}")

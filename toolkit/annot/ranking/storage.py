@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def save(
     building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
         for name, array in arrays.items():
-            np.save(building / f"{name}.npy", array)
+            save_array(building / f"{name}.npy", array)
         for name, lines in texts.items():
             with (building / f"{name}.txt").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
@@ -86,6 +87,13 @@ def save(
         shutil.rmtree(building, ignore_errors=True)
         raise
     return sha256
+
+
+def save_array(path: Path, array: Array) -> None:
+    """Write the array to `path`. NumPy tells of a full disk only where it does not know that it writes to a file."""
+    with path.open("wb") as file:
+        anything_that_writes: Any = SimpleNamespace(write=file.write)
+        np.save(anything_that_writes, array)
 
 
 def load(folder: Path, *, kind: str, memory_map: bool, hint: str) -> Stored:

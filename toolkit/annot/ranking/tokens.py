@@ -156,7 +156,7 @@ def save(corpus: TokenisedCorpus, folder: Path) -> str:
 
 def load(folder: Path, *, memory_map: bool) -> TokenisedCorpus:
     """What `save` wrote. Raises MissingInput or InputError (`storage.load`)."""
-    stored = storage.load(folder, kind=KIND, memory_map=memory_map, hint="make it with `annot index`")
+    stored = storage.load(folder, kind=KIND, memory_map=memory_map, hint=f"remove {folder} and run the command again")
     fields = {
         field: Stream(*(stored.arrays[f"{field}_{part}"] for part in ("ids", "sentences", "documents")))
         for field in ("title", "abstract")

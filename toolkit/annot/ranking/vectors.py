@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
 from annot.ranking.dense import MatrixSource, Metric, search
+from annot.ranking.storage import save_array
 from annot.records import Ranking
 
 ABOUT, IDS, MATRIX = "vectors.json", "ids.txt", "vectors.npy"
@@ -91,7 +92,7 @@ def save(vectors: Vectors, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # The description comes last: a folder without it is not read.
     (folder / ABOUT).unlink(missing_ok=True)
-    np.save(folder / MATRIX, np.asarray(vectors.matrix, dtype=np.float32))
+    save_array(folder / MATRIX, np.asarray(vectors.matrix, dtype=np.float32))
     with (folder / IDS).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{paper_id}\n" for paper_id in vectors.ids)
     text = json.dumps(vectors.description, indent=2, sort_keys=True, ensure_ascii=False)

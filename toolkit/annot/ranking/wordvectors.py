@@ -138,7 +138,7 @@ def save(vectors: WordVectors, folder: Path) -> str:
 
 def load(folder: Path) -> WordVectors:
     """What `save` wrote. Raises MissingInput or InputError (`annot.ranking.storage.load`)."""
-    stored = storage.load(folder, kind=KIND, memory_map=False, hint="make them with `annot index`")
+    stored = storage.load(folder, kind=KIND, memory_map=False, hint=f"remove {folder} and run the command again")
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
 
 

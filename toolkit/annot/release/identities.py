@@ -13,7 +13,7 @@ from annot.labelstudio.local_secrets import local_secrets
 from annot.records import Assessor
 from annot.release.leaks import Secret
 from annot.store.papers import paper_ids
-from annot.study.snapshot import ServerRecords, Snapshot
+from annot.study.snapshot import ReleaseRecords, Snapshot
 
 ID_FIELDS = (
     *("id", "unique_id", "task", "project", "completed_by", "updated_by", "created_by", "last_created_by", "import_id"),
@@ -27,7 +27,7 @@ _ADDRESS = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+")
 
 
 def secrets_of(
-    study: Snapshot, server: ServerRecords, *, environ: Mapping[str, str], allowed: Collection[str]
+    study: Snapshot, server: ReleaseRecords, *, environ: Mapping[str, str], allowed: Collection[str]
 ) -> tuple[Secret, ...]:
     """All secrets: accounts, names, tokens, passwords, server ids and addresses.
 
@@ -77,7 +77,7 @@ def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
                 yield " ".join(str(account.get(key) or "") for key in ("first_name", "last_name")).strip()
 
 
-def _server_ids(study: Snapshot, server: ServerRecords) -> set[str]:
+def _server_ids(study: Snapshot, server: ReleaseRecords) -> set[str]:
     ids = {one for project in study.projects for one in (project.remote_id, project.account_id) if one is not None}
     found = {str(one) for one in (*ids, *server.task_ids)}
     for payload in server.payloads:

@@ -28,7 +28,7 @@ class Secret(NamedTuple):
     value: str
 
 
-class Finding(NamedTuple):
+class Leak(NamedTuple):
     """Where something was found. `shown` is masked: a finding that is printed must not leak in its turn."""
 
     path: str
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
     shown: str
 
 
-def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Collection[str]) -> tuple[Finding, ...]:
+def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Collection[str]) -> tuple[Leak, ...]:
     """Everything in `files` that must not be published, by path and line.
 
     Looked for: each secret; and by their patterns e-mail addresses, tokens and keys, passwords in URLs, Label Studio's
@@ -55,19 +55,19 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     ids = frozenset(_folded(one.value.strip()) for one in once if _is_id(one))
     searches = [search for secret in once if not _is_id(secret) and (search := _search(secret)) is not None]
     public = {_folded(address) for address in allowed}
-    found: set[Finding] = set()
+    found: set[Leak] = set()
     for path, content in files.items():
         found.update(_in_text(path, -1, path, searches, ids, public))
         for inner, text in _texts(path, content):
             if text is None:
-                found.add(Finding(inner, 0, "not searched: neither text nor an archive that opens", ""))
+                found.add(Leak(inner, 0, "not searched: neither text nor a readable archive", ""))
                 continue
             for before, block in _blocks(text):
                 found.update(_in_text(inner, before, block, searches, ids, public))
     return tuple(sorted(found))
 
 
-class _Search(NamedTuple):
+class _SecretSearch(NamedTuple):
     secret: Secret
     pattern: re.Pattern[str]
     """In folded text."""
@@ -172,28 +172,28 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _in_text(
-    path: str, before: int, text: str, searches: list[_Search], ids: frozenset[str], public: set[str]
-) -> Iterator[Finding]:
+    path: str, before: int, text: str, searches: list[_SecretSearch], ids: frozenset[str], public: set[str]
+) -> Iterator[Leak]:
     for reading in _readings(text):
         for id_pattern in (_KEYED_ID, _LONG_ID) if ids else ():
             for match in id_pattern.finditer(reading):
                 if match[1] in ids:
                     line = before + reading.count("\n", 0, match.start()) + 1
-                    yield Finding(path, line, "a planted studio id", _masked(match[1]))
+                    yield Leak(path, line, "a known studio id", _masked(match[1]))
         for search in searches:
             for match in search.pattern.finditer(reading):
                 line = before + reading.count("\n", 0, match.start()) + 1
-                yield Finding(path, line, f"a planted {search.secret.kind}", _masked(search.secret.value))
+                yield Leak(path, line, f"a known {search.secret.kind}", _masked(search.secret.value))
         for pattern in _PATTERNS:
             for found, at in _matches(pattern, reading):
                 if found not in public:
                     line = before + reading.count("\n", 0, at) + 1
-                    yield Finding(path, line, pattern.what, _masked(found))
+                    yield Leak(path, line, pattern.what, _masked(found))
     for search in searches:
         for form in search.encoded:
             if (at := text.find(form)) >= 0:
                 line = before + text.count("\n", 0, at) + 1
-                yield Finding(path, line, f"a planted {search.secret.kind}, in base64", _masked(search.secret.value))
+                yield Leak(path, line, f"a known {search.secret.kind}, in base64", _masked(search.secret.value))
 
 
 def _readings(text: str) -> list[str]:
@@ -250,7 +250,7 @@ def _is_id(secret: Secret) -> bool:
     return secret.kind == "studio id" and bool(value.isdigit() or _LONG_ID.fullmatch(value))
 
 
-def _search(secret: Secret) -> _Search | None:
+def _search(secret: Secret) -> _SecretSearch | None:
     value = secret.value.strip()
     folded = _folded(value)
     if not folded:
@@ -267,7 +267,7 @@ def _search(secret: Secret) -> _Search | None:
     else:
         pattern = re.escape(folded)
     encoded = _base64_forms(value) if len(value) >= SHORT_NUMBER else ()
-    return _Search(secret, re.compile(pattern), encoded)
+    return _SecretSearch(secret, re.compile(pattern), encoded)
 
 
 def _base64_forms(value: str) -> tuple[str, ...]:

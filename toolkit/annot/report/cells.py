@@ -37,6 +37,8 @@ COEFFICIENT = Kind(4, 2, -1, 1)
 PERCENTAGE = Kind(2, 0, 0, 100)
 """A coefficient in percent."""
 SHARE = Kind(1, 0, 0, 100, scale=100, unit="%")
+MEAN_SHARE = Kind(2, 0, 0, 100, scale=100, unit="%")
+"""The mean of the queries' shares."""
 MEASURE = Kind(2, 1, 0, 100, scale=100)
 """A measure of a run, a fraction that is printed in percent."""
 POINTS = Kind(2, 1, -100, 100, scale=100, signed=True)
@@ -50,6 +52,8 @@ MEAN = Kind(2, 1)
 GRADES = Kind(2, 2, signed=True)
 """A difference in grades."""
 SECONDS = Kind(1, 1, 0)
+HOURS = Kind(1, 1, 0)
+COST = Kind(2, 2, 0)
 
 
 class Ends(Protocol):

@@ -112,7 +112,7 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
             axes.bar(places, heights, width * 0.94, label=name, color=shade, edgecolor=INK, linewidth=0.4)
             for place, one in zip(places, bars, strict=True):
                 if one.ends is not None:
-                    axes.plot([place, place], one.ends, color=INK, linewidth=0.9)
+                    axes.plot([place, place], one.ends, color=PALETTE[5], linewidth=1.4)
         axes.set_xticks(range(len(groups)), groups)
         axes.set_ylabel(unit)
         _legend(figure, axes, columns=2 if narrow else 4)
@@ -154,10 +154,10 @@ def runs(
                 second.scatter([], [], s=26, facecolor=face, edgecolor=PALETTE[0], label=label)
         handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
         joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
-        figure.legend(*joined, loc="outside lower center", ncols=3)
+        figure.legend(*joined, loc="outside lower center", ncols=2 if narrow else 3)
 
     height = ROW * len(values) + 1.0
-    return _drawn(height, paint, narrow=height + (height - 0.5 if leads else 0))
+    return _drawn(height, paint, narrow=height + (height - 0.3 if leads else 0))
 
 
 def forest(values: Mapping[str, Bar], *, unit: str) -> Drawing:

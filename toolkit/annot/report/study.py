@@ -1,61 +1,57 @@
-"""What a report is about: the records of a study, all from one look, and nothing of the database they came from."""
+"""What a report is about: one snapshot of a study, and what is measured on it, each part when it is first asked for."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from annot.agreement import AgreementTable, Bootstrap, GroupAgreement, Undefined
-from annot.assessor_effect import DoesItMatter
+from annot.agreement import AgreementTable, Bootstrap, Undefined
+from annot.assessor_effect import AssessorEffect
 from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
-from annot.records import Decision, Judgement, Pool, Query
+from annot.evaluation.measures import CONVENTIONS
+from annot.formats.trec import write_qrels
+from annot.records import Decision, Judgement, Pool, Query, Source
+from annot.report.words import sentence
 from annot.settings import Settings
+from annot.store import papers
+from annot.study import measured
+from annot.study.corpus_facts import has_corpus
+from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Study:
     """Everything that the sections are made from."""
 
-    settings: Settings
-    papers: int
-    """0 where the study was judged elsewhere and has no corpus here."""
-    origins: dict[str, int]
-    """Papers by the origin of their sentence labels."""
-    queries: tuple[Query, ...]
-    pools: dict[str, Pool]
-    pooled: bool
-    """Whether the judged pairs come from these pools; not where judgements were imported without them."""
-    pairs: int
-    """Pairs that were given to assessors."""
-    judgements: tuple[Judgement, ...]
-    agreed: int
-    """Pairs settled without a person: their assessors gave the same grade, or there is only one."""
-    single: int
-    """Those that only one assessor had."""
-    adjudicated: int
-    open: int
-    """Pairs in dispute without a decision."""
-    incomplete: int
-    """Pairs that not all of their assessors have answered."""
-    decisions: tuple[Decision, ...]
-    agreement: AgreementTable
-    binarised: tuple[AgreementTable, ...]
-    """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
-    diagnosed: Looked
-    evaluated: Evaluated | Undefined
-    mattering: DoesItMatter | Undefined
-    """Both, or why there is nothing to measure or to rank."""
-    run_settings: tuple[tuple[str, str], ...]
-    """Each run's tag and its settings in words."""
-    notice: str | None
-    """What a reader must know before believing any number."""
-    made_elsewhere: str | None
-    """How the judgements were made, where that was not here."""
+    snapshot: Snapshot
 
     @property
-    def graded(self) -> int:
-        """Judgements that count and have a grade."""
-        return sum(not one.flags and one.grade is not None for one in self.judgements)
+    def settings(self) -> Settings:
+        return self.snapshot.ws.settings
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.snapshot.outcome
+
+    @cached_property
+    def papers(self) -> int:
+        """0 where the study was judged elsewhere and has no corpus here."""
+        ws = self.snapshot.ws
+        return papers.count_papers(ws.corpus) if has_corpus(ws) else 0
+
+    @property
+    def origins(self) -> dict[str, int]:
+        """Papers by the origin of their sentence labels."""
+        return self.snapshot.label_origins
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self.snapshot.queries
 
     @property
     def query_papers(self) -> int:
@@ -63,16 +59,147 @@ class Study:
         return len({query.paper_id for query in self.queries})
 
     @property
+    def pools(self) -> dict[str, Pool]:
+        return self.snapshot.pools
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the judged pairs come from these pools; not where judgements were imported without them."""
+        return bool(self.pools) and not any(imported.what == Source.FILE for imported in self.snapshot.imports)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that were given to assessors."""
+        return len(self.outcome.planned)
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        return self.outcome.judgements
+
+    @property
+    def graded(self) -> int:
+        """Judgements that count and have a grade."""
+        return sum(not judgement.flags and judgement.grade is not None for judgement in self.judgements)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        return self.outcome.decisions
+
+    @property
+    def agreed(self) -> int:
+        """Pairs settled without a person: their assessors gave the same grade, or there is only one."""
+        return sum(decision.origin == "agreed" for decision in self.decisions)
+
+    @property
+    def single(self) -> int:
+        """Those that only one assessor had."""
+        agreed = {(one.query_id, one.doc_id) for one in self.decisions if one.origin == "agreed"}
+        return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
+
+    @property
+    def adjudicated(self) -> int:
+        return len(self.outcome.adjudications)
+
+    @property
+    def open(self) -> int:
+        """Pairs in dispute without a decision."""
+        return len(self.outcome.open)
+
+    @property
+    def incomplete(self) -> int:
+        """Pairs that not all of their assessors have answered."""
+        return len(self.outcome.incomplete)
+
+    @property
+    def notice(self) -> str | None:
+        """What a reader must know before believing any number."""
+        of_simulation = (one for one in self.snapshot.imports if one.what == Source.SIMULATION)
+        return next((str(imported.facts["notice"]) for imported in of_simulation), None)
+
+    @property
+    def made_elsewhere(self) -> str | None:
+        """How the judgements were made, where that was not here."""
+        if not self.snapshot.judged_elsewhere:
+            return None
+        released = any(imported.what == Source.CSFCUBE for imported in self.snapshot.imports)
+        return sentence("grades.elsewhere", released=released)
+
+    @property
+    def run_settings(self) -> tuple[tuple[str, str], ...]:
+        """Each run's tag and its settings in words."""
+        return tuple(
+            (run.tag, sentence("runs.of_release") if run.kind == Source.CSFCUBE else _in_words(run.facts))
+            for run in self.snapshot.runs
+        )
+
+    @property
     def bootstrap(self) -> Bootstrap:
         """How the report's own intervals are drawn."""
-        return Bootstrap(self.settings.agreement.resamples, self.settings.agreement.level, self.settings.seed)
+        return measured.bootstrap_of(self.snapshot.ws)
 
+    @cached_property
+    def agreement(self) -> AgreementTable:
+        return measured.agreement_of(self.snapshot)
 
-def group_named(table: AgreementTable, name: str) -> GroupAgreement:
-    """One facet's group, or the one of all together."""
-    return next(group for group in table.groups if group.name == name)
+    @cached_property
+    def binarised(self) -> tuple[AgreementTable, ...]:
+        """The headline coefficients at each grade or higher against lower; empty on a scale of two grades."""
+        return measured.binarised_agreement_of(self.snapshot)
+
+    @cached_property
+    def diagnosed(self) -> Looked:
+        """How the assessors judge."""
+        return measured.assessors_of(self.snapshot)
+
+    @cached_property
+    def evaluated(self) -> Evaluated | Undefined:
+        """The runs, or why there is nothing to measure."""
+        return self._missing(runs=1) or measured.evaluation_of(
+            self.snapshot,
+            measured.read_run_files(self.snapshot.ws),
+            self.outcome.qrels,
+            conventions=tuple(CONVENTIONS),
+        )
+
+    @cached_property
+    def effect(self) -> AssessorEffect | Undefined:
+        """What the assessors do to the runs, or why there is nothing to rank."""
+        return self._missing(runs=2) or measured.assessor_effect_of(
+            self.snapshot,
+            measured.read_run_files(self.snapshot.ws),
+            self.outcome.qrels,
+            convention=measured.CONVENTION,
+            measure=measured.MEASURE,
+            n_random=measured.N_RANDOM,
+        )
+
+    def _missing(self, *, runs: int) -> Undefined | None:
+        """What is missing where there are no qrels of these grades, or fewer than so many runs."""
+        ws = self.snapshot.ws
+        written = ws.qrels.read_text(encoding="utf-8") if ws.qrels.is_file() else None
+        found = len(list(ws.runs.glob("*.run")))
+        if written == write_qrels(self.outcome.qrels) and found >= runs:
+            return None
+        missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"
+        return Undefined(sentence("runs.missing", missing=missing, found=found, needed=runs))
 
 
 def plain(figure: float | Undefined) -> float | None:
     """A figure for a drawing."""
     return None if isinstance(figure, Undefined) else figure
+
+
+def _in_words(facts: Mapping[str, Any]) -> str:
+    """Settings in words, the nested ones in brackets; hashes cut to what tells them apart."""
+    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in sorted(facts.items()))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"({_in_words(value)})"
+    if isinstance(value, list | tuple):
+        return " and ".join(map(_value, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return f"{text[:12]}…" if re.fullmatch("[0-9a-f]{64}", text) else text

@@ -45,8 +45,8 @@ def width() -> int:
 def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A plain text table, words to the left, numbers to the right.
 
-    Where it would be wider than the terminal, intervals go below their figures; then words are wrapped; then each row
-    becomes a block of lines.
+    Where it would be wider than the terminal, intervals go below their figures and words are wrapped; then the numbers
+    are parted into several tables, each with the names before them; then each row becomes a block of lines.
     """
     columns = width()
     cells = [[_cell(cell) for cell in row] for row in rows]
@@ -57,19 +57,23 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     if _across(headings, whole) <= columns:
         return _lines([[one] for one in headings], whole, right)
     split = [[_split(cell) for cell in row] for row in cells]
-    heads = [_folded(one, _widest(split, at)) if right[at] else [one] for at, one in enumerate(headings)]
+    heads = [
+        _folded(one, max(_widest(split, at), _longest_word(one))) if right[at] else [one]
+        for at, one in enumerate(headings)
+    ]
     over = _across([max(one, key=len) for one in heads], split) - columns
     for at in sorted(range(len(headings)), key=lambda at: -_widest(split, at)):
         if over > 0 and not right[at]:
             now = max(_widest(split, at), *map(len, heads[at]))
-            least = max(LEAST, now - over)
+            words = [line for row in split for line in row[at]] + [headings[at]]
+            least = max(LEAST, now - over, *(_longest_word(one) for one in words))
             for row in split:
                 row[at] = [line for one in row[at] for line in _folded(one, least)]
             heads[at] = _folded(headings[at], max(least, _widest(split, at)))
             over -= now - max(_widest(split, at), *map(len, heads[at]))
     if over <= 0 and columns >= NARROWEST:
         return _lines(heads, split, right)
-    return "\n\n".join(_block(headings, row, columns) for row in whole)
+    return _stacked(heads, split, right, columns) or "\n\n".join(_block(headings, row, columns) for row in whole)
 
 
 def share_done(part: int, whole: int) -> str:
@@ -100,12 +104,37 @@ def _folded(text: str, width: int) -> _Lines:
     return textwrap.wrap(text, max(1, width), break_on_hyphens=False) or [""]
 
 
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
+
+
 def _widest(rows: Sequence[Sequence[_Lines]], at: int) -> int:
     return max(len(line) for row in rows for line in row[at])
 
 
 def _across(headings: Sequence[str], rows: Sequence[Sequence[_Lines]]) -> int:
     return sum(max(len(one), _widest(rows, at)) + 2 for at, one in enumerate(headings)) - 2
+
+
+def _stacked(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool], columns: int) -> str:
+    """As many columns of numbers as fit, then the next below them; "" where names leave no room."""
+    widths = [max(_widest(rows, at), *map(len, one)) + 2 for at, one in enumerate(heads)]
+    lead = right.index(True) if True in right else len(right)
+    room = columns + 2 - sum(widths[:lead])
+    if not lead or lead == len(right) or columns < NARROWEST or max(widths[lead:]) > room:
+        return ""
+    parts: list[list[int]] = []
+    left = 0
+    for at in range(lead, len(widths)):
+        if widths[at] > left:
+            parts.append(list(range(lead)))
+            left = room
+        parts[-1].append(at)
+        left -= widths[at]
+    return "\n\n".join(
+        _lines([heads[at] for at in part], [[row[at] for at in part] for row in rows], [right[at] for at in part])
+        for part in parts
+    )
 
 
 def _lines(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: Sequence[bool]) -> str:

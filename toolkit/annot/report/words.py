@@ -1,6 +1,6 @@
 """The sentences of the report and of the commands that print its tables, from `templates/report/`.
 
-A template holds named blocks; each is rendered alone, with the values it asks for. Blank lines part paragraphs.
+A template holds named blocks; each is rendered alone, with the values it asks for. A line of `--` parts paragraphs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cache
 from jinja2 import Environment
 
 from annot.report.cells import p_value
+from annot.stats.undefined import Undefined
 from annot.templating import environment
 
 
@@ -20,7 +21,7 @@ def sentences(block: str, **values: object) -> tuple[str, ...]:
     name, _, part = block.partition(".")
     template = _templates().get_template(f"report/{name}.j2")
     text = "".join(template.blocks[part](template.new_context(values)))
-    return tuple(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip())
+    return tuple(" ".join(paragraph.split()) for paragraph in re.split(r"(?m)^\s*--\s*$", text) if paragraph.strip())
 
 
 def sentence(block: str, **values: object) -> str:
@@ -41,17 +42,24 @@ def counted(n: int, name: str, plural: str = "") -> str:
     return f"{n:,} {name}"
 
 
+def with_p(value: float | Undefined) -> str:
+    """`p = 0.012`, `p < 0.001`."""
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def capitalised(text: str) -> str:
-    """`text` with a capital; a pseudonym or a run such as `a1` keeps its small letter.
+    """`text` with a capital; a pseudonym or a run such as `a1`, or a path, keeps its small letter.
 
     >>> capitalised("nobody changes"), capitalised("a1 changes")
     ('Nobody changes', 'a1 changes')
     """
-    return text if re.match("[a-z]+[0-9_]", text) else text[:1].upper() + text[1:]
+    return text if re.match("[a-z]+[0-9_/]", text) else text[:1].upper() + text[1:]
 
 
 @cache
 def _templates() -> Environment:
-    found = environment(overrides=None)
-    found.filters.update(listed=listed, counted=counted, p_value=p_value, capitalised=capitalised)
+    # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
+    found = environment(overrides=None).overlay(trim_blocks=False)
+    found.filters.update(listed=listed, counted=counted, with_p=with_p, capitalised=capitalised)
     return found

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from annot.formats.faults import Faults
-from annot.formats.spreadsheet import decoded, plain, read_table
+from annot.formats.spreadsheet import decoded, guarded, plain, read_table, unguarded
 from annot.names import near
 from annot.records import PaperType
 
@@ -23,11 +23,6 @@ PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "note", "abstract")
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
-
-# A spreadsheet runs a cell that begins with one of these (the last four are the wide forms). An apostrophe before it
-# makes the cell text; cells that begin with an apostrophe get one more, so that reading gives back what was written.
-_FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
-_GUARD = "'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ def write_sheet(rows: Iterable[SheetRow]) -> str:
     writer.writerow(COLUMNS)
     for row in rows:
         cells = (row.paper_id, row.title, row.year, row.period, row.type, row.rating, ", ".join(row.facets))
-        writer.writerow([_guarded("" if cell is None else str(cell)) for cell in (*cells, row.note, row.abstract)])
+        writer.writerow([guarded("" if cell is None else str(cell)) for cell in (*cells, row.note, row.abstract)])
     return "\ufeff" + out.getvalue()
 
 
@@ -109,29 +104,29 @@ class _SheetRowReading:
         if bool(self._text("type")) != bool(self._text("rating")):
             given, wanted = ("type", "rating") if self._text("type") else ("rating", "type")
             self.faults.append(f"found a {given} and no {wanted}, expected both or neither")
-        paper_id = _unguarded(self._cells["paper_id"])
+        paper_id = unguarded(self._cells["paper_id"])
         if not paper_id.strip():
             self.faults.append("paper_id is empty")
         year = self._year()
         return SheetRow(
             paper_id=paper_id,
-            title=_unguarded(self._cells.get("title", "")),
+            title=unguarded(self._cells.get("title", "")),
             year=year,
             period=self._period(year),
             type=paper_type,
             rating=rating,
             facets=self._facet_names(),
-            note=_unguarded(self._cells.get("note", "")),
-            abstract=_unguarded(self._cells.get("abstract", "")),
+            note=unguarded(self._cells.get("note", "")),
+            abstract=unguarded(self._cells.get("abstract", "")),
         )
 
     def _text(self, column: str) -> str:
-        return _unguarded(self._cells.get(column, "")).strip()
+        return unguarded(self._cells.get(column, "")).strip()
 
     def _number(self, column: str) -> int | None:
         """A whole number, also as `3.0` or `3,0`: spreadsheets show it so when a cell was formatted as a number."""
         text = self._text(column)
-        if re.fullmatch(r"[0-9]+(?:[.,]0+)?", text):
+        if re.fullmatch(r"[0-9]{1,9}(?:[.,]0+)?", text):
             return int(re.split("[.,]", text)[0])
         return None
 
@@ -178,11 +173,3 @@ def _unknown_paper(paper_id: str) -> str:
     if re.fullmatch(r"[0-9]+([.,][0-9]+)?E\+?[0-9]+", paper_id, re.IGNORECASE):
         fault += "; a spreadsheet turned its id into a number: import the column paper_id as text"
     return fault
-
-
-def _guarded(cell: str) -> str:
-    return _GUARD + cell if cell and cell[0] in _FORMULA_STARTS + _GUARD else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.release.answer_sheet import OpenQuestion, answers_file, ask, open_questions, read_answers
-from annot.release.datasheet import datasheet_html, datasheet_markdown
-from annot.release.facts import facts_of
+from annot.release.collection_facts import Terms, facts_of
+from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
 from annot.study.corpus_facts import corpus_facts
 from annot.study.measured import agreement_of
-from annot.study.snapshot import read_judged
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 MARKDOWN_FILE = "datasheet.md"
@@ -35,17 +35,15 @@ def write(ws: Workspace) -> WrittenDatasheet:
     Whether the texts are part of the collection follows from `collection.text_licence`, as in `annot release`.
     """
     answers = read_answers(ws)
-    snapshot, _ = read_judged(ws)
+    snapshot = read_snapshot(ws)
     collection = ws.settings.collection
-    facts = facts_of(
-        snapshot,
-        corpus_facts(ws),
-        agreement_of(snapshot),
+    terms = Terms(
         with_text=bool(collection.text_licence),
         licence=collection.licence,
         text_licence=collection.text_licence,
         published=collection.published.isoformat() if collection.published else "",
     )
+    facts = facts_of(snapshot, corpus_facts(ws), agreement_of(snapshot), terms)
     overrides = ws.root / "templates"
     markdown = datasheet_markdown(facts, answers, overrides=overrides)
     page = datasheet_html(facts, markdown, overrides=overrides)

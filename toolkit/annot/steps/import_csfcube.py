@@ -169,7 +169,7 @@ def _write_runs(ws: Workspace, release: Release) -> None:
 
 
 def _set_missing_policy(path: Path) -> None:
-    document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     judging = document.setdefault("judging", tomlkit.table())
     if judging.get("missing") != "zero":
         judging["missing"] = "zero"

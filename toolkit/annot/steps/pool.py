@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import quote
 
 from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
 from annot.formats.pool_lines import pool_lines
 from annot.formats.trec import read_run, write_run
-from annot.names import check_name, known_query
+from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Paper, Pool, Query, Ranking
@@ -268,12 +267,10 @@ def _digest(rankings: Rankings, paper_id: str) -> str:
 
 
 def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
-    wanted = {pool.paper_id: pool for pool in drawn}
-    for paper_id, pool in wanted.items():
-        write_file(pool_file(ws, paper_id), pool_lines(pool))
-    files = [pool_file(ws, paper_id) for paper_id in wanted]
-    known = {*files, ws.pools / "plan.jsonl"}
-    for stale in set(ws.pools.glob("*.jsonl")) - known:
+    files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in drawn}
+    for path, pool in files.items():
+        write_file(path, pool_lines(pool))
+    for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
     inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
     facts = {
@@ -284,11 +281,6 @@ def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
         "without": drawn[0].without,
     }
     write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
-
-
-def pool_file(ws: Workspace, paper_id: str) -> Path:
-    """Where the pool of a query paper lies; all its facets share it."""
-    return ws.pools / f"{quote(paper_id, safe='')}.jsonl"
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:

@@ -13,32 +13,19 @@ from annot.errors import FindingError, InputError, MissingInput
 from annot.formats.irds import dataset_id
 from annot.release.answer_sheet import ANSWERS_FILE, OpenQuestion, describe_open, open_questions, read_answers
 from annot.release.bundle import bundle
-from annot.release.facts import facts_of
-from annot.release.files import Sheet, release_files
-from annot.release.folder import check_folder, restore_folder, write_folder
+from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
 from annot.release.licences import licence as licence_named
+from annot.release.release_folder import check_folder, restore_folder, write_folder
+from annot.release.released_files import release_files
 from annot.settings import CollectionSettings
 from annot.store import papers
 from annot.study.corpus_facts import corpus_facts
 from annot.study.exports import refuse_unfinished
 from annot.study.measured import agreement_of
-from annot.study.snapshot import ServerRecords, Snapshot, read_judged
+from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
-
-SHOWN_FINDINGS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Under which terms the release goes out."""
-
-    with_text: bool
-    licence: str
-    text_licence: str
-    published: str
-    """ISO 8601; empty where no date is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +66,21 @@ def release(
     terms = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
-    study, server = read_judged(ws)
+    study, records = read_for_release(ws)
     _refuse_without_papers(study, with_text=terms.with_text)
     refuse_unfinished(study.outcome, partial=partial)
     _refuse_unanswered(open_questions(answers))
     agreement = agreement_of(study)
-    facts = facts_of(
-        study,
-        corpus_facts(ws),
-        agreement,
-        with_text=terms.with_text,
-        licence=terms.licence,
-        text_licence=terms.text_licence,
-        published=terms.published,
-    )
-    made, notes = release_files(study, agreement, Sheet(facts, answers), with_text=terms.with_text)
+    facts = facts_of(study, corpus_facts(ws), agreement, terms)
+    made, notes = release_files(study, records.labels, agreement, facts, answers)
     files = bundle(made)
-    _refuse_leaks(study, server, files, answers, allowed)
+    _refuse_leaks(study, records, files, answers, allowed)
     if not terms.published:
-        notes = (*notes, "no date is given: Croissant asks for one; set collection.published, or use --date")
+        notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
         write_folder(folder, files)
-    told = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
-    return Released(folder, terms.with_text, terms.licence, told, notes)
+    sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
+    return Released(folder, terms.with_text, terms.licence, sizes, notes)
 
 
 def terms_of(
@@ -119,15 +98,15 @@ def terms_of(
         except InputError as error:
             faults.append(error.message)
     needed = {
-        "creators": "who made the collection, as they want to be named",
+        "creators": "the names of its makers, as they want to be named in public",
         "description": "two or three sentences",
-        "url": "where the collection can be found",
+        "url": "the address where the collection can be found",
     }
     faults += [
         f"collection.{key}: empty, expected {what}" for key, what in needed.items() if not getattr(collection, key)
     ]
     if with_text and not collection.text_licence:
-        faults.append("collection.text_licence: empty; texts go out under a licence that is named, or with --ids-only")
+        faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
     if faults:
         raise InputError(
             f"annot.toml: {len(faults)} entr{'y' if len(faults) == 1 else 'ies'} missing for a release", faults=faults
@@ -139,9 +118,10 @@ def terms_of(
 def _refuse_without_corpus(ws: Workspace) -> None:
     if not any(ws.corpus.glob("*.parquet")):
         raise MissingInput(
-            "no corpus: a release names its papers, and this workspace has none",
-            hint="for judgements of another tool make a new workspace, put the papers in (`annot corpus add`, "
-            "`annot facets`), and import the judgements there; agreement, qrels, report and datasheet need no corpus",
+            "no corpus: a release lists its papers, and this workspace has none",
+            hint="to publish judgements made with another tool, make a new workspace, add the papers "
+            "(`annot corpus add`, `annot facets`) and import the judgements there; agreement, qrels, report and "
+            "datasheet need no corpus",
         )
 
 
@@ -151,21 +131,19 @@ def _refuse_without_papers(study: Snapshot, *, with_text: bool) -> None:
     named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
     if absent := sorted(named - there):
-        more = [f"... and {len(absent) - SHOWN_FINDINGS} more"] if len(absent) > SHOWN_FINDINGS else []
         raise InputError(
             f"{len(absent)} paper(s) of queries, pools and judgements are not in the corpus",
-            faults=[*(f"paper {one}: not in the corpus" for one in absent[:SHOWN_FINDINGS]), *more],
-            hint="put them in with `annot corpus add`; its filters leave out short and long abstracts, see [corpus] in "
-            "annot.toml",
+            faults=[f"paper {paper_id}: not in the corpus" for paper_id in absent],
+            hint="add them with `annot corpus add`; its filters reject very short and very long abstracts, see "
+            "[corpus] in annot.toml",
         )
     silent = [query.query_id for query in study.queries if not query.sentences]
     if with_text and silent:
-        more = [f"... and {len(silent) - SHOWN_FINDINGS} more"] if len(silent) > SHOWN_FINDINGS else []
         raise InputError(
-            f"{len(silent)} queries have no sentence: with texts, theirs would be empty",
-            faults=[*(f"query {one}: no sentence of its facet" for one in silent[:SHOWN_FINDINGS]), *more],
+            f"{len(silent)} queries have no sentences, so their texts would be empty",
+            faults=[f"query {query_id}: no sentence belongs to its facet" for query_id in silent],
             hint="release with --ids-only; or import the judgements into a new workspace after `annot corpus add` and "
-            "`annot facets`: sentences are looked up when a query is made",
+            "`annot facets`, because a query gets its sentences when it is made",
         )
 
 
@@ -173,19 +151,19 @@ def _refuse_unanswered(missing: tuple[OpenQuestion, ...]) -> None:
     if missing:
         raise FindingError(
             f"{len(missing)} question(s) of the datasheet are not answered\n{describe_open(missing)}",
-            hint=f"answer them in {ANSWERS_FILE}; `annot datasheet` writes it",
+            hint=f"answer them in {ANSWERS_FILE}; `annot datasheet` writes this file",
         )
 
 
 def _refuse_leaks(
     study: Snapshot,
-    server: ServerRecords,
+    records: ReleaseRecords,
     files: Mapping[str, bytes],
     answers: Mapping[str, str],
     allowed: Sequence[str],
 ) -> None:
     found = [
-        f"the pseudonym {name!r} is part of its account's name"
+        f"the pseudonym {name!r} is part of the name of its account"
         for name in telling_pseudonyms(study.people, allowed=allowed)
     ]
     printed = (
@@ -196,13 +174,13 @@ def _refuse_leaks(
     )
     # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
     public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
-    findings = leaks(files, secrets_of(study, server, environ=os.environ, allowed=allowed), allowed=public)
+    findings = leaks(files, secrets_of(study, records, environ=os.environ, allowed=allowed), allowed=public)
     for one in findings:
         place = f"{one.path}:{one.line}" if one.line else f"the name of {one.path}"
         found.append(f"{place}: {one.what}" + (f", {one.shown}" if one.shown else ""))
     if found:
-        more = [f"... and {len(found) - SHOWN_FINDINGS} more"] if len(found) > SHOWN_FINDINGS else []
         raise FindingError(
-            "\n  ".join([f"nothing written: {len(found)} finding(s)", *found[:SHOWN_FINDINGS], *more]),
-            hint="change what was found, or say that it is meant to be public with --allow TEXT",
+            f"nothing written: {len(found)} place(s) would reveal people, passwords or the server",
+            faults=found,
+            hint="remove what was found; or, if it is meant to be public, allow it with --allow TEXT",
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 from sqlmodel import Session
 
-from annot.store.models import AdjudicationRow, table
-from annot.store.revisions import DELETED, Recorded, append, latest, vanished
+from annot.store.models import AdjudicationRow
+from annot.store.revisions import DELETED, ORIGIN, Recorded, age, append, content, current, history, vanished
 
 
 class Adjudication(NamedTuple):
@@ -54,12 +54,7 @@ def record_adjudications(
 
     Raises InputError for an unknown query or adjudicator and for a grade outside 0..9, and then writes nothing.
     """
-    contents = []
-    for one in adjudications:
-        content = one.adjudication._asdict()
-        del content["revision"]
-        content |= {"shown": list(one.adjudication.shown), "flags": list(one.adjudication.flags)}
-        contents.append({**content, **_origin(one)})
+    contents = [content(one.adjudication, Adjudication._fields, one) for one in adjudications]
     return append(session, AdjudicationRow, contents, recorded_at=recorded_at)
 
 
@@ -109,27 +104,15 @@ def read_adjudications(session: Session, *, source: str | None = None) -> tuple[
 
 def read_sourced(session: Session, *, source: str | None = None) -> tuple[SourcedAdjudication, ...]:
     """As `read_adjudications`, with source, annotation and payload."""
-    rows = table(AdjudicationRow)
-    statement = latest(rows, *_COLUMNS)
-    if source is not None:
-        statement = statement.where(rows.c.source == source)
-    found = (_sourced(row) for row in session.connection().execute(statement))
-    return tuple(sorted(found, key=_place))
+    return tuple(sorted(map(_sourced, current(session, AdjudicationRow, _COLUMNS, source=source)), key=_place))
 
 
 def read_history(session: Session, query_id: str, doc_id: str) -> tuple[SourcedAdjudication, ...]:
     """Every revision of every adjudication of one pair, in the order recorded."""
-    rows = table(AdjudicationRow)
-    statement = select(*(rows.c[name] for name in _COLUMNS))
-    statement = statement.where(rows.c.query_id == query_id, rows.c.doc_id == doc_id).order_by(rows.c.id)
-    return tuple(_sourced(row) for row in session.connection().execute(statement))
+    return tuple(map(_sourced, history(session, AdjudicationRow, _COLUMNS, query_id, doc_id)))
 
 
-_COLUMNS = (*Adjudication._fields, "source", "server", "annotation", "payload", "recorded_at")
-
-
-def _origin(one: SourcedAdjudication) -> dict[str, Any]:
-    return {"source": one.source, "server": one.server, "annotation": one.annotation, "payload": one.payload}
+_COLUMNS = (*Adjudication._fields, *ORIGIN)
 
 
 def _sourced(row: Row[Any]) -> SourcedAdjudication:
@@ -146,8 +129,6 @@ def _sourced(row: Row[Any]) -> SourcedAdjudication:
     )
 
 
-def _place(one: SourcedAdjudication) -> tuple[str, ...]:
+def _place(one: SourcedAdjudication) -> tuple[object, ...]:
     settled = one.adjudication
-    # Two servers number their annotations each for itself, so time comes first; the ids are numbers written as text.
-    age = settled.judged_at or "", f"{len(one.annotation):09d}", one.annotation
-    return settled.query_id, settled.doc_id, settled.adjudicator, one.source, *age
+    return settled.query_id, settled.doc_id, settled.adjudicator, one.source, *age(settled.judged_at, one.annotation)

@@ -6,6 +6,8 @@ processes wait for each other and never meet half-way. A read transaction sees o
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -141,18 +143,40 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
                 raise StoreError(
                     f"{path}: not a SQLite database", hint="name another file in `store.database`, or restore a backup"
                 )
-    engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
+    readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    if readable_only:
+        address = _address_for_reading(path)
+        engine = create_engine(url, creator=lambda: sqlite3.connect(address, uri=True), hide_parameters=True)
+    else:
+        engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     store = Store(engine, str(path), None)
     try:
-        if create or path.stat().st_size > 0:
+        if not readable_only and (create or path.stat().st_size > 0):
             with store._errors_in_words():
                 _use_write_ahead_log(engine, path, wait_seconds)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _address_for_reading(path: Path) -> str:
+    """The file's address for SQLite where nothing can be written beside it.
+
+    What a reader needs beside a file with a write-ahead log is there while somebody else writes, or was killed. Where
+    it is not, the file is all there is and does not change: `immutable` tells SQLite to do without.
+    """
+    log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
+    if log.exists() and log.stat().st_size > 0:
+        if not index.exists():
+            raise StoreError(
+                f"{path}: its last changes are in {log.name}, and nothing can be written here to read them",
+                hint="copy the whole study to a folder of your own, and look at it there",
+            )
+        return f"{path.absolute().as_uri()}?mode=ro"
+    return f"{path.absolute().as_uri()}?immutable=1"
 
 
 def _open_server(url: URL, *, wait_seconds: float) -> Store:
@@ -230,6 +254,10 @@ def _in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreEr
         return StoreError(f"{place}: the file is damaged or no database: {detail}", hint="restore a backup")
     if "unable to open" in low or "readonly" in low or "read-only" in low:
         return StoreError(f"{place}: cannot be written: {detail}", hint="look at the folder's permissions")
+    if "no such table" in low or "no such column" in low or "does not exist" in low:
+        return StoreError(
+            f"{place}: not whole: {_first_line(detail)}", hint="restore a backup of it; `annot init` makes an empty one"
+        )
     if (isinstance(error, DBAPIError) and error.connection_invalidated) or "connection" in low:
         return StoreError(
             f"{place}: cannot be reached: {detail}",

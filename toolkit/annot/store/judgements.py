@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 from sqlmodel import Session
 
 from annot.records import Judgement
-from annot.store.models import JudgementRow, table
-from annot.store.revisions import DELETED, Recorded, append, latest, vanished
+from annot.store.models import JudgementRow
+from annot.store.revisions import DELETED, ORIGIN, Recorded, age, append, content, current, history, vanished
 
-_RECORD = (
-    "query_id",
-    "doc_id",
-    "assessor",
-    "occasion",
-    "grade",
-    "revision",
-    "cannot_judge",
-    "comment",
-    "judged_at",
-    "lead_time",
-    "flags",
-)
-_ORIGIN = ("source", "server", "annotation", "payload", "recorded_at")
+_RECORD = tuple(field.name for field in fields(Judgement))
 
 
 class SourcedJudgement(NamedTuple):
@@ -50,25 +38,7 @@ def record_judgements(session: Session, judgements: Iterable[SourcedJudgement], 
     The revision number in the record is not looked at; the store counts. Raises InputError for an unknown query or
     assessor and for a grade outside 0..9, and then writes nothing.
     """
-    contents = [
-        {
-            "source": one.source,
-            "server": one.server,
-            "query_id": one.judgement.query_id,
-            "doc_id": one.judgement.doc_id,
-            "assessor": one.judgement.assessor,
-            "occasion": one.judgement.occasion,
-            "annotation": one.annotation,
-            "grade": one.judgement.grade,
-            "cannot_judge": one.judgement.cannot_judge,
-            "comment": one.judgement.comment,
-            "judged_at": one.judgement.judged_at,
-            "lead_time": one.judgement.lead_time,
-            "flags": list(one.judgement.flags),
-            "payload": one.payload,
-        }
-        for one in judgements
-    ]
+    contents = [content(one.judgement, _RECORD, one) for one in judgements]
     return append(session, JudgementRow, contents, recorded_at=recorded_at)
 
 
@@ -115,20 +85,12 @@ def read_sourced(session: Session, *, source: str | None = None) -> tuple[Source
 
 def read_history(session: Session, query_id: str, doc_id: str) -> tuple[SourcedJudgement, ...]:
     """Every revision of every judgement of one pair, in the order recorded."""
-    rows = table(JudgementRow)
-    statement = select(*(rows.c[name] for name in (*_RECORD, *_ORIGIN)))
-    statement = statement.where(rows.c.query_id == query_id, rows.c.doc_id == doc_id).order_by(rows.c.id)
-    return tuple(_sourced(row) for row in session.connection().execute(statement))
+    return tuple(map(_sourced, history(session, JudgementRow, (*_RECORD, *ORIGIN), query_id, doc_id)))
 
 
 def _read(session: Session, *, source: str | None, with_payload: bool) -> list[SourcedJudgement]:
-    rows = table(JudgementRow)
-    columns = (*_RECORD, *_ORIGIN) if with_payload else (*_RECORD, "source", "server", "annotation")
-    statement = latest(rows, *columns)
-    if source is not None:
-        statement = statement.where(rows.c.source == source)
-    found = (_sourced(row) for row in session.connection().execute(statement))
-    return sorted(found, key=_place)
+    columns = (*_RECORD, *ORIGIN) if with_payload else (*_RECORD, "source", "server", "annotation")
+    return sorted(map(_sourced, current(session, JudgementRow, columns, source=source)), key=_place)
 
 
 def _sourced(row: Row[Any]) -> SourcedJudgement:
@@ -146,7 +108,11 @@ def _sourced(row: Row[Any]) -> SourcedJudgement:
 
 def _place(one: SourcedJudgement) -> tuple[object, ...]:
     judgement = one.judgement
-    # Two servers number their annotations each for itself, so time comes first. The ids are numbers written as text:
-    # the ninth comes before the tenth.
-    age = judgement.judged_at or "", len(one.annotation), one.annotation
-    return judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion, one.source, *age
+    return (
+        judgement.query_id,
+        judgement.doc_id,
+        judgement.assessor,
+        judgement.occasion,
+        one.source,
+        *age(judgement.judged_at, one.annotation),
+    )

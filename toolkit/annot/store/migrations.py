@@ -1,27 +1,22 @@
-"""The migrations of the database: an append-only list of functions, one transaction each, never edited."""
+"""The migrations of the database: a list of functions that only grows, one transaction each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, TextClause, inspect, text
+from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store import schema
+from annot.store.schema import make_tables
 
 VERSION_TABLE = "annot_schema"
 
 
-def _first_tables(connection: Connection) -> None:
-    dialect = connection.dialect.name
-    for statement in schema.TABLES:
-        connection.execute(_verbatim(statement.replace("{serial}", schema.SERIAL[dialect])))
-    for statement in schema.TRIGGERS[dialect]:
-        connection.execute(_verbatim(statement))
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables]
+"""Migration n brings a database from version n - 1 to n. New ones go to the end.
 
-
-MIGRATIONS: list[Callable[[Connection], None]] = [_first_tables]
-"""Migration n brings a database from version n - 1 to n. New ones go to the end."""
+The first makes the tables as they are declared now, so that a new database is at the last version at once.
+"""
 
 
 def version_of(connection: Connection) -> int:
@@ -51,13 +46,10 @@ def migrate(connection: Connection, number: int) -> None:
 
     The caller holds the one write lock, so two processes that open a new database do not meet here.
     """
-    if version_of(connection) >= number:
+    version = version_of(connection)
+    if version >= number:
         return
     connection.execute(text(f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"))
     MIGRATIONS[number - 1](connection)
-    connection.execute(text(f"INSERT INTO {VERSION_TABLE} (version) VALUES (:version)"), {"version": number})
-
-
-def _verbatim(statement: str) -> TextClause:
-    """The statement as it stands: a colon in it begins no parameter."""
-    return text(statement.replace(":", r"\:"))
+    reached = len(MIGRATIONS) if version == 0 else number
+    connection.execute(text(f"INSERT INTO {VERSION_TABLE} (version) VALUES (:version)"), {"version": reached})

@@ -1,7 +1,7 @@
 """Every table of the working state, with the rules that must hold as constraints in the database.
 
-A SQLModel table class does not check values, so each rule is a CHECK, a UNIQUE or a foreign key. The statements that
-make the tables stand in `annot.store.schema`; a test keeps the two equal. Rows never leave `annot.store`.
+A SQLModel table class does not check values, so each rule is a CHECK, a UNIQUE or a foreign key. A new database is made
+from these classes; once a version is released, a change here needs a migration too. Rows never leave `annot.store`.
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy import (
     CheckConstraint,
     Float,
     ForeignKeyConstraint,
+    Identity,
     Index,
     MetaData,
     Table,
@@ -20,16 +21,42 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from annot.store import schema
-
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
 HIGHEST_GRADE = 9
+LINE = {
+    "judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
+    "adjudication": ("source", "server", "query_id", "doc_id", "adjudicator", "annotation"),
+}
+"""Of the two append-only tables, the columns that make a line of revisions."""
+TABLES = MetaData()
+"""All tables. Not SQLModel's own collection, so that another user of SQLModel stays apart."""
 
 
 class _Row(SQLModel):
-    """A table of this store; its metadata is its own, so that another user of SQLModel stays apart."""
+    """A table of this store."""
 
-    metadata = MetaData()
+    metadata = TABLES
+
+
+class _RevisionRow(_Row):
+    """What the two append-only tables share. Triggers refuse every UPDATE and DELETE."""
+
+    id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
+    source: str = Field(sa_type=Text)
+    server: str = Field(sa_type=Text)
+    query_id: str = Field(sa_type=Text)
+    doc_id: str = Field(sa_type=Text)
+    annotation: str = Field(sa_type=Text)
+    revision: int
+    grade: int | None
+    cannot_judge: str | None = Field(sa_type=Text)
+    comment: str | None = Field(sa_type=Text)
+    judged_at: str | None = Field(sa_type=Text)
+    lead_time: float | None = Field(sa_type=Float)
+    flags: list[str] = Field(sa_type=JSON)
+    payload: Any = Field(sa_type=JSON)
+    content_sha256: str = Field(sa_type=Text)
+    recorded_at: str = Field(sa_type=Text)
 
 
 class FacetLabelsRow(_Row, table=True):
@@ -139,7 +166,7 @@ class AssignmentRow(_Row, table=True):
     query_id: str = Field(primary_key=True, sa_type=Text)
     doc_id: str = Field(primary_key=True, sa_type=Text)
     assessor: str = Field(primary_key=True, sa_type=Text)
-    occasion: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    occasion: int = Field(primary_key=True)
     position: int
 
 
@@ -168,7 +195,7 @@ class ProjectRow(_Row, table=True):
         UniqueConstraint("server", "remote_id", name="project_remote_id"),
         CheckConstraint("round IN ('judge', 'adjudicate')", name="project_round"),
     )
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
     round: str = Field(sa_type=Text)
     assessor: str = Field(sa_type=Text)
     server: str = Field(sa_type=Text)
@@ -190,75 +217,43 @@ class TaskRow(_Row, table=True):
     project_id: int = Field(primary_key=True)
     query_id: str = Field(primary_key=True, sa_type=Text)
     doc_id: str = Field(primary_key=True, sa_type=Text)
-    occasion: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    occasion: int = Field(primary_key=True)
     remote_id: int = Field(sa_type=BigInteger)
 
 
-class JudgementRow(_Row, table=True):
-    """One revision of one judgement. Append-only: triggers refuse every UPDATE and DELETE."""
+class JudgementRow(_RevisionRow, table=True):
+    """One revision of one judgement."""
 
     __tablename__ = "judgement"
     __table_args__ = (
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="judgement_query"),
         ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="judgement_assessor"),
-        UniqueConstraint(*schema.LINE["judgement"], "revision", name="judgement_line"),
+        UniqueConstraint(*LINE["judgement"], "revision", name="judgement_line"),
         CheckConstraint(GRADE_IN_RANGE, name="judgement_grade"),
         CheckConstraint("occasion >= 1", name="judgement_occasion_from_1"),
         CheckConstraint("revision >= 1", name="judgement_revision_from_1"),
         Index("judgement_query_doc", "query_id", "doc_id"),
     )
-    id: int | None = Field(default=None, primary_key=True)
-    source: str = Field(sa_type=Text)
-    server: str = Field(sa_type=Text)
-    query_id: str = Field(sa_type=Text)
-    doc_id: str = Field(sa_type=Text)
     assessor: str = Field(sa_type=Text)
     occasion: int
-    annotation: str = Field(sa_type=Text)
-    revision: int
-    grade: int | None
-    cannot_judge: str | None = Field(sa_type=Text)
-    comment: str | None = Field(sa_type=Text)
-    judged_at: str | None = Field(sa_type=Text)
-    lead_time: float | None = Field(sa_type=Float)
-    flags: list[str] = Field(sa_type=JSON)
-    payload: Any = Field(sa_type=JSON)
-    content_sha256: str = Field(sa_type=Text)
-    recorded_at: str = Field(sa_type=Text)
 
 
-class AdjudicationRow(_Row, table=True):
-    """One revision of one adjudication. Append-only: triggers refuse every UPDATE and DELETE."""
+class AdjudicationRow(_RevisionRow, table=True):
+    """One revision of one adjudication."""
 
     __tablename__ = "adjudication"
     __table_args__ = (
         ForeignKeyConstraint(["query_id"], ["query.query_id"], name="adjudication_query"),
         ForeignKeyConstraint(["adjudicator"], ["assessor.assessor"], name="adjudication_adjudicator"),
-        UniqueConstraint(*schema.LINE["adjudication"], "revision", name="adjudication_line"),
+        UniqueConstraint(*LINE["adjudication"], "revision", name="adjudication_line"),
         CheckConstraint(GRADE_IN_RANGE, name="adjudication_grade"),
         CheckConstraint("revision >= 1", name="adjudication_revision_from_1"),
         Index("adjudication_query_doc", "query_id", "doc_id"),
     )
-    id: int | None = Field(default=None, primary_key=True)
-    source: str = Field(sa_type=Text)
-    server: str = Field(sa_type=Text)
-    query_id: str = Field(sa_type=Text)
-    doc_id: str = Field(sa_type=Text)
     adjudicator: str = Field(sa_type=Text)
-    annotation: str = Field(sa_type=Text)
-    revision: int
-    grade: int | None
-    cannot_judge: str | None = Field(sa_type=Text)
     reason: str | None = Field(sa_type=Text)
-    comment: str | None = Field(sa_type=Text)
     ratings: str = Field(sa_type=Text)
     shown: list[str] = Field(sa_type=JSON)
-    judged_at: str | None = Field(sa_type=Text)
-    lead_time: float | None = Field(sa_type=Float)
-    flags: list[str] = Field(sa_type=JSON)
-    payload: Any = Field(sa_type=JSON)
-    content_sha256: str = Field(sa_type=Text)
-    recorded_at: str = Field(sa_type=Text)
 
 
 class SplitRow(_Row, table=True):
@@ -292,4 +287,4 @@ class ImportRow(_Row, table=True):
 
 def table(model: type[SQLModel]) -> Table:
     """The table of a row class, for statements over many rows."""
-    return _Row.metadata.tables[str(model.__tablename__)]
+    return TABLES.tables[str(model.__tablename__)]

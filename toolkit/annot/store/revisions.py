@@ -12,15 +12,15 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, Table, exists, select
+from sqlalchemy import Result, Select, Table, exists, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.store import schema
-from annot.store.models import HIGHEST_GRADE, table
+from annot.store.models import HIGHEST_GRADE, LINE, table
 from annot.store.people import check_assessors_known
 from annot.store.rows import check_queries_known, in_chunks, insert_rows
 
+ORIGIN = ("source", "server", "annotation", "payload", "recorded_at")
 DELETED = "deleted on the server"
 """The flag of the revision that says an annotation is no longer on the server."""
 
@@ -35,7 +35,7 @@ class Recorded(NamedTuple):
 
 def key_columns(rows: Table) -> tuple[str, ...]:
     """The columns that a line of revisions belongs to, in the order of the constraint."""
-    return schema.LINE[rows.name]
+    return LINE[rows.name]
 
 
 def person_column(rows: Table) -> str:
@@ -48,6 +48,36 @@ def latest(rows: Table, *columns: str) -> Select[Any]:
     newer = rows.alias()
     same = [newer.c[name] == rows.c[name] for name in key_columns(rows)]
     return select(*(rows.c[name] for name in columns)).where(~exists().where(*same, newer.c.revision > rows.c.revision))
+
+
+def content(record: Any, fields: Sequence[str], origin: Any) -> dict[str, Any]:
+    """The row of a record and of where it comes from; its revision is the store's to count."""
+    values = {name: getattr(record, name) for name in fields if name != "revision"}
+    values |= {name: getattr(origin, name) for name in ORIGIN if name != "recorded_at"}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def current(session: Session, model: type[SQLModel], columns: Sequence[str], *, source: str | None) -> Result[Any]:
+    """The latest revision of each line, of one source or of all; in no order."""
+    rows = table(model)
+    statement = latest(rows, *columns)
+    return session.connection().execute(statement if source is None else statement.where(rows.c.source == source))
+
+
+def history(session: Session, model: type[SQLModel], columns: Sequence[str], query_id: str, doc_id: str) -> Result[Any]:
+    """Every revision of one pair, in the order recorded."""
+    rows = table(model)
+    statement = select(*(rows.c[name] for name in columns)).order_by(rows.c.id)
+    return session.connection().execute(statement.where(rows.c.query_id == query_id, rows.c.doc_id == doc_id))
+
+
+def age(judged_at: str | None, annotation: str) -> tuple[str, int, str]:
+    """In the order of this an annotation is older than another.
+
+    Two servers number theirs each for itself, so time comes first. The ids are numbers written as text: the ninth comes
+    before the tenth.
+    """
+    return judged_at or "", len(annotation), annotation
 
 
 def append(

@@ -49,16 +49,25 @@ class Snapshot:
         return {query.query_id: query.facet for query in self.queries}
 
     @property
+    def pooled(self) -> frozenset[str]:
+        """The papers of queries and pools."""
+        documents = (entry.doc_id for pool in self.pools.values() for entry in pool.entries)
+        return frozenset((*(query.paper_id for query in self.queries), *documents))
+
+    @property
     def judged_elsewhere(self) -> bool:
         """Whether the judgements were imported, so that the plan is only what a file had."""
         return any(imported.what in (Source.CSFCUBE, Source.FILE) for imported in self.imports)
 
 
 @dataclass(frozen=True, slots=True)
-class ServerRecords:
-    """What is on record of the server, which must not leave the study."""
+class ReleaseRecords:
+    """What a release needs beside the snapshot: the labels to publish, and what is on record of the server."""
 
+    labels: dict[str, tuple[str, ...]]
+    """Sentence labels of the papers in queries and pools."""
     task_ids: frozenset[int]
+    """These and the payloads must not leave the study."""
     payloads: tuple[Payload, ...]
     """What was pulled, as it came: judgements, then adjudications."""
 
@@ -69,20 +78,24 @@ def read_snapshot(ws: Workspace) -> Snapshot:
         return snapshot_of(session, ws)
 
 
-def read_judged(ws: Workspace) -> tuple[Snapshot, ServerRecords]:
-    """The same of a study that has judgements, and what the server's records tell. Raises MissingInput without any."""
+def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
+    """The same, and what else a release needs, in the same transaction. Raises MissingInput without any judgement."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
-        task_ids = (projects.read_tasks(session, project.project).values() for project in snapshot.projects)
         payloads = (
             sourced.payload
             for history in (judgements.read_sourced(session), adjudications.read_sourced(session))
             for sourced in history
         )
-        return snapshot, ServerRecords(
-            frozenset(task_id for project in task_ids for task_id in project),
-            tuple(payload for payload in payloads if isinstance(payload, dict)),
+        return snapshot, ReleaseRecords(
+            labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
+            task_ids=frozenset(
+                task_id
+                for project in snapshot.projects
+                for task_id in projects.read_tasks(session, project.project).values()
+            ),
+            payloads=tuple(payload for payload in payloads if isinstance(payload, dict)),
         )
 
 

@@ -51,6 +51,11 @@ class Workspace:
         return self.root / "pools"
 
     @property
+    def query_pools(self) -> Path:
+        """The pool of each query paper; all its facets share it."""
+        return self.root / "pools" / "queries"
+
+    @property
     def rankings(self) -> Path:
         return self.root / "pools" / "rankings"
 

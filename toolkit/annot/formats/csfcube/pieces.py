@@ -22,8 +22,9 @@ from pydantic import (
 )
 
 from annot.formats.csfcube.readable import RatedPair
-from annot.formats.faults import Faults
+from annot.formats.faults import Faults, json_problem
 from annot.formats.json_lines import in_words
+from annot.formats.spreadsheet import unguarded
 
 _RATING_PREFIX = "relevance_ann"
 _QUERY_COLUMNS = ("pid", "facet", "year", "title", "paper type")
@@ -152,10 +153,10 @@ def read_query_list(content: bytes, faults: Faults) -> dict[QueryKey, str]:
         if None in row or None in row.values():
             faults.add(f"expected {len(_QUERY_COLUMNS)} columns", line=rows.line_num)
             continue
-        key = (row["pid"], row["facet"])
+        key = (unguarded(row["pid"]), unguarded(row["facet"]))
         if key in queries:
             faults.add(f"query {key[0]} with facet {key[1]} is there twice", line=rows.line_num)
-        queries[key] = row["paper type"]
+        queries[key] = unguarded(row["paper type"])
     return queries
 
 
@@ -180,11 +181,11 @@ def _parsed(adapter: TypeAdapter[T], content: bytes, faults: Faults) -> T | None
         return None
     try:
         return adapter.validate_python(json.loads(text, object_pairs_hook=unrepeated))
-    except json.JSONDecodeError as error:
-        faults.add(f"not valid JSON: {error.msg} at column {error.colno}", line=error.lineno)
     except ValidationError as error:
         for fault in in_words(error):
             faults.add(fault)
+    except (ValueError, RecursionError) as error:
+        faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
     return None
 
 

@@ -19,8 +19,8 @@ ASSESSOR_OF_ANNOTATOR = {"1": "a3", "2": "a4", "3": "a2", "4": "a1"}
 
 _FILE_RULE = "=" * 70
 _PAPER_RULE = "=" * 35
-_PAPER = re.compile(r"paper_id: (\S+); YEAR: (None|-?\d+)")
-_RATINGS = re.compile(r"difference: (\d+); annotator(\d): (-?\d+); annotator(\d): (-?\d+)")
+_PAPER = re.compile(r"paper_id: (\S+); YEAR: (None|-?\d{1,4})")
+_RATINGS = re.compile(r"difference: (\d{1,4}); annotator(\d): (-?\d{1,4}); annotator(\d): (-?\d{1,4})")
 _SENTENCE = re.compile(r"(\w+): ?(.*)")
 _QUERY_HEAD = 2
 _CANDIDATE_HEAD = 5

@@ -15,6 +15,7 @@ from typing import Any
 from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
 from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines
+from annot.formats.spreadsheet import guarded
 from annot.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
 
 HIGHEST_GRADE = 3
@@ -180,7 +181,13 @@ def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool
     for query in material.queries:
         paper = papers[query.paper_id]
         title = paper.title if with_text else ""
-        row = [query.paper_id, query.facet, paper.year, title, material.paper_types.get(query.query_id, "")]
+        row = [
+            guarded(query.paper_id),
+            query.facet,
+            paper.year,
+            guarded(title),
+            material.paper_types.get(query.query_id, ""),
+        ]
         writer.writerow([*row, *([" ".join(map(str, query.sentences))] if chosen else [])])
     return buffer.getvalue()
 

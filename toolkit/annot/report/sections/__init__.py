@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from annot.report import verdict
-from annot.report.document import Document, Section
+from annot.report.document import Document, Section, Table
 from annot.report.sections import agreement, assessors, collection, effect, grades, runs
 from annot.report.sections.answers import answers
 from annot.report.study import Study
@@ -31,6 +33,19 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         ),
         chain=chain,
     )
+
+
+def tables(study: Study) -> Iterator[Table]:
+    """Every table of the report; those that need no measuring come first."""
+    for section in (*collection.appendix(study), *grades.appendix(study)):
+        yield from section.tables
+    if study.decisions:
+        yield grades.final_grades(study)
+    yield from agreement.grounds(study)
+    yield from runs.settings(study)
+    made = document(study, chain=())
+    for section in (*made.body, *made.appendix):
+        yield from section.tables
 
 
 def _rules(study: Study) -> Section:

@@ -9,7 +9,7 @@ from typing import Literal
 from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.missing import IN_WORDS
 from annot.report import figures
-from annot.report.cells import SHARE, Number, coefficient, number
+from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table
 from annot.report.reasons import HEADINGS, STATISTICS, reasons, summaries_of
 from annot.report.study import Study, plain
@@ -21,7 +21,7 @@ def body(study: Study) -> Section:
     """Before and after adjudication, query by query, in one drawing."""
     table = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
-    for one in table.queries:
+    for one in sorted(table.queries, key=lambda query: (query.facet, query.query_id)):
         pair = plain(one.before["alpha_ordinal"]), plain(one.after["alpha_ordinal"])
         if pair != (None, None):
             points.setdefault(one.facet, []).append(pair)
@@ -49,16 +49,17 @@ def appendix(study: Study) -> Iterator[Section]:
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
         yield Section("binarised", "Agreement on a grade or higher", told, blocks)
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(table),))
-    shown: list[Table] = [adjudicated(table)]
-    grounds = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
-    if grounds:
-        rows = tuple(sorted(grounds.items(), key=lambda ground: (-ground[1], ground[0])))
-        shown.append(
-            Table("grounds", sentence("agreement.grounds"), ("Ground", "Pairs"), rows, "annot report --table grounds")
-        )
-    yield Section(
-        "adjudication", "Adjudication", sentences("agreement.adjudication", study=study, **_counts(study)), tuple(shown)
-    )
+    told = sentences("agreement.adjudication", study=study, **_counts(study))
+    yield Section("adjudication", "Adjudication", told, (adjudicated(table), *grounds(study)))
+
+
+def grounds(study: Study) -> Iterator[Table]:
+    """Why the adjudicator decided as they did, where they said so."""
+    counted = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
+    if counted:
+        rows = tuple(sorted(counted.items(), key=lambda ground: (-ground[1], ground[0])))
+        command = "annot report --table grounds"
+        yield Table("grounds", sentence("agreement.grounds"), ("Ground", "Pairs"), rows, command)
 
 
 def tables(table: AgreementTable, *, every: bool) -> Iterator[Table]:
@@ -96,7 +97,7 @@ def glance(table: AgreementTable) -> Table:
             ),
             _share(group.disputed, "pooled"),
         )
-        for group in table.groups
+        for group in _shown(table)
     )
     of = "Alpha before", "Alpha after", "Equal grades before, %", "Equal grades after, %"
     headings = ("Facet", "Queries", "Pairs", *of, "Disputed pairs")
@@ -113,7 +114,7 @@ def headline(table: AgreementTable) -> Table:
             group.n_pairs,
             *(_figure(name, summaries[name], "median", group) for name in HEADLINE),
         )
-        for group, stage, summaries in summaries_of(table)
+        for group, stage, summaries in summaries_of(_shown(table))
     )
     return Table(
         f"coefficients{_suffix(table)}",
@@ -141,10 +142,10 @@ def all_coefficients(table: AgreementTable) -> Table:
             _figure(name, summary, "pooled"),
             summary.n_pairs_pooled,
         )
-        for group, stage, summaries in summaries_of(table)
+        for group, stage, summaries in summaries_of(_shown(table))
         for name, summary in summaries.items()
     )
-    of = "Median", "Mean", "Quartile 1", "Quartile 3", "Queries", "Pairs", "Pooled", "Pooled pairs"
+    of = "Median", "Mean", "Q1", "Q3", "Queries", "Pairs", "Pooled", "Pooled pairs"
     return Table(
         f"all-coefficients{_suffix(table)}",
         sentence("agreement.every"),
@@ -186,7 +187,7 @@ def adjudicated(table: AgreementTable) -> Table:
             _share(group.overruled, "mean"),
             group.overruled.n_queries,
         )
-        for group in table.groups
+        for group in _shown(table)
     )
     of = "Pairs asked twice", "Disputed", "Share disputed", "Pairs graded twice", "Overruled", "Share overruled"
     together = table.groups[-1].agreed_by_policy if table.groups else 0
@@ -220,9 +221,14 @@ def _figure(name: str, summary: Summary, statistic: str, group: GroupAgreement |
     return number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
+def _shown(table: AgreementTable) -> tuple[GroupAgreement, ...]:
+    """The facets and all together; a single facet is all there is."""
+    return table.groups if len(table.groups) > 2 else table.groups[-1:]
+
+
 def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"]) -> Number:
-    value = summary.pooled.value if statistic == "pooled" else summary.mean
-    return number(value, SHARE, (summary.intervals or {}).get(statistic))
+    value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
+    return number(value, kind, (summary.intervals or {}).get(statistic))
 
 
 def _counts(study: Study) -> dict[str, object]:

@@ -33,11 +33,12 @@ def answers(study: Study) -> tuple[Answer, ...]:
 def _values(study: Study) -> dict[str, object]:
     """All that the sentences may name."""
     together = study.agreement.groups[-1]
-    effect = None if isinstance(study.mattering, Undefined) else study.mattering
+    effect = None if isinstance(study.effect, Undefined) else study.effect
     diagnosis = study.diagnosed.diagnosed.diagnosis
     found = alpha(study.agreement)
     return {
         "study": study,
+        "level": f"{100 * study.settings.agreement.level:g}",
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
         "assessors": len({one.assessor for one in study.judgements}),
@@ -45,7 +46,7 @@ def _values(study: Study) -> dict[str, object]:
         "alpha_after": alpha(study.agreement, after=True),
         "disputed": disputed(study.agreement),
         "reliability": verdict.reliability(found),
-        "robustness": verdict.robustness(study.mattering, judged_twice=together.n_pairs),
+        "robustness": verdict.robustness(study.effect, judged_twice=together.n_pairs),
         "effect": effect,
         "tau": None if effect is None else verdict.tau(effect),
         "same_order": effect is not None and verdict.same_order(effect),

@@ -16,7 +16,7 @@ from annot.report.cells import MEAN, SHARE, Kind, Number, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
-from annot.stats.clusters import of_clusters
+from annot.stats.bootstrap import of_clusters
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""
@@ -49,7 +49,9 @@ def body(study: Study) -> Section:
             for facet, found in shares.items()
         ),
     )
-    return Section("grades", "Grades", sentences("grades.body", study=study), (drawing, final_grades(study)))
+    lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
+    told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
+    return Section("grades", "Grades", told, (drawing, final_grades(study)))
 
 
 def appendix(study: Study) -> Iterator[Section]:

@@ -49,11 +49,15 @@ def appendix(study: Study) -> Iterator[Section]:
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
-    blocks = list(measures(evaluated, per_query=False))
+    blocks = (*measures(evaluated, per_query=False), *settings(study))
+    yield Section("measures", "Runs: every measure", told, blocks)
+
+
+def settings(study: Study) -> Iterator[Table]:
+    """How the runs were made that were made here."""
     if study.run_settings:
         caption, command = sentence("runs.settings"), "annot report --table run-settings"
-        blocks.append(Table("run-settings", caption, ("Run", "Settings"), study.run_settings, command, numeric_from=2))
-    yield Section("measures", "Runs: every measure", told, tuple(blocks))
+        yield Table("run-settings", caption, ("Run", "Settings"), study.run_settings, command, numeric_from=2)
 
 
 def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
@@ -65,7 +69,7 @@ def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
 def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
     """A table a convention, and on request each query; then every two runs."""
     for convention, names in MEASURES.items():
-        lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.dialect == convention]
+        lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
         if not lines:
             continue
         facets = list(dict.fromkeys(line.facet for line in lines))
@@ -84,7 +88,7 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
             sentence("runs.measures", convention=convention, evaluated=evaluated),
             ("Facet", "Run", *names, "Queries", "Average"),
             rows,
-            f"annot evaluate --dialect {convention}",
+            f"annot evaluate --convention {convention}",
             numeric_from=2,
         )
         if per_query:
@@ -144,6 +148,6 @@ def _by_query(evaluated: Evaluated, convention: str, names: Sequence[str]) -> Ta
         sentence("runs.by_query", convention=convention),
         ("Run", "Query", *names),
         rows,
-        f"annot evaluate --dialect {convention} --per-query",
+        f"annot evaluate --convention {convention} --per-query",
         numeric_from=2,
     )

@@ -1,0 +1,146 @@
+"""`--csv`: the figures behind a command as one table, the same as in its JSON, and nothing else on stdout."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from annot import evaluate, open_study
+from annot.library import tidy
+from annot.library.tidy import TABLES
+from command_line import annot, annot_done, commands
+from usual import USUAL
+
+WITH_A_TABLE = sorted(command.name for command in commands() if "--csv" in command.options)
+
+
+def table(name: str, folder: Path, *options: str) -> pd.DataFrame:
+    usual = USUAL[name]
+    usual.prepare(folder)
+    printed = annot_done(*name.split(), *usual.typed.split(), *options, "--csv", folder=folder).stdout
+    return pd.read_csv(io.StringIO(printed), keep_default_na=False)
+
+
+def told(name: str, folder: Path) -> Any:
+    return annot_done(*name.split(), *USUAL[name].typed.split(), "--json", folder=folder).data
+
+
+def test_each_table_has_its_command() -> None:
+    assert sorted({name.removesuffix(" --per-query") for name in TABLES}) == WITH_A_TABLE
+
+
+@pytest.mark.parametrize("name", WITH_A_TABLE)
+def test_one_table_with_a_header_and_rows_of_equal_length(name: str, study: Callable[[str], Path]) -> None:
+    found = table(name, study(USUAL[name].stage))
+    assert len(found)
+    assert not found.duplicated().any()
+    assert all(column == column.lower() and " " not in column for column in found)
+
+
+def test_agreement_has_the_figures_of_its_json(study: Callable[[str], Path]) -> None:
+    folder = study("settled")
+    found = table("agreement", folder).set_index(["facet", "adjudication", "coefficient", "statistic"])
+    for group in told("agreement", folder)["groups"]:
+        for name, summary in group["before"].items():
+            row = found.loc[(group["name"], "before", name, "median")]
+            assert float(row["value"]) == pytest.approx(summary["median"], rel=1e-5)
+            assert int(row["queries"]) == summary["n_queries"]
+
+
+def test_a_figure_without_a_value_has_an_empty_cell_and_the_reason(study: Callable[[str], Path]) -> None:
+    found = table("agreement", study("judged"))
+    after = found[(found["adjudication"] == "after") & (found["facet"] == "together")]
+    assert set(after["value"]) == {""}
+    assert after["undefined"].str.contains("not settled").all()
+
+
+def test_per_query_is_a_table_of_the_queries(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    of_agreement, of_runs = table("agreement", folder, "--per-query"), table("evaluate", folder, "--per-query")
+    queries = {query["query_id"] for query in told("agreement", folder)["queries"]}
+    assert set(of_agreement["query_id"]) == set(of_runs["query_id"]) == queries
+
+
+def test_evaluation_has_the_figures_of_its_json(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    found = table("evaluate", folder)
+    found = found[found["against"] == ""].set_index(["convention", "facet", "run", "measure"])["value"]
+    data = told("evaluate", folder)
+    lines = [*data["lines"], *data["ceiling"]]
+    expected = {
+        (line["convention"], line["facet"], line["run"], measure): value
+        for line in lines
+        for measure, value in line["values"].items()
+    }
+    assert found.to_dict() == pytest.approx(expected, rel=1e-5)
+
+
+def test_runs_are_measured_and_compared_in_python_as_by_the_command(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    opened = open_study(folder)
+    runs = sorted((folder / "exports" / "runs").glob("*.run"))
+    measured = evaluate(runs, opened.qrels, judgements=opened.judgements, resamples=100)
+    data = told("evaluate", folder)
+    pd.testing.assert_frame_equal(measured.to_frame(), tidy.evaluation(data))
+    pd.testing.assert_frame_equal(measured.comparisons(), tidy.comparisons(data))
+    assert {"chance", "one assessor"} < set(measured.to_frame()["run"])
+    assert set(measured.comparisons()["facet"]) == {"background", "method", "result", "together"}
+    printed = table("evaluate", folder)
+    assert (printed["against"] != "").sum() == len(measured.comparisons())
+
+
+def test_the_table_of_a_pool_is_the_pool(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    found = table("pool show", folder)
+    entries = told("pool show", folder)["entries"]
+    assert found["doc_id"].tolist() == [entry["doc_id"] for entry in entries]
+    assert found["method"].tolist() == [entry["drawn"]["method"] for entry in entries]
+    assert sum(len(cell.split()) for cell in found["also_had_by"]) == sum(len(entry["also"]) for entry in entries)
+
+
+def test_counts_add_up_to_those_of_the_study(study: Callable[[str], Path]) -> None:
+    folder = study("settled")
+    grades = table("qrels", folder)
+    status = table("status", folder).set_index(["count", "assessor"])["n"]
+    assert grades["pairs"].sum() == status["pairs", ""] == told("qrels", folder)["pairs"]
+    judged = {person["assessor"]: person["judged"] for person in told("status", folder)["assessors"]}
+    assert status["judged"].to_dict() == judged
+
+
+def test_figures_of_assessors_are_those_of_the_json(study: Callable[[str], Path]) -> None:
+    folder = study("settled")
+    found = table("agreement assessors", folder).set_index(["about", "subject", "other", "figure"])
+    for pair in told("agreement assessors", folder)["diagnosed"]["matrix"]:
+        row = found.loc[("matrix", pair["first"], pair["second"], "same")]
+        assert float(row["value"]) == pytest.approx(pair["same"]["value"], rel=1e-5)
+        assert float(row["low"]) == pytest.approx(pair["same"]["interval"]["low"], rel=1e-5)
+
+
+def test_a_story_has_every_answer_and_every_run(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    found = table("trace", folder)
+    story = told("trace", folder)
+    said = found[found["step"].isin(["judged", "adjudicated"])]
+    assert said["by"].tolist() == [one["person"] for one in story["said"]]
+    assert found.loc[found["step"] == "decided", "grade"].tolist() == [str(story["grade"])]
+    assert found.loc[found["step"] == "retrieved", "by"].tolist() == [run["tag"] for run in story["runs"]]
+
+
+def test_json_and_csv_together_are_refused_before_anything_is_done(study: Callable[[str], Path]) -> None:
+    folder = study("settled")
+    for arguments in (("qrels", "--json", "--csv"), ("agreement", "--csv", "assessors", "--json")):
+        refused = annot(*arguments, folder=folder)
+        assert refused.exit_code == 2
+        assert "found --json and --csv, expected one of them" in refused.message()
+    assert not (folder / "exports" / "qrels.txt").exists()
+
+
+def test_an_option_of_the_group_holds_for_its_verb(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    query = USUAL["pool show"].typed
+    before = annot_done("pool", "--csv", "show", query, folder=folder).stdout
+    assert before == annot_done("pool", "show", query, "--csv", folder=folder).stdout

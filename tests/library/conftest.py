@@ -1,0 +1,54 @@
+"""Studies to open from Python: a small one, and CSFCube's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from annot import OpenStudy, open_study
+from command_line import annot_done
+
+JUDGEMENTS = """query,document,assessor,grade
+q1,d1,a1,3
+q1,d1,a2,2
+q1,d2,a1,0
+q1,d2,a2,0
+q2,d1,a1,1
+q2,d1,a2,1
+q2,d3,a1,2
+q2,d3,a2,
+"""
+
+
+def quick(folder: Path) -> None:
+    """A new study whose intervals take little time."""
+    annot_done("init", folder, folder=folder.parent)
+    settings = folder / "annot.toml"
+    text, changed = re.subn(r"(?m)^resamples = \d+", "resamples = 100", settings.read_text(encoding="utf-8"))
+    assert changed == 1
+    settings.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def small_study(tmp_path: Path) -> Path:
+    """Two queries, two assessors, one judgement missing; `study/` in the test's folder."""
+    quick(tmp_path / "study")
+    (tmp_path / "judgements.csv").write_text(JUDGEMENTS)
+    annot_done("import", "judgements", tmp_path / "judgements.csv", "-f", "method", folder=tmp_path / "study")
+    return tmp_path / "study"
+
+
+@pytest.fixture(scope="session")
+def csfcube_study(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CSFCube's whole release, imported. Nobody writes into it."""
+    folder = tmp_path_factory.mktemp("csfcube") / "study"
+    quick(folder)
+    annot_done("import", "csfcube", shared / "csfcube", folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def csfcube(csfcube_study: Path) -> OpenStudy:
+    """The same, opened once: its agreement takes seconds."""
+    return open_study(csfcube_study)

@@ -1,0 +1,56 @@
+"""What is written for users of the library holds: docstrings and README run as they stand."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from pathlib import Path
+
+import annot
+import pandas as pd
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FUNCTIONS = [name for name in annot.__all__ if inspect.isfunction(getattr(annot, name))]
+README = re.findall(r"^```python\n(.*?)^```$", (CHECKOUT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.fixture
+def folder(small_study: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository's data and a study, as the examples name them."""
+    (small_study.parent / "exports").symlink_to(CHECKOUT / "exports")
+    monkeypatch.chdir(small_study.parent)
+    return small_study.parent
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_examples_of_a_docstring_give_what_they_show(name: str, folder: Path) -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(annot, name), name)
+    assert len(example.examples) >= 2
+    with pd.option_context("display.width", 120):
+        result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_docstring_has_the_parts_that_readers_look_for(name: str) -> None:
+    function = getattr(annot, name)
+    text = inspect.getdoc(function) or ""
+    headings = re.findall(r"^(\w+)\n-{3,}$", text, re.M)
+    assert [one for one in headings if one != "Notes"] == ["Parameters", "Returns", "Raises", "Examples"]
+    parameters = text.split("Parameters\n----------\n")[1].split("\n\nReturns")[0]
+    assert re.findall(r"^(\w+) : \S", parameters, re.M) == list(inspect.signature(function).parameters)
+
+
+def test_the_readme_shows_every_function() -> None:
+    assert {name for name in FUNCTIONS if f"annot.{name}(" in "".join(README)} == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("code", README)
+def test_an_example_of_the_readme_runs_as_pasted(code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    *before, last = code.strip().splitlines()
+    exec("\n".join(before), names)
+    result = eval(last, names)
+    assert capsys.readouterr().out if result is None else len(result) if isinstance(result, pd.DataFrame) else result

@@ -1,0 +1,260 @@
+"""What users hand in: the same data in every form gives the same figures; every fault is named with its row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import annot
+import numpy as np
+import pandas as pd
+import pytest
+from annot.formats.trec import write_qrels, write_run
+from annot.library.given import qrels_in, ratings_in, runs_in
+from annot.records import Qrel, ScoredDoc
+
+ROWS = [
+    ("q1", "d1", "a1", 3), ("q1", "d1", "a2", 2), ("q1", "d2", "a1", 0), ("q1", "d2", "a2", None),
+    ("q2", "d1", "a1", 1), ("q2", "d1", "a2", 1), ("q2", "d2", "a1", 0), ("q2", "d2", "a2", 2),
+]  # fmt: skip
+FRAME = pd.DataFrame(ROWS, columns=["query", "document", "assessor", "grade"])
+
+
+def faults_of(call: Callable[[], object]) -> list[str]:
+    with pytest.raises(annot.InputError) as caught:
+        call()
+    return list(caught.value.faults) or [caught.value.message]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        FRAME,
+        FRAME.set_index(pd.Index(range(100, 108))),
+        FRAME.rename(columns={"query": "query_id", "document": "Doc ID", "grade": "relevance"}),
+        FRAME.astype({"grade": "Int64"}),
+        FRAME.assign(query=["1"] * 4 + ["2"] * 4).replace({"query": {"1": "q1", "2": "q2"}}),
+        ROWS,
+        [list(row) for row in ROWS],
+        FRAME.to_dict("records"),
+        np.array(ROWS, dtype=object).tolist(),
+    ],
+    ids=["frame", "index", "other names", "nullable", "other frame", "tuples", "lists", "dicts", "objects"],
+)
+def test_judgements_are_the_same_in_every_form(form: Any) -> None:
+    assert ratings_in(form, name="ratings") == ratings_in(FRAME, name="ratings")
+
+
+def test_a_grade_that_is_nan_was_asked_for_and_not_given() -> None:
+    (missing,) = [one for one in ratings_in(FRAME, name="ratings").judgements if one.grade is None]
+    assert (missing.query_id, missing.doc_id, missing.assessor) == ("q1", "d2", "a2")
+    pairs = {
+        policy: annot.measure_agreement(FRAME, missing=policy, resamples=0).per_query()["pairs"].unique().tolist()
+        for policy in ("drop", "zero")
+    }
+    assert pairs == {"drop": [1, 2], "zero": [2]}
+
+
+def test_ids_that_are_numbers_become_text() -> None:
+    found = ratings_in(FRAME.assign(query=[1] * 4 + [2] * 4, document=np.arange(8) // 2), name="ratings")
+    assert [one.query_id for one in found.judgements[::4]] == ["1", "2"]
+
+
+def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
+    extra = FRAME.assign(occasion=1, flags="")
+    repeat = extra.iloc[[0]].assign(occasion=2, grade=0)
+    flagged = extra.iloc[[0]].assign(flags="deleted", grade=0)
+    listed = [flags.split() for flags in [*extra["flags"], "", "deleted"]]
+    given = pd.concat([extra, repeat, flagged], ignore_index=True)
+    assert ratings_in(given, name="ratings") == ratings_in(FRAME, name="ratings")
+    assert ratings_in(given.assign(flags=listed), name="ratings") == ratings_in(FRAME, name="ratings")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            FRAME.drop(columns=["grade", "assessor"]),
+            [
+                "ratings: no column for the assessor; found query, document, expected one named assessor",
+                "ratings: no column for the grade; found query, document, expected one named grade",
+            ],
+        ),
+        (FRAME.assign(query_id="q"), ["ratings: columns 'query' and 'query_id' could both be the query"]),
+        (FRAME.iloc[:0], ["ratings: no judgement in it"]),
+        ([], ["ratings: no judgement in it"]),
+        (FRAME.assign(occasion=2), ["ratings: no judgement that counts in it"]),
+        (
+            pd.concat([FRAME.iloc[:2], FRAME.iloc[:1]]).reset_index(drop=True),
+            ["ratings: row 2: a1 has a grade for q1 d1 in row 0 already, expected one"],
+        ),
+        (
+            FRAME.iloc[:3].astype(object).assign(grade=[1.5, "3", math.inf], query=["q1", None, 2.5]),
+            [
+                "ratings: row 0: grade 1.5, expected a whole number, or nan where there is none",
+                "ratings: row 1: query None, expected text or a whole number",
+                "ratings: row 1: grade '3', expected a whole number, or nan where there is none",
+                "ratings: row 2: query 2.5, expected text or a whole number",
+                "ratings: row 2: grade inf, expected a whole number, or nan where there is none",
+            ],
+        ),
+        (
+            FRAME.assign(facet=["a", "b"] * 4).iloc[:2],
+            ["ratings: row 1: facet 'b' of query q1, expected 'a' as in its other rows"],
+        ),
+        ([("q1", "d1", "a1")], ["ratings: row 0: 3 values, expected 4 (query, document, assessor, grade)"]),
+        ([[1, 2], [3]], ["ratings: row 1: 1 values, expected 2 as in the first row"]),
+        ([1, 2], [f"ratings: row {at}: found int, expected a row of values" for at in (0, 1)]),
+        (np.zeros(3), ["ratings: an array of 1 dimension(s), expected items x assessors"]),
+        (3, ["ratings: found int, expected a DataFrame, an array or rows"]),
+        (
+            pd.DataFrame([[1, 2], [0, 5.5]], index=["x", "x"], columns=["a1", "a2"]),
+            [
+                "ratings: item 'x' is there 2 times, expected once",
+                "ratings: item x, assessor a2: grade 5.5, expected a whole number, or nan where there is none",
+            ],
+        ),
+        (
+            pd.DataFrame([[0, 1], [1, 100_000]]),
+            ["ratings: grades from 0 to 100000, expected a scale of at most 100 steps"],
+        ),
+        ([[None, None], [None, None]], ["ratings: no judgement has a grade"]),
+    ],
+)
+def test_wrong_judgements_are_refused_with_every_fault(given: Any, expected: list[str]) -> None:
+    assert faults_of(lambda: annot.measure_agreement(given)) == expected
+    assert faults_of(lambda: annot.alpha(given)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"scale": (0, 2)}, "scale [0, 2]: expected two or more consecutive whole numbers, lowest first"),
+        ({"scale": (0, 1)}, "q1 d1: a1 has grade 3, expected one of 0, 1"),
+        ({"missing": "dropp"}, "missing 'dropp': not known; did you mean 'drop'?"),
+        ({"coefficients": ["alpha_ordinl"]}, "coefficient 'alpha_ordinl': not known; did you mean 'alpha_ordinal'?"),
+        ({"level": 95}, "level 95: expected a number between 0 and 1"),
+        ({"resamples": -1}, "resamples -1: expected a whole number, 1 or more"),
+        ({"final": {"q1": {"d1": 9}}}, "q1 d1: the final decision has grade 9, expected one of 0, 1, 2, 3"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], fault: str) -> None:
+    assert fault in faults_of(lambda: annot.measure_agreement(FRAME, **options))
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"convention": "beir"}, "convention 'beir': not known; expected one of csfcube, trec"),
+        ({"resamples": 0}, "resamples 0: expected a whole number, 1 or more"),
+        ({"level": 0}, "level 0: expected a number between 0 and 1"),
+    ],
+)
+def test_wrong_options_of_evaluation_are_refused(options: dict[str, Any], fault: str) -> None:
+    assert faults_of(lambda: annot.evaluate(RUN, QRELS_FRAME, **options)) == [fault]
+
+
+def test_wrong_options_of_a_pool_are_refused_together() -> None:
+    found = faults_of(lambda: annot.draw_pool(RUN, per_method=0, mode="blok"))  # type: ignore[arg-type]
+    assert found[0].startswith("mode: found 'blok', expected one of ")
+    assert found[1] == "per_method: found 0, expected at least 1"
+
+
+def test_an_error_that_nobody_catches_shows_its_faults() -> None:
+    with pytest.raises(annot.InputError) as caught:
+        annot.alpha(FRAME.drop(columns="grade"))
+    assert caught.value.__notes__ == [
+        "  ratings: no column for the grade; found query, document, assessor, expected one named grade"
+    ]
+
+
+QRELS = [Qrel("q1", "d1", 3), Qrel("q1", "d2", 0), Qrel("q2", "d1", 1)]
+QRELS_FRAME = pd.DataFrame(QRELS, columns=["query_id", "doc_id", "relevance"])
+
+
+def test_final_grades_are_the_same_in_every_form(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    path.write_text(write_qrels(QRELS))
+    forms = [path, str(path), QRELS_FRAME, QRELS, {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, annot.read_qrels(path)]
+    assert [qrels_in(form) for form in forms] == [qrels_in(QRELS_FRAME)] * len(forms)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (QRELS_FRAME.iloc[:0], "qrels: no final grade in it"),
+        ({}, "qrels: no final grade in it"),
+        (
+            QRELS_FRAME.assign(relevance=[3, np.nan, 1]),
+            "qrels: row 1: no grade; leave out the row of a pair that is not judged",
+        ),
+        (
+            pd.concat([QRELS_FRAME, QRELS_FRAME.iloc[:1]]),
+            "qrels: row 0: q1 d1 is there twice, expected one final grade",
+        ),
+        ({"q1": 3}, "qrels: found int, expected {query: {document: number}}"),
+        ("nowhere.txt", "nowhere.txt: no such file"),
+        (".", ".: not a text file, expected one of TREC's"),
+    ],
+)
+def test_wrong_final_grades_are_refused(given: Any, expected: str) -> None:
+    assert expected in faults_of(lambda: annot.evaluate({"q1": {"d1": 1.0}}, given))
+
+
+RUN = {"q1": {"d1": 2.5, "d2": 7.5}, "q2": {"d3": -1.0}}
+RANKINGS = {"q1": (ScoredDoc("d2", 7.5), ScoredDoc("d1", 2.5)), "q2": (ScoredDoc("d3", -1.0),)}
+
+
+def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.run"
+    path.write_text(write_run(RANKINGS, tag="bm25"))
+    table = annot.read_run(path)
+    for form in (
+        path,
+        table,
+        [path],
+        {"bm25": path},
+        {"bm25": RUN},
+        {"bm25": table},
+        table.rename(columns={"run": "tag"}),
+    ):
+        assert runs_in(form, name="run") == {"bm25": RANKINGS}
+    assert runs_in(RUN, name="run") == runs_in(table.drop(columns="run"), name="run") == {"run": RANKINGS}
+    two = pd.concat([table, table.assign(run="other")])
+    assert runs_in(two, name="run") == {"bm25": RANKINGS, "other": RANKINGS}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "run: no document in it"),
+        ([], "run: no run in it"),
+        ({"q1": {"d1": "x", "d2": math.nan}}, "run: row 1: score nan, expected a finite number, higher is better"),
+        ({"q1": ["d1", "d2"]}, "run: found list, expected {query: {document: number}}"),
+        ([RUN, RUN], "run: two runs with the tag 'run'"),
+        ({"bm25": pd.DataFrame()}, "run bm25: no column for the score; found no column, expected one named score"),
+        ({"x": [RUN]}, "run: found list, expected {query: {document: number}}"),
+        (
+            pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"], "score": [1, 2]}),
+            "run: row 1: document 'd' is there twice for query 'q'",
+        ),
+        (5, "run: found int, expected a TREC file, a DataFrame or a dict"),
+        ("nowhere.run", "nowhere.run: no such file"),
+        ({"q9": {"d1": 1.0}}, "expected q1, q2"),
+    ],
+)
+def test_wrong_runs_are_refused(given: Any, expected: str) -> None:
+    assert expected in faults_of(lambda: annot.evaluate(given, QRELS_FRAME))
+
+
+def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "bad.run"
+    path.write_text("q1 Q0 d1 1 2.5\nq1 Q0 d1 1 nan bm25\n")
+    expected = [
+        f"{path}:1: 5 columns, expected 6 (query_id Q0 doc_id rank score tag)",
+        f"{path}:2: score 'nan', expected a finite number",
+    ]
+    assert faults_of(lambda: annot.read_run(path)) == expected
+    assert faults_of(lambda: annot.draw_pool([path])) == expected

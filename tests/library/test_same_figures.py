@@ -1,0 +1,246 @@
+"""The library gives what others publish and compute, and what the command line gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import annot
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from annot.library.tidy import PRECISION
+from command_line import annot_done
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+N = np.nan
+OBSERVERS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, N, N, N],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, N, 3],
+        [N, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, N],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, N],
+    ]
+)
+"""Krippendorff 2011, Computing Krippendorff's alpha-reliability, section D."""
+
+
+@pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_alpha_of_krippendorffs_four_observers(level: str, published: float) -> None:
+    assert annot.alpha(OBSERVERS.T, level=level) == pytest.approx(published, abs=5e-4)
+    frame = annot.measure_agreement(OBSERVERS.T, coefficients=[f"alpha_{level}"]).to_frame()
+    assert frame["value"].tolist() == [annot.alpha(OBSERVERS.T, level=level)]
+    assert frame["low"][0] < published < frame["high"][0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    arrays.arrays(
+        np.float64, st.tuples(st.integers(2, 20), st.integers(2, 4)), elements=st.sampled_from([0, 1, 2, 3, N])
+    )
+)
+def test_alpha_is_what_the_krippendorff_package_says(ratings: np.ndarray) -> None:
+    for level in ("ordinal", "nominal", "interval"):
+        try:
+            found = annot.alpha(ratings, level=level)
+        except annot.UndefinedStatistic:
+            continue
+        except annot.InputError:
+            assert np.isnan(ratings).all()
+            continue
+        assert found == pytest.approx(krippendorff.alpha(reliability_data=ratings.T, level_of_measurement=level))
+
+
+def test_alpha_without_a_value_says_why() -> None:
+    with pytest.raises(annot.UndefinedStatistic, match="unanimous: every judgement is grade 2"):
+        annot.alpha([[2, 2], [2, 2], [2, 2]])
+
+
+def test_intervals_of_items_are_those_of_whole_queries_of_one_item() -> None:
+    """A long table in which every item is a query of its own says the same as the matrix."""
+    ratings = np.random.default_rng(5).integers(0, 4, size=(40, 3))
+    rows = [(f"q{at}", "d", f"a{who}", grade) for at, row in enumerate(ratings) for who, grade in enumerate(row)]
+    of_items, of_queries = (
+        annot.measure_agreement(given, coefficients=["alpha_ordinal"], resamples=400)
+        .to_frame()
+        .query("statistic == 'pooled'")
+        for given in (ratings, rows)
+    )
+    assert of_items["value"].item() == pytest.approx(
+        of_queries["value"][of_queries["coefficient"] == "alpha_ordinal"].item()
+    )
+    assert of_items["low"].item() == pytest.approx(of_queries["low"].iloc[0], abs=0.05)
+    assert of_items["high"].item() == pytest.approx(of_queries["high"].iloc[0], abs=0.05)
+
+
+def test_a_grade_that_nobody_gave_counts_in_gwets_coefficient() -> None:
+    """By hand: three of four agree; shares 5/8 and 3/8; pe = 2 (5/8)(3/8) / (q - 1) on a scale of q grades."""
+    grades = [[0, 0], [1, 1], [0, 1], [0, 0]]
+    for scale, chance in (((0, 1), 15 / 32), ((0, 1, 2, 3), 5 / 32)):
+        frame = annot.measure_agreement(grades, scale=scale, coefficients=["ac1"], resamples=0).to_frame()
+        assert frame["value"].item() == pytest.approx((3 / 4 - chance) / (1 - chance))
+
+
+def judgements(seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = [(f"q{q}", f"d{d}", f"a{a}") for q in range(12) for d in range(15) for a in range(2)]
+    frame = pd.DataFrame(rows, columns=["query", "document", "assessor"])
+    truth = np.repeat(rng.integers(0, 4, size=len(rows) // 2), 2)
+    return frame.assign(grade=np.clip(truth + rng.integers(-1, 2, size=len(rows)), 0, 3))
+
+
+def test_binarised_is_the_same_as_grades_that_were_binary() -> None:
+    given = judgements(1)
+    names = ["kappa", "alpha_nominal", "percent"]
+    binarised = annot.measure_agreement(given, binarised_at=2, coefficients=names, resamples=100)
+    binary = annot.measure_agreement(given.assign(grade=given["grade"] >= 2), coefficients=names, resamples=100)
+    assert binarised.scale == binary.scale == (0, 1)
+    frames = [one.to_frame() for one in (binarised, binary)]
+    pd.testing.assert_frame_equal(*(frame[frame["coefficient"].isin(names)] for frame in frames))
+
+
+def test_intervals_follow_level_and_seed_and_nothing_else() -> None:
+    def of_mean(**options: float) -> tuple[float, float]:
+        frame = annot.measure_agreement(judgements(1), coefficients=["kappa"], resamples=200, **options).to_frame()
+        row = frame[(frame["coefficient"] == "kappa") & (frame["statistic"] == "mean")].iloc[0]
+        return row["low"], row["high"]
+
+    usual, narrow = of_mean(), of_mean(level=0.5)
+    assert usual == of_mean(seed=13) != of_mean(seed=14)
+    assert usual[0] < narrow[0] < narrow[1] < usual[1]
+
+
+def qrels_and_run(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    rng = np.random.default_rng(seed)
+    qrels = {f"q{at}": {f"d{doc:02}": int(rng.integers(0, 4)) for doc in range(30)} for at in range(6)}
+    scores = rng.permutation(6 * 40).astype(float).reshape(6, 40)
+    run = {f"q{at}": {f"d{doc:02}": scores[at, doc] for doc in range(5, 40)} for at in range(6)}
+    return qrels, run
+
+
+@pytest.mark.parametrize("relevant_from", [1, 2, 3])
+def test_measures_are_what_pytrec_eval_says(relevant_from: int) -> None:
+    qrels, run = qrels_and_run(seed=relevant_from)
+    names = {"map": "AP", "Rprec": "Rprec", "P_20": "P@20", "recall_20": "R@20"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), relevance_level=relevant_from).evaluate(run)
+    graded = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg"}).evaluate(run)
+    options = {"convention": "trec", "relevant_from": relevant_from, "resamples": 100}
+    ours = annot.evaluate(run, qrels, **options).per_query()
+    found = ours.pivot(index="query_id", columns="measure", values="value")
+    for query, values in theirs.items():
+        assert found.loc[query, list(names.values())].tolist() == pytest.approx([values[name] for name in names])
+        assert found.loc[query, "nDCG"] == pytest.approx(graded[query]["ndcg"])
+
+
+def test_figures_of_the_csfcube_study_are_those_of_the_command(csfcube: annot.OpenStudy, csfcube_study: Path) -> None:
+    told = annot_done("agreement", "--json", folder=csfcube_study).data
+    figures = csfcube.agreement.set_index(["facet", "adjudication", "coefficient", "statistic"])
+    for group in told["groups"]:
+        for stage in ("before", "after"):
+            for name, summary in group[stage].items():
+                for statistic in ("median", "mean", "pooled"):
+                    row = figures.loc[(group["name"], stage, name, statistic)]
+                    bca = summary["intervals"][statistic]["bca"]
+                    assert row["value"] == summary[statistic]
+                    assert row["interval"] == "percentile" or [row["low"], row["high"]] == [bca["low"], bca["high"]]
+    # Mysore et al. 2021, Table 2.
+    assert figures.loc[("background", "before", "percent", "median"), "value"] == pytest.approx(57.07, abs=0.005)
+    assert figures.loc[("method", "after", "spearman_rho", "median"), "value"] == pytest.approx(0.63, abs=0.005)
+
+
+def test_agreement_of_the_tables_of_a_study_is_the_studys(csfcube: annot.OpenStudy, shared: Path) -> None:
+    release = json.loads((shared / "csfcube" / "test-pid2pool-csfcube.json").read_text())
+    # Two ids without text stand in every pool and were never rated.
+    pooled = sum(len(set(pool["cands"]) - {"5111924", "41022419"}) for pool in release.values())
+    assert (len(csfcube.judgements), len(csfcube.qrels), len(csfcube.pool)) == (8102, 4051, pooled)
+    measured = annot.measure_agreement(
+        csfcube.judgements, final=csfcube.qrels, scale=range(4), missing="zero", resamples=100
+    )
+    pd.testing.assert_frame_equal(measured.to_frame(), csfcube.agreement)
+
+
+def test_evaluation_of_the_tables_of_a_study_gives_the_papers_figures(csfcube: annot.OpenStudy, shared: Path) -> None:
+    """SPECTER in CSFCube's Tables 3 and 4: the mean of two folds' means."""
+    evaluated = annot.evaluate(csfcube.path / "exports" / "runs" / "specter.run", csfcube.qrels, resamples=100)
+    of_query = evaluated.per_query().set_index(["convention", "query_id", "measure"])["value"]
+    folds = json.loads((shared / "csfcube" / "evaluation_splits.json").read_text())
+    for facet, ap, rp in (("background", 43.95, 24.81), ("method", 22.44, 11.72)):
+        for measure, published in (("AP", ap), ("RP@last", rp)):
+            means = [
+                np.mean([of_query["csfcube", query.replace("_", "-"), measure] for query in folds[facet][fold]])
+                for fold in ("fold1_test", "fold2_test")
+            ]
+            assert 100 * np.mean(means) == pytest.approx(published, abs=0.005)
+    assert evaluated.notes == ("specter: leaves out 1 judged document(s)",)
+
+
+def test_a_pool_by_hand() -> None:
+    """d1 is cited and first; then turn by turn. q is the query itself, d9 is excluded."""
+    rankings = {"m1": {"q": {"d1": 9, "d2": 8, "d3": 7, "q": 6, "d9": 5}}, "m2": {"q": {"d2": 3, "d1": 2, "d4": 1}}}
+    pool = annot.draw_pool(rankings, per_method=5, cited={"q": ["d1"]}, excluded={"q": ["d9"]}, seed=1).to_frame()
+    assert pool["doc_id"].tolist()[0] == "d1"
+    assert set(pool["doc_id"]) == {"d1", "d2", "d3", "d4"}
+    drawn = pool.set_index("doc_id")
+    assert drawn.loc["d1", ["method", "rank"]].tolist() == ["cited", 1]
+    assert drawn.loc["d1", "also_had_by"] in ("m1:1 m2:2", "m2:2 m1:1")
+    assert drawn.loc["d4", ["method", "rank", "score"]].tolist() == ["m2", 3, 1.0]
+
+
+def test_the_frozen_pools_of_the_demonstration_are_drawn_again() -> None:
+    folder = CHECKOUT / "pools" / "demo"
+    runs = sorted((folder / "rankings").glob("*.run"))
+    golden = [path.read_text().splitlines() for path in sorted(folder.rglob("fic*.jsonl"))]
+    assert golden
+    heads = [json.loads(lines[0]) for lines in golden]
+    entries = {
+        head["paper_id"]: [json.loads(line) for line in lines[1:]] for head, lines in zip(heads, golden, strict=True)
+    }
+    cited = {
+        paper: [one["doc_id"] for one in pooled if one["drawn"]["method"] == "cited"]
+        for paper, pooled in entries.items()
+    }
+    drawn = annot.draw_pool(
+        runs,
+        per_method=heads[0]["per_method"],
+        ranking_depth=heads[0]["ranking_depth"],
+        mode=heads[0]["mode"],
+        seed=heads[0]["seed"],
+        cited=cited,
+    ).to_frame()
+    expected = [
+        (paper, one["doc_id"], one["drawn"]["turn"], one["drawn"]["method"], one["drawn"]["rank"])
+        for paper, pooled in sorted(entries.items())
+        for one in pooled
+    ]
+    columns = ["query_id", "doc_id", "turn", "method", "rank"]
+    assert list(drawn[columns].itertuples(index=False, name=None)) == expected
+
+
+def test_an_open_study_stays_as_it_was_read(small_study: Path) -> None:
+    study = annot.open_study(small_study)
+    more = small_study / "more.csv"
+    more.write_text("query,document,assessor,grade\nq2,d2,a1,3\nq2,d2,a2,3\n")
+    annot_done("import", "judgements", more, "-f", "method", folder=small_study)
+    assert len(study.judgements) == 8
+    assert len(annot.open_study(small_study).judgements) == 10
+
+
+def test_a_study_without_judgements_opens_and_says_what_is_missing(tmp_path: Path) -> None:
+    annot_done("init", tmp_path / "study", folder=tmp_path)
+    study = annot.open_study(tmp_path / "study")
+    assert (len(study.judgements), len(study.qrels), len(study.pool)) == (0, 0, 0)
+    with pytest.raises(annot.AnnotError, match="no judgements"):
+        _ = study.agreement
+    with pytest.raises(annot.AnnotError, match="not a workspace"):
+        annot.open_study(tmp_path)
+
+
+def test_csv_is_the_table_of_the_library_at_its_precision(small_study: Path) -> None:
+    printed = annot_done("agreement", "--csv", folder=small_study).stdout
+    table = annot.open_study(small_study).agreement
+    assert printed == table.to_csv(index=False, float_format=PRECISION, lineterminator="\n")

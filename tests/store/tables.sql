@@ -1,0 +1,204 @@
+CREATE TABLE assessor (
+    assessor TEXT NOT NULL,
+    account TEXT,
+    adjudicator BOOLEAN NOT NULL,
+    PRIMARY KEY (assessor),
+    CONSTRAINT assessor_account UNIQUE (account),
+    CONSTRAINT assessor_named CHECK (assessor <> '')
+);
+
+CREATE TABLE facet_labels (
+    paper_id TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    PRIMARY KEY (paper_id),
+    CONSTRAINT facet_labels_origin CHECK (origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%')
+);
+
+CREATE TABLE imported (
+    what TEXT NOT NULL,
+    source_sha256 TEXT NOT NULL,
+    facts JSON NOT NULL,
+    PRIMARY KEY (what, source_sha256)
+);
+
+CREATE TABLE plan (
+    id INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    seed BIGINT NOT NULL,
+    created TEXT NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT plan_one CHECK (id = 1)
+);
+
+CREATE TABLE pool (
+    paper_id TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    per_method INTEGER,
+    ranking_depth INTEGER,
+    seed BIGINT,
+    methods JSON NOT NULL,
+    without JSON NOT NULL,
+    dry JSON NOT NULL,
+    cited_outside INTEGER,
+    rankings_sha256 TEXT NOT NULL,
+    PRIMARY KEY (paper_id),
+    CONSTRAINT pool_per_method CHECK (per_method IS NULL OR per_method >= 1),
+    CONSTRAINT pool_ranking_depth CHECK (ranking_depth IS NULL OR ranking_depth >= 1),
+    CONSTRAINT pool_cited_outside CHECK (cited_outside IS NULL OR cited_outside >= 0)
+);
+
+CREATE TABLE query (
+    query_id TEXT NOT NULL,
+    paper_id TEXT NOT NULL,
+    facet TEXT NOT NULL,
+    sentences JSON NOT NULL,
+    PRIMARY KEY (query_id),
+    CONSTRAINT query_paper_facet UNIQUE (paper_id, facet)
+);
+
+CREATE TABLE run (
+    tag TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    facts JSON NOT NULL,
+    sha256 TEXT NOT NULL,
+    PRIMARY KEY (tag)
+);
+
+CREATE TABLE adjudication (
+    id INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    server TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    annotation TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    grade INTEGER,
+    cannot_judge TEXT,
+    comment TEXT,
+    judged_at TEXT,
+    lead_time FLOAT,
+    flags JSON NOT NULL,
+    payload JSON NOT NULL,
+    content_sha256 TEXT NOT NULL,
+    recorded_at TEXT NOT NULL,
+    adjudicator TEXT NOT NULL,
+    reason TEXT,
+    ratings TEXT NOT NULL,
+    shown JSON NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT adjudication_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT adjudication_adjudicator FOREIGN KEY(adjudicator) REFERENCES assessor (assessor),
+    CONSTRAINT adjudication_line UNIQUE (source, server, query_id, doc_id, adjudicator, annotation, revision),
+    CONSTRAINT adjudication_grade CHECK (grade IS NULL OR (grade >= 0 AND grade <= 9)),
+    CONSTRAINT adjudication_revision_from_1 CHECK (revision >= 1)
+);
+
+CREATE INDEX adjudication_query_doc ON adjudication (query_id, doc_id);
+
+CREATE TABLE assignment (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    assessor TEXT NOT NULL,
+    occasion INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (query_id, doc_id, assessor, occasion),
+    CONSTRAINT assignment_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT assignment_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT assignment_position UNIQUE (assessor, position),
+    CONSTRAINT assignment_occasion_from_1 CHECK (occasion >= 1),
+    CONSTRAINT assignment_position_from_1 CHECK (position >= 1)
+);
+
+CREATE TABLE judgement (
+    id INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    server TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    annotation TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    grade INTEGER,
+    cannot_judge TEXT,
+    comment TEXT,
+    judged_at TEXT,
+    lead_time FLOAT,
+    flags JSON NOT NULL,
+    payload JSON NOT NULL,
+    content_sha256 TEXT NOT NULL,
+    recorded_at TEXT NOT NULL,
+    assessor TEXT NOT NULL,
+    occasion INTEGER NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT judgement_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT judgement_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT judgement_line UNIQUE (source, server, query_id, doc_id, assessor, occasion, annotation, revision),
+    CONSTRAINT judgement_grade CHECK (grade IS NULL OR (grade >= 0 AND grade <= 9)),
+    CONSTRAINT judgement_occasion_from_1 CHECK (occasion >= 1),
+    CONSTRAINT judgement_revision_from_1 CHECK (revision >= 1)
+);
+
+CREATE INDEX judgement_query_doc ON judgement (query_id, doc_id);
+
+CREATE TABLE pool_entry (
+    paper_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (paper_id, doc_id),
+    CONSTRAINT pool_entry_pool FOREIGN KEY(paper_id) REFERENCES pool (paper_id),
+    CONSTRAINT pool_entry_position UNIQUE (paper_id, position),
+    CONSTRAINT pool_entry_position_from_1 CHECK (position >= 1)
+);
+
+CREATE TABLE project (
+    id INTEGER NOT NULL,
+    round TEXT NOT NULL,
+    assessor TEXT NOT NULL,
+    server TEXT NOT NULL,
+    url TEXT NOT NULL,
+    version TEXT NOT NULL,
+    account_id BIGINT,
+    remote_id BIGINT,
+    PRIMARY KEY (id),
+    CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
+    CONSTRAINT project_remote_id UNIQUE (server, remote_id),
+    CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))
+);
+
+CREATE TABLE split (
+    name TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    fold TEXT NOT NULL,
+    PRIMARY KEY (name, query_id, fold),
+    CONSTRAINT split_query FOREIGN KEY(query_id) REFERENCES query (query_id)
+);
+
+CREATE TABLE draw (
+    paper_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    method TEXT NOT NULL,
+    rank INTEGER,
+    score FLOAT,
+    turn INTEGER,
+    place INTEGER NOT NULL,
+    PRIMARY KEY (paper_id, doc_id, method),
+    CONSTRAINT draw_pool_entry FOREIGN KEY(paper_id, doc_id) REFERENCES pool_entry (paper_id, doc_id),
+    CONSTRAINT draw_rank CHECK (rank IS NULL OR rank >= 1),
+    CONSTRAINT draw_place UNIQUE (paper_id, doc_id, place),
+    CONSTRAINT draw_place_from_0 CHECK (place >= 0),
+    CONSTRAINT draw_turn CHECK (turn IS NULL OR (place = 0 AND turn >= 1))
+);
+
+CREATE TABLE task (
+    project_id INTEGER NOT NULL,
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    occasion INTEGER NOT NULL,
+    remote_id BIGINT NOT NULL,
+    PRIMARY KEY (project_id, query_id, doc_id, occasion),
+    CONSTRAINT task_project FOREIGN KEY(project_id) REFERENCES project (id),
+    CONSTRAINT task_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT task_remote_id UNIQUE (project_id, remote_id)
+);
+

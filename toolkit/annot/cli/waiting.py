@@ -1,0 +1,61 @@
+"""A sign of life on the terminal while a command works and has nothing to say."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+
+PATIENCE, STEP = 1.5, 0.5
+"""Seconds of silence before the sign appears, and between its steps."""
+ERASE = "\r\x1b[K"
+
+
+class Waiting:
+    """While it is entered and stderr is a terminal, silence is broken by a line `working, 12 s` that erases itself."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._over.set()
+        self._quiet_since = self._begun = 0.0
+        self._shown = False
+
+    def __enter__(self) -> None:
+        if sys.stderr.isatty():
+            self._begun = self._quiet_since = time.monotonic()
+            self._over.clear()
+            threading.Thread(target=self._show, daemon=True).start()
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End it: something else shows progress, or the command has said all."""
+        self._over.set()
+        self.quiet()
+
+    def quiet(self) -> None:
+        """Erase the line, since something is about to be printed, and wait anew."""
+        with self._lock:
+            self._quiet_since = time.monotonic()
+            if self._shown:
+                sys.stderr.write(ERASE)
+                sys.stderr.flush()
+                self._shown = False
+
+    def _show(self) -> None:
+        while not self._over.wait(STEP):
+            with self._lock:
+                now = time.monotonic()
+                if now - self._quiet_since >= PATIENCE and not self._over.is_set():
+                    sys.stderr.write(f"{ERASE}working, {now - self._begun:.0f} s")
+                    sys.stderr.flush()
+                    self._shown = True
+
+
+WAITING = Waiting()
+"""Of the one command that runs."""

@@ -1,0 +1,273 @@
+"""Agreement of judgements that lie in memory: one coefficient, or all of them with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from annot.agreement import COEFFICIENTS, agreement_table
+from annot.agreement.contingency import Counts, count
+from annot.agreement.missing import POLICIES
+from annot.agreement.per_query import value_between
+from annot.agreement.pooled import of_pooled, resample
+from annot.errors import InputError
+from annot.library import tidy
+from annot.library.given import GivenRatings, bootstrap_in, qrels_in, ratings_in, scale_of
+from annot.names import check_name
+from annot.records import Decision, Judgement
+from annot.settings import Settings
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.undefined import to_json
+
+LEVELS = ("ordinal", "nominal", "interval")
+MOST_ITEMS = 10_000
+"""An interval over items needs a table of items by items."""
+_DEFAULT = Settings()
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredAgreement:
+    """Agreement coefficients with their intervals, as `annot.measure_agreement` returns them.
+
+    Attributes
+    ----------
+    scale : tuple of int
+        The grades that the coefficients were computed on, lowest first.
+    missing : str
+        What a missing judgement counted as: ``"drop"`` or ``"zero"``.
+    """
+
+    scale: tuple[int, ...]
+    missing: str
+    _figures: pd.DataFrame = field(repr=False)
+    _by_query: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every figure as a row of a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each facet, stage of adjudication, coefficient and statistic, with the columns ``facet``
+            (``"together"`` for all queries), ``adjudication`` (``"before"``, ``"after"``), ``coefficient``,
+            ``statistic`` (``"median"``, ``"mean"``, ``"q1"``, ``"q3"`` over the queries, ``"pooled"`` over all pairs),
+            ``value``, ``low``, ``high``, ``interval`` (``"bca"`` or ``"percentile"``), ``queries``, ``pairs`` and
+            ``undefined`` (the reason, where there is no value).
+        """
+        return self._figures.copy()
+
+    def per_query(self) -> pd.DataFrame:
+        """The coefficients of each query.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each query, stage of adjudication and coefficient; empty for a matrix of items.
+        """
+        return self._by_query.copy()
+
+
+def measure_agreement(
+    ratings: Any,
+    *,
+    final: Any = None,
+    scale: Sequence[int] | None = None,
+    missing: str = _DEFAULT.judging.missing,
+    binarised_at: int | None = None,
+    coefficients: Sequence[str] = tuple(COEFFICIENTS),
+    level: float = _DEFAULT.agreement.level,
+    resamples: int = _DEFAULT.agreement.resamples,
+    seed: int = _DEFAULT.seed,
+) -> MeasuredAgreement:
+    """Measure how well assessors agree, with bootstrap intervals; what `annot agreement` computes for a study.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame, array or list
+        Either a long table, one row a judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
+        (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
+        groups of queries that get figures of their own. Rows with ``occasion`` 2 (hidden repeats) or with ``flags``,
+        as in annot's own files, do not count.
+        Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
+        that was asked for and not given.
+    final : optional
+        The final grades, in any form that `annot.evaluate` takes as ``qrels``; then agreement after adjudication is
+        measured too: the mean over the assessors of the coefficient between each and the final grades.
+    scale : sequence of int, optional
+        All grades that could be given, lowest first. By default from the lowest to the highest grade that was given;
+        Gwet's coefficients also count grades that nobody used, so name the scale where one is not used.
+    missing : {"drop", "zero"}
+        What a missing judgement counts as: it is left out, or it is grade 0 (as in CSFCube's published figures).
+    binarised_at : int, optional
+        Compare this grade or higher against lower ones instead of whole grades.
+    coefficients : sequence of str
+        Which to compute, of the names in `annot agreement --json`; by default all.
+    level : float
+        Confidence level of the intervals, between 0 and 1.
+    resamples : int
+        Number of bootstrap resamples; 0 for no intervals.
+    seed : int
+        Seed of the resampling; the same seed gives the same intervals.
+
+    Returns
+    -------
+    MeasuredAgreement
+        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries and intervals
+        resample whole queries. From a matrix, figures are over all items (``"pooled"``) and intervals resample items.
+
+    Raises
+    ------
+    InputError
+        With every fault in the input: columns that are not there, grades that are no whole numbers or outside the
+        scale, two grades of one assessor for one pair, no judgement at all.
+
+    Notes
+    -----
+    Intervals are BCa, or percentile where BCa does not exist (Efron and Tibshirani 1993, chapters 13 and 14). The
+    sources of the coefficients, and what each is tested against, are listed in ``help("annot.agreement")``.
+
+    Examples
+    --------
+    Two assessors, two queries (real studies have more, and intervals that are worth having):
+
+    >>> import annot
+    >>> grades = {"a1": [3, 2, 1, 0, 0, 2, 0, 1], "a2": [3, 1, 1, 0, 1, 2, 0, 0]}
+    >>> judgements = [(f"q{at // 4 + 1}", f"d{at}", who, row[at]) for who, row in grades.items() for at in range(8)]
+    >>> frame = annot.measure_agreement(judgements, coefficients=["alpha_ordinal"]).to_frame()
+    >>> frame.loc[frame["statistic"] == "median", ["coefficient", "value", "queries", "pairs"]].round(3)
+         coefficient  value  queries  pairs
+    0  alpha_ordinal  0.736        2      8
+    """
+    found = ratings_in(ratings, name="ratings")
+    grades = scale_of(found.judgements, scale)
+    check_name(missing, tuple(POLICIES), what="missing")
+    for name in coefficients:
+        check_name(name, tuple(COEFFICIENTS), what="coefficient")
+    bootstrap = bootstrap_in(resamples, level, seed) if resamples != 0 else None
+    if not found.by_query:
+        if final is not None or binarised_at is not None:
+            raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
+        figures = _of_items(found, grades, missing=missing, coefficients=coefficients, bootstrap=bootstrap)
+        return MeasuredAgreement(grades, missing, figures, pd.DataFrame())
+    table = agreement_table(
+        found.judgements,
+        _decisions(final),
+        found.facets,
+        grades=grades,
+        missing=missing,
+        binarised_at=binarised_at,
+        bootstrap=bootstrap,
+        coefficients=coefficients,
+    )
+    data = to_json(table)
+    figures, by_query = tidy.agreement(data), tidy.agreement_by_query(data)
+    if final is None:
+        figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
+        by_query = by_query[by_query["adjudication"] != "after"]
+    return MeasuredAgreement(table.grades, missing, figures.reset_index(drop=True), by_query.reset_index(drop=True))
+
+
+def alpha(ratings: Any, level: str = "ordinal") -> float:
+    """Krippendorff's alpha of all judgements together.
+
+    Parameters
+    ----------
+    ratings : pandas.DataFrame, array or list
+        A matrix of shape (items, assessors), or a long table, one row a judgement, as `annot.measure_agreement`
+        takes it. Grades are whole numbers; nan or None where an assessor did not judge the item.
+        (The package `krippendorff` takes the transpose: assessors x items.)
+    level : {"ordinal", "nominal", "interval"}
+        Level of measurement: how far apart two grades are.
+
+    Returns
+    -------
+    float
+        1 for perfect agreement, 0 for what chance gives, below 0 for less.
+
+    Raises
+    ------
+    InputError
+        With every fault in the input.
+    UndefinedStatistic
+        When alpha has no value, with the reason: no item was judged twice, or all grades are the same.
+
+    Notes
+    -----
+    K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. The example is the one of its section D.
+
+    Examples
+    --------
+    Four observers, twelve units, gaps:
+
+    >>> import annot
+    >>> n = None
+    >>> observers = [
+    ...     [1, 2, 3, 3, 2, 1, 4, 1, 2, n, n, n],
+    ...     [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, n, 3],
+    ...     [n, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, n],
+    ...     [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, n],
+    ... ]
+    >>> units = list(zip(*observers))
+    >>> round(annot.alpha(units), 3), round(annot.alpha(units, level="nominal"), 3)
+    (0.815, 0.743)
+    """
+    check_name(level, LEVELS, what="level")
+    found = ratings_in(ratings, name="ratings")
+    grades = scale_of(found.judgements, None)
+    return COEFFICIENTS[f"alpha_{level}"](_matrix(found.judgements), grades)
+
+
+def _decisions(final: Any) -> Iterable[Decision]:
+    if final is None:
+        return ()
+    # Where a final grade comes from makes no difference to agreement.
+    return tuple(Decision(*qrel, "adjudicated") for qrel in qrels_in(final).qrels)
+
+
+def _matrix(judgements: Sequence[Judgement]) -> npt.NDArray[np.float64]:
+    """Shape (assessors, pairs), nan where there is no grade."""
+    assessors = {name: at for at, name in enumerate(sorted({judgement.assessor for judgement in judgements}))}
+    pairs = {
+        pair: at
+        for at, pair in enumerate(dict.fromkeys((judgement.query_id, judgement.doc_id) for judgement in judgements))
+    }
+    matrix = np.full((len(assessors), len(pairs)), np.nan)
+    for judgement in judgements:
+        if judgement.grade is not None:
+            matrix[assessors[judgement.assessor], pairs[judgement.query_id, judgement.doc_id]] = judgement.grade
+    return matrix
+
+
+def _of_items(
+    found: GivenRatings,
+    grades: Sequence[int],
+    *,
+    missing: str,
+    coefficients: Sequence[str],
+    bootstrap: Bootstrap | None,
+) -> pd.DataFrame:
+    """The figures of a matrix of items; their intervals resample items."""
+    matrix = _matrix(found.judgements)
+    matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
+    assessors = sorted({judgement.assessor for judgement in found.judgements})
+    values = {name: value_between(name, matrix, grades, assessors) for name in coefficients}
+    intervals: dict[str, Any] = {}
+    if bootstrap is not None and len(assessors) > 1:
+        n_items = matrix.shape[1]
+        if n_items > MOST_ITEMS:
+            raise InputError(
+                f"ratings: {n_items} items, expected at most {MOST_ITEMS} for intervals",
+                hint="resamples=0 leaves the intervals out; a long table with queries has no such limit",
+            )
+        # One comparison, among all assessors: the second axis of the counts.
+        counts = Counts.stack([Counts.stack([count(matrix[:, [at]], grades)]) for at in range(n_items)])
+        drawn = resample(counts, plan=bootstrap, key="items")
+        intervals = {name: to_json(of_pooled(drawn, grades, name=name, plan=bootstrap)) for name in coefficients}
+    judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
+    figures = {name: (to_json(value), intervals.get(name)) for name, value in values.items()}
+    return tidy.pooled(figures, pairs=judged_twice)

@@ -1,0 +1,347 @@
+"""What users of the library hand in, as the records that the rooms compute with; every fault is named with its row."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annot.errors import InputError
+from annot.formats.faults import Faults
+from annot.formats.judgements_file import NAMES
+from annot.formats.trec import read_qrels, read_run
+from annot.ordering import ranked
+from annot.records import Judgement, Qrel, Ranking, ScoredDoc
+from annot.stats.bootstrap import Bootstrap
+
+COLUMNS = {
+    **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},
+    "facet": ("facet",),
+    "query paper": ("query_paper",),
+    "flags": ("flags",),
+    "score": ("score",),
+    "run": ("run", "tag", "method"),
+}
+"""The names under which a column is found; case, and hyphen or blank for `_`, do not matter."""
+LONG = ("query", "document", "assessor", "grade")
+EVERYTHING = "together"
+"""The facet of queries that have none."""
+UNNAMED = "run"
+"""The tag of a run that has none."""
+WIDEST_SCALE = 100
+"""A coefficient makes tables of grades by grades: a scale wider than this is a column that holds something else."""
+
+RunsByTag = dict[str, dict[str, Ranking]]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRatings:
+    """Judgements, and the facet of each query."""
+
+    judgements: tuple[Judgement, ...]
+    facets: dict[str, str]
+    by_query: bool
+    """False for a matrix of items: each item is then a query of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenQrels:
+    """Final grades, with the facet and the query paper of each query."""
+
+    qrels: tuple[Qrel, ...]
+    facets: dict[str, str]
+    papers: dict[str, str]
+
+
+def ratings_in(given: Any, *, name: str) -> GivenRatings:
+    """The judgements in a long table (a row a judgement) or in a matrix (a row an item, a column an assessor).
+
+    Rows of lists are judgements where one of their first three values is text. Raises InputError with every fault.
+    """
+    frame = _as_frame(given, name)
+    if not len(frame):
+        raise InputError(f"{name}: no judgement in it")
+    if _is_long(frame):
+        return _long_ratings(frame, name)
+    return _matrix_ratings(frame, name)
+
+
+def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tuple[int, ...]:
+    """The grades from the lowest to the highest: of `scale`, or of the judgements where it is None."""
+    if scale is not None:
+        grades = tuple(scale)
+        if len(grades) < 2 or grades != tuple(range(grades[0], grades[0] + len(grades))):
+            raise InputError(f"scale {list(grades)}: expected two or more consecutive whole numbers, lowest first")
+        return grades
+    given = {judgement.grade for judgement in judgements if judgement.grade is not None}
+    if not given:
+        raise InputError("ratings: no judgement has a grade")
+    low, high = min(given), max(given)
+    if high - low > WIDEST_SCALE:
+        raise InputError(f"ratings: grades from {low} to {high}, expected a scale of at most {WIDEST_SCALE} steps")
+    return tuple(range(low, max(high, low + 1) + 1))
+
+
+def bootstrap_in(resamples: int, level: float, seed: int) -> Bootstrap:
+    """How intervals are to be drawn. Raises InputError for a level or a number of resamples that cannot be."""
+    if not 0 < level < 1:
+        raise InputError(f"level {level}: expected a number between 0 and 1")
+    if resamples < 1:
+        raise InputError(f"resamples {resamples}: expected a whole number, 1 or more")
+    return Bootstrap(resamples, level, seed)
+
+
+def qrels_in(given: Any) -> GivenQrels:
+    """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`."""
+    name = "qrels"
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        qrels = read_qrels(_lines(path), name=str(path))
+        return _without_columns(qrels)
+    if isinstance(given, Mapping):
+        rows = [(query, document, grade) for query, of in _items(given, name) for document, grade in _items(of, name)]
+        given = pd.DataFrame(rows, columns=["query", "document", "grade"])
+    frame = _as_frame(given, name, ("query", "document", "grade"))
+    faults = Faults(name)
+    columns = _columns(frame, ("query", "document", "grade"), ("facet", "query paper"), faults)
+    found: dict[tuple[str, str], Qrel] = {}
+    facets: dict[str, str] = {}
+    papers: dict[str, str] = {}
+    for label, row in _rows(frame, columns):
+        pair = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
+        grade = _grade(row["grade"], label, faults)
+        if grade is None:
+            faults.add("no grade; leave out the row of a pair that is not judged", place=label)
+        if pair in found:
+            faults.add(f"{' '.join(pair)} is there twice, expected one final grade", place=label)
+        found[pair] = Qrel(*pair, grade or 0)
+        _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
+        _belongs(papers, pair[0], row.get("query paper", pair[0]), "query paper", label, faults)
+    if not found and not faults.found:
+        faults.add("no final grade in it")
+    faults.raise_if_any()
+    return GivenQrels(tuple(found.values()), facets, papers)
+
+
+def runs_in(given: Any, *, name: str) -> RunsByTag:
+    """The rankings of each run, by tag, then by query, best first.
+
+    given: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}`; a list of
+    these; or `{tag: any of these}`. Raises InputError with every fault.
+    """
+    if isinstance(given, str | os.PathLike):
+        run = read_run(_lines(Path(given)), name=str(given))
+        return {run.tag: run.rankings}
+    if isinstance(given, pd.DataFrame):
+        return _runs_of_frame(given, name)
+    if isinstance(given, Mapping):
+        items = list(_items(given, name))
+        if items and all(_is_run(value) for _, value in items):
+            return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
+        rows = [(query, document, score) for query, of in items for document, score in _items(of, name)]
+        return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
+    if isinstance(given, Sequence):
+        found: RunsByTag = {}
+        for place, run in enumerate(given):
+            for tag, rankings in runs_in(run, name=f"{name} no. {place + 1}").items():
+                if tag in found:
+                    raise InputError(f"{name}: two runs with the tag {tag!r}", hint="name them: {'tag': run, ...}")
+                found[tag] = rankings
+        if found:
+            return found
+        raise InputError(f"{name}: no run in it")
+    raise InputError(f"{name}: found {type(given).__name__}, expected a TREC file, a DataFrame or a dict")
+
+
+def _is_run(value: Any) -> bool:
+    """A whole run, not the documents of one query."""
+    if isinstance(value, str | os.PathLike | pd.DataFrame):
+        return True
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(of, Mapping) for of in value.values())
+
+
+def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
+    if len(runs) != 1:
+        raise InputError(f"{name}: {len(runs)} runs ({', '.join(runs)}), expected one")
+    return next(iter(runs.values()))
+
+
+def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
+    faults = Faults(name)
+    columns = _columns(frame, ("query", "document", "score"), ("run",), faults)
+    scored: dict[str, dict[str, dict[str, float]]] = {}
+    for label, row in _rows(frame, columns):
+        query, document = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
+        of_query = scored.setdefault(str(row.get("run", UNNAMED)), {}).setdefault(query, {})
+        score = row["score"]
+        if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
+            faults.add(f"score {score!r}, expected a finite number, higher is better", place=label)
+        elif document in of_query:
+            faults.add(f"document {document!r} is there twice for query {query!r}", place=label)
+        else:
+            of_query[document] = float(score)
+    if not scored and not faults.found:
+        faults.add("no document in it")
+    faults.raise_if_any()
+    return {
+        tag: {
+            query: ranked(ScoredDoc(document, score) for document, score in of.items()) for query, of in queries.items()
+        }
+        for tag, queries in scored.items()
+    }
+
+
+def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
+    faults = Faults(name)
+    columns = _columns(frame, LONG, ("facet", "occasion", "flags"), faults)
+    found: dict[tuple[str, str, str], Judgement] = {}
+    first: dict[tuple[str, str, str], str] = {}
+    facets: dict[str, str] = {}
+    for label, row in _rows(frame, columns):
+        query, document, assessor = (_id(row[field], field, label, faults) for field in LONG[:3])
+        grade = _grade(row["grade"], label, faults)
+        _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
+        repeated = (_grade(row.get("occasion"), label, faults) or 1) > 1
+        if repeated or _is_flagged(row.get("flags")):
+            continue
+        if (query, document, assessor) in found:
+            problem = f"{assessor} has a grade for {query} {document} in {first[query, document, assessor]} already"
+            faults.add(f"{problem}, expected one", place=label)
+        first.setdefault((query, document, assessor), label)
+        found[query, document, assessor] = Judgement(query, document, assessor, grade)
+    if not found and not faults.found:
+        faults.add("no judgement that counts in it")
+    faults.raise_if_any()
+    return GivenRatings(tuple(found.values()), facets, by_query=True)
+
+
+def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
+    faults = Faults(name)
+    items, assessors = [str(item) for item in frame.index], [str(column) for column in frame.columns]
+    for what, labels in (("item", items), ("assessor", assessors)):
+        for label, times in Counter(labels).items():
+            if times > 1:
+                faults.add(f"{what} {label!r} is there {times} times, expected once")
+    judgements = [
+        Judgement(item, item, assessor, _grade(value, f"item {item}, assessor {assessor}", faults))
+        for item, row in zip(items, frame.itertuples(index=False, name=None), strict=True)
+        for assessor, value in zip(assessors, row, strict=True)
+    ]
+    faults.raise_if_any(hint="a table of judgements has the columns query, document, assessor and grade")
+    return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), by_query=False)
+
+
+def _as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFrame:
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, np.ndarray):
+        if given.ndim != 2:
+            raise InputError(f"{name}: an array of {given.ndim} dimension(s), expected items x assessors")
+        return pd.DataFrame(given)
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise InputError(f"{name}: found {type(given).__name__}, expected a DataFrame, an array or rows")
+    rows = list(given)
+    if not rows or all(isinstance(row, Mapping) for row in rows):
+        return pd.DataFrame(rows)
+    faults = Faults(name)
+    for place, row in enumerate(rows):
+        if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str | bytes):
+            faults.add(f"found {type(row).__name__}, expected a row of values", place=f"row {place}")
+    faults.raise_if_any()
+    long = len(columns) < len(LONG) or any(isinstance(value, str) for row in rows for value in row[:3])
+    width = len(columns) if long else len(rows[0])
+    for place, row in enumerate(rows):
+        if len(row) != width:
+            expected = f"{width} ({', '.join(columns)})" if long else f"{width} as in the first row"
+            faults.add(f"{len(row)} values, expected {expected}", place=f"row {place}")
+    faults.raise_if_any()
+    # Cells keep their own types: a column of whole numbers and a gap would become one of fractions.
+    return pd.DataFrame(rows, columns=list(columns) if long else None, dtype=object)
+
+
+def _is_long(frame: pd.DataFrame) -> bool:
+    return any(_called(frame, COLUMNS[field]) for field in LONG)
+
+
+def _columns(
+    frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str], faults: Faults
+) -> dict[str, list[Any]]:
+    """The cells of each field that there is."""
+    found: dict[str, list[Any]] = {}
+    for field in (*required, *optional):
+        called = _called(frame, COLUMNS[field])
+        if len(called) > 1:
+            faults.add(f"columns {' and '.join(map(repr, called))} could both be the {field}")
+        elif called:
+            found[field] = frame.iloc[:, list(frame.columns).index(called[0])].tolist()
+        elif field in required:
+            there = ", ".join(map(str, frame.columns)) or "no column"
+            faults.add(f"no column for the {field}; found {there}, expected one named {COLUMNS[field][0]}")
+    faults.raise_if_any()
+    return found
+
+
+def _called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
+    return [column for column in frame.columns if re.sub(r"[\s-]+", "_", str(column).strip().lower()) in names]
+
+
+def _rows(frame: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for label, *cells in zip(frame.index, *columns.values(), strict=True):
+        yield f"row {label}", dict(zip(columns, cells, strict=True))
+
+
+def _id(value: Any, field: str, label: str, faults: Faults) -> str:
+    text = value.strip() if isinstance(value, str) else str(value)
+    if text and isinstance(value, str | int | np.integer) and not isinstance(value, bool):
+        return text
+    faults.add(f"{field} {value!r}, expected text or a whole number", place=label)
+    return text
+
+
+def _grade(value: Any, label: str, faults: Faults) -> int | None:
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, int | float | np.number | np.bool_) and float(value).is_integer():
+        return int(value)
+    faults.add(f"grade {value!r}, expected a whole number, or nan where there is none", place=label)
+    return None
+
+
+def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
+    """Each query has one facet and one paper, whichever row names it."""
+    text = _id(value, field, label, faults)
+    if of.setdefault(query, text) != text:
+        faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
+
+
+def _is_flagged(flags: Any) -> bool:
+    """Judgements of annot's own files carry the reasons for which they do not count."""
+    return isinstance(flags, str | Sequence) and len(flags) > 0
+
+
+def _items(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name}: found {type(given).__name__}, expected {{query: {{document: number}}}}")
+    return given.items()
+
+
+def _without_columns(qrels: tuple[Qrel, ...]) -> GivenQrels:
+    queries = dict.fromkeys(qrel.query_id for qrel in qrels)
+    return GivenQrels(qrels, dict.fromkeys(queries, EVERYTHING), {query: query for query in queries})
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (IsADirectoryError, UnicodeDecodeError):
+        raise InputError(f"{path}: not a text file, expected one of TREC's") from None

@@ -1,0 +1,335 @@
+"""One tidy table of what a command found: a figure or an event a row. The library's `to_frame` and `--csv` share it.
+
+Each function takes what `--json` carries under `data`. Figures are not rounded here. A figure without a value has an
+empty cell, and the reason stands under `undefined`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+STATISTICS = ("median", "mean", "q1", "q3", "pooled")
+PRECISION = "%.6g"
+"""Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
+INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
+"""Columns of whole numbers, some of whose cells may be empty."""
+
+Row = dict[str, Any]
+
+
+def csv_text(command: str, data: Any) -> str:
+    """The table of `command`, a name in `TABLES`, as CSV with a header."""
+    return TABLES[command](data).to_csv(index=False, float_format=PRECISION, lineterminator="\n")
+
+
+def agreement(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
+    return _frame(_agreement_rows(data))
+
+
+def pooled(coefficients: Mapping[str, tuple[Any, Any]], *, pairs: int) -> pd.DataFrame:
+    """The same table for items that belong to no query. coefficients: value and interval of each, by name."""
+    return _frame(
+        {
+            "facet": "together",
+            "adjudication": "before",
+            "coefficient": name,
+            "statistic": "pooled",
+            **_value(value),
+            **_interval(interval),
+            "queries": None,
+            "pairs": pairs,
+        }
+        for name, (value, interval) in coefficients.items()
+    )
+
+
+def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each query, stage and coefficient."""
+    return _frame(
+        {
+            "facet": query["facet"],
+            "query_id": query["query_id"],
+            "adjudication": stage,
+            "coefficient": name,
+            **_value(value),
+            "pairs": query["n_pairs"],
+        }
+        for query in data["queries"]
+        for stage in ("before", "after")
+        for name, value in query[stage].items()
+    )
+
+
+def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
+    return _frame(
+        {
+            "convention": line["convention"],
+            "facet": line["facet"],
+            "run": line["run"],
+            "measure": measure,
+            "value": value,
+            **_interval(line["intervals"][measure]),
+            "queries": line["queries"],
+            "average": line["average"],
+        }
+        for line in (*data["lines"], *data["ceiling"])
+        for measure, value in line["values"].items()
+    )
+
+
+def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each two runs of a facet: how much better the first is, and whether that holds."""
+    return _frame(
+        {
+            "convention": pair["convention"],
+            "facet": pair["facet"],
+            "run": pair["run_a"],
+            "against": pair["run_b"],
+            "measure": pair["measure"],
+            "value": pair["difference"],
+            **_interval(pair["interval"]),
+            **{name: pair[name] for name in ("p_value", "p_corrected", "holds")},
+        }
+        for pair in data["comparison"]["pairs"]
+    )
+
+
+def evaluation_and_comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
+    """The measures, and below them the differences between two runs, which have a name under `against`."""
+    return pd.concat([evaluation(data), comparisons(data)], ignore_index=True)
+
+
+def evaluation_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each convention, run, query and measure; values are fractions, 0..1."""
+    return _frame(
+        {
+            "convention": convention,
+            "run": run,
+            "query_id": query_id,
+            "measure": measure,
+            "value": value,
+            **{name: query[name] for name in ("submitted", "relevant", "unjudged", "judged_at_20")},
+        }
+        for run, by_convention in data["queries"].items()
+        for convention, queries in by_convention.items()
+        for query_id, query in queries.items()
+        for measure, value in query["values"].items()
+    )
+
+
+def pool(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each document of a pool, in the order drawn."""
+    return _frame(
+        {
+            "query_paper": data["paper_id"],
+            "doc_id": entry["doc_id"],
+            **{name: entry["drawn"][name] for name in ("turn", "method", "rank", "score")},
+            "also_had_by": " ".join(_method_and_rank(draw) for draw in entry["also"]),
+        }
+        for entry in data["entries"]
+    )
+
+
+def figures(data: Mapping[str, Any]) -> pd.DataFrame:
+    """Every figure in the lists of records in `data`: of whom, against whom, which, its value and its interval."""
+    return _frame(_figure_rows(data))
+
+
+def assessors(data: Mapping[str, Any]) -> pd.DataFrame:
+    """Every figure of the assessors, one by one and two by two, and of the model of their errors."""
+    model = data["diagnosed"]["dawid_skene"]
+    return figures({**data, "dawid_skene": [{name: value for name, value in model.items() if name != "departures"}]})
+
+
+def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row for each record of a flat list."""
+    return _frame({name: _cell(value) for name, value in record.items()} for record in data)
+
+
+def status(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each count, of the study or of one assessor."""
+    counts: list[Row] = [
+        {"count": name, "assessor": "", "n": value} for name, value in data.items() if isinstance(value, int)
+    ]
+    counts += [
+        {"count": name, "assessor": person["assessor"], "n": person[name]}
+        for person in data["assessors"]
+        for name in ("assigned", "judged")
+    ]
+    return _frame(counts)
+
+
+def grades(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each query and grade: how many pairs have it."""
+    return _frame(
+        {"query_id": query_id, "grade": grade, "pairs": pairs}
+        for query_id, counts in data["grades"].items()
+        for grade, pairs in zip(data["scale"], counts, strict=True)
+    )
+
+
+def story(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each thing that happened to one pair, in the order of the work."""
+    return _frame(
+        {"step": "", "by": "", "rank": None, "score": None, "grade": None, "revision": None, "at": None, "note": None}
+        | event
+        for event in _events(data)
+    )
+
+
+def _events(data: Mapping[str, Any]) -> Iterator[Row]:
+    pooled = data["pool"]
+    if pooled is not None:
+        yield {"step": "drawn", "by": pooled["drawn"]["method"], **_rank_and_score(pooled["drawn"])}
+    for draw in pooled["also"] if pooled is not None else data["had_by"]:
+        yield {"step": "ranked", "by": draw["method"], **_rank_and_score(draw)}
+    for assessor, position, occasion in data["given_to"]:
+        yield {"step": "given", "by": assessor, "note": f"pair {position} of theirs" + ", a repeat" * (occasion > 1)}
+    for person, round_ in data["sent_to"]:
+        yield {"step": "sent", "by": person, "note": round_}
+    for said in data["said"]:
+        yield {
+            "step": "judged" if said["role"] == "assessor" else "adjudicated",
+            "by": said["person"],
+            "grade": said["grade"],
+            "revision": said["revision"],
+            "at": said["judged_at"],
+            "note": "; ".join(
+                part for part in (*said["flags"], said["cannot_judge"], said["reason"], said["comment"]) if part
+            ),
+        }
+    yield {"step": "decided", "by": data["adjudicator"] or "", "grade": data["grade"], "note": data["standing"]}
+    yield {"step": "in the qrels", "grade": data["qrel"]}
+    for run in data["runs"]:
+        yield {"step": "retrieved", "by": run["tag"], **_rank_and_score(run)}
+
+
+def _rank_and_score(draw: Mapping[str, Any]) -> Row:
+    return {"rank": draw["rank"], "score": draw["score"]}
+
+
+def _method_and_rank(draw: Mapping[str, Any]) -> str:
+    return str(draw["method"]) if draw["rank"] is None else f"{draw['method']}:{draw['rank']}"
+
+
+def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
+    for group in data["groups"]:
+        for stage in ("before", "after"):
+            for name, summary in group[stage].items():
+                for statistic in STATISTICS:
+                    of_all = statistic == "pooled"
+                    yield {
+                        "facet": group["name"],
+                        "adjudication": stage,
+                        "coefficient": name,
+                        "statistic": statistic,
+                        **_value(summary[statistic]),
+                        **_interval((summary["intervals"] or {}).get(statistic)),
+                        "queries": group["n_queries"] if of_all else summary["n_queries"],
+                        "pairs": summary["n_pairs_pooled"] if of_all else summary["n_pairs"],
+                    }
+    for group in data["groups"]:
+        for name in ("disputed", "overruled"):
+            share = group[name]
+            for statistic, value in (("pooled", share["pooled"]["value"]), ("mean", share["mean"])):
+                yield {
+                    "facet": group["name"],
+                    "adjudication": "",
+                    "coefficient": f"{name}_share",
+                    "statistic": statistic,
+                    **_value(value),
+                    **_interval((share["intervals"] or {}).get(statistic)),
+                    "queries": share["n_queries"],
+                    "pairs": share["pooled"]["of"],
+                }
+
+
+def _figure_rows(data: Mapping[str, Any]) -> Iterator[Row]:
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _figure_rows(value)
+        elif isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
+            for record in value:
+                yield from _figures_of(record, name)
+
+
+def _figures_of(record: Mapping[str, Any], about: str) -> Iterator[Row]:
+    names = {name: value for name, value in record.items() if isinstance(value, str)}
+    subject = next((names[key] for key in ("assessor", "first", "better", "name", "query_id") if key in names), "")
+    other = next((names[key] for key in ("second", "worse", "doc_id") if key in names), "")
+    kind = " ".join(names[key] for key in ("kind", "manner", "measure", "axis") if key in names)
+    for figure, row in _numbers(record, ""):
+        yield {"about": about, "subject": subject, "other": other, "figure": f"{kind} {figure}".strip(), **row}
+
+
+def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str, Row]]:
+    """Each number below `value`, by its path."""
+    if isinstance(value, Mapping) and "value" in value:
+        yield path, {**_value(value["value"]), **_interval(value.get("interval")), "n": value.get("n", value.get("of"))}
+    elif isinstance(value, Mapping) and "undefined" not in value:
+        for name, below in value.items():
+            beside = value.get(f"{name}_interval", value.get("intervals") if name == "tau" else None)
+            if not name.endswith(("interval", "intervals")):
+                yield from _numbers(below, f"{path} {name}".strip(), beside)
+    elif isinstance(value, list):
+        for place, below in enumerate(value):
+            yield from _numbers(below, f"{path} {place}")
+    elif isinstance(value, int | float | Mapping):
+        yield path, {**_value(value), **_interval(interval), "n": None}
+
+
+def _value(value: Any) -> Row:
+    """A figure, or why there is none."""
+    if isinstance(value, Mapping):
+        return {"value": None, "undefined": value["undefined"]}
+    return {"value": value, "undefined": ""}
+
+
+def _interval(found: Mapping[str, Any] | None) -> Row:
+    """The interval that the terminal shows: BCa, else percentile."""
+    for interval in ((found or {}).get("bca"), (found or {}).get("percentile"), found):
+        if interval is not None and "low" in interval:
+            return {"low": interval["low"], "high": interval["high"], "interval": interval["method"]}
+    return {"low": None, "high": None, "interval": ""}
+
+
+def _cell(value: Any) -> Any:
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _frame(rows: Iterator[Row] | Sequence[Row]) -> pd.DataFrame:
+    """The rows as a table; the reasons stand last."""
+    frame = pd.DataFrame(list(rows))
+    for name in INTEGERS:
+        if name in frame:
+            frame[name] = frame[name].astype("Int64")
+    for name in ("value", "low", "high", "score"):
+        if name in frame:
+            frame[name] = frame[name].astype("float64")
+    if "undefined" in frame:
+        frame["undefined"] = frame.pop("undefined")
+    return frame
+
+
+TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
+    "adjudicate status": records,
+    "agreement": agreement,
+    "agreement --per-query": agreement_by_query,
+    "agreement assessors": assessors,
+    "assessor list": records,
+    "evaluate": evaluation_and_comparisons,
+    "evaluate --per-query": evaluation_by_query,
+    "pool": lambda data: records(data["pools"]),
+    "pool show": pool,
+    "qrels": grades,
+    "query list": records,
+    "assessor-effect": lambda data: figures({**data, "random_assessors": [data["random_assessors"]]}),
+    "status": status,
+    "trace": story,
+}
+"""The table of each command that has one, by its name."""
