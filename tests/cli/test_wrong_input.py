@@ -86,13 +86,13 @@ WRONG: dict[str, Wrong] = {
     "corpus add: an empty file": Wrong(
         "corpus add",
         "papers.jsonl empty.jsonl",
-        ("empty.jsonl: found no line, or blank ones alone", "expected one paper a line", "nothing was kept"),
+        ("empty.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
         spoil=write("empty.jsonl", b""),
     ),
     "corpus add: blank lines alone": Wrong(
         "corpus add",
         "blank.jsonl",
-        ("blank.jsonl: found no line, or blank ones alone", "expected one paper a line", "nothing was kept"),
+        ("blank.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
     ),
     "corpus add: a damaged corpus": Wrong(
@@ -146,7 +146,7 @@ WRONG: dict[str, Wrong] = {
     "import judgements: a study of its own": Wrong(
         "import judgements",
         "mine.csv",
-        ("holds a study with a plan",),
+        ("this study has its own plan",),
         "planned",
         judgements_with("p-method,d17,ann,1"),
     ),
@@ -158,7 +158,7 @@ WRONG: dict[str, Wrong] = {
     "facets train: no such file": Wrong("facets train", "none.jsonl --out m.xz", ("none.jsonl: no such file",)),
     "facets train: nowhere to write": Wrong("facets train", "papers.jsonl", ("Missing option '--out'",)),
     "facets train: broken line 17": Wrong(
-        "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not JSON",), spoil=labelled_with("{")
+        "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not valid JSON",), spoil=labelled_with("{")
     ),
     "facets train: unknown label on line 17": Wrong(
         "facets train",
@@ -225,7 +225,7 @@ WRONG: dict[str, Wrong] = {
         "query add", "fic0820 --facet method", ("paper 'fic0820': not known; did you mean 'fic08",), "labelled"
     ),
     "query add: unknown facet": Wrong(
-        "query add", "fic0802 --facet metod", ("unknown facet 'metod', did you mean 'method'?",), "labelled"
+        "query add", "fic0802 --facet metod", ("unknown facet 'metod': did you mean 'method'?",), "labelled"
     ),
     "query add: no facet": Wrong("query add", "fic0802", ("Missing option '--facet'",), "labelled"),
     "query add: sentences that are no numbers": Wrong(

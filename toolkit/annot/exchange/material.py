@@ -35,8 +35,8 @@ def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Tas
     with store.read() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
+        found = papers_of(ws, ids)
         labels = labels_of(session, ids)
-    found = papers_of(ws, ids)
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
     return TaskMaterial(queries, found, labels, {facet: guidelines.read(ws, facet) for facet in facets})
 

@@ -44,7 +44,7 @@ class DrawnPool:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPools:
+class BuiltPools:
     """What `annot pool` did."""
 
     pools: tuple[DrawnPool, ...]
@@ -70,7 +70,7 @@ def build(
     frozen: bool,
     dry_run: bool,
     advance: Advance,
-) -> DrawnPools:
+) -> BuiltPools:
     """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
 
     frozen: draw from the rankings in `pools/rankings/` as they stand.
@@ -119,7 +119,7 @@ def build(
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
             _write_pools(ws, drawn, seed=seed)
-    return DrawnPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
