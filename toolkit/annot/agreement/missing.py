@@ -31,11 +31,11 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
-    "drop": "A judgement that is missing is left out; its pair stays with the grades that it has. Compared are the "
-    "pairs with two grades or more: rho, tau and kappa take each two assessors on the pairs that both have graded, and "
-    "their mean; alpha, AC1, AC2 and the percentages take all grades of such a pair. The chance term of AC1 and AC2 "
-    "also counts the pairs with a single grade, as Gwet has it.",
+    "drop": "A missing judgement is left out; its pair keeps the grades that it has. Only pairs with at least two "
+    "grades are compared: rho, tau and kappa on the pairs that two assessors both graded, then averaged; alpha, "
+    "AC1, AC2 and the percentages on all grades of a pair. The chance term of AC1 and AC2 also counts pairs with a "
+    "single grade, as Gwet has it.",
     "zero": "A judgement that was asked for and is missing counts as grade 0; a pair that an assessor was never given "
-    "stays without their grade.",
+    "has no grade of theirs.",
 }
 """What each policy does, in sentences for a reader of the figures."""
