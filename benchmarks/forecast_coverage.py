@@ -30,8 +30,9 @@ from annot.agreement import Bootstrap
 from annot.agreement.contingency import Counts
 from annot.agreement.joint import JointGrades, coefficient, interval, joint_grades, units_of
 from annot.agreement.ratings import ratings_of
-from annot.forecast import Design, DesignForecast, Range, Rules, Together, simulate_design
+from annot.forecast import Design, DesignForecast, Rules, Together, simulate_design
 from annot.records import Judgement
+from annot.stats.intervals import Interval
 from annot.steps import import_csfcube, init
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -65,7 +66,7 @@ def main() -> None:
                 comes = truth(whole, units, study, seconds)
                 estimates = (found.coefficient, found.width, found.disputed, found.hours_judging)
                 for at, (one, value) in enumerate(zip(estimates, comes, strict=True)):
-                    assert isinstance(one.interval, Range), one.interval
+                    assert isinstance(one.interval, Interval), one.interval
                     held[at] += one.interval.low <= value <= one.interval.high
                     lengths[at] += one.interval.high - one.interval.low
             figures = zip(100 * held / options.pilots, lengths / options.pilots, strict=True)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.packaged import corpus_text, latents, query_papers
 from annot.demo.relevance import latent_relevance
 from annot.formats.csfcube import Material

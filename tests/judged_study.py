@@ -12,7 +12,7 @@ from uuid import UUID
 
 import tomlkit
 from annot.demo import packaged
-from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
 from annot.records import Assessor, Judgement, Source

@@ -42,16 +42,18 @@ def evaluated(*, splits: dict | None = None, result_like_method: bool = False) -
         facets={one.query_id: one.query_id.split("-")[1] for one in qrels},
         papers={one.query_id: one.query_id.split("-")[0] for one in qrels},
         splits=splits or {},
-        dialects=("csfcube", "trec"),
+        conventions=("csfcube", "trec"),
         measure=None,
         relevant_from=2,
         bootstrap=PLAN,
     )
 
 
-def line_of(found: Evaluated, run: str, facet: str, dialect: str = "csfcube") -> Line:
+def line_of(found: Evaluated, run: str, facet: str, convention: str = "csfcube") -> Line:
     (line,) = [
-        one for one in (*found.lines, *found.ceiling) if (one.run, one.facet, one.dialect) == (run, facet, dialect)
+        one
+        for one in (*found.lines, *found.ceiling)
+        if (one.run, one.facet, one.convention) == (run, facet, convention)
     ]
     return line
 

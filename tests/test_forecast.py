@@ -16,21 +16,20 @@ from annot.errors import InputError, UndefinedStatistic
 from annot.forecast import (
     Design,
     DesignForecast,
-    Estimate,
     Finish,
     PairTime,
-    Range,
     Rules,
     Together,
-    Unknown,
     forecast,
     pool_size,
     simulate_design,
-    winsorised,
 )
+from annot.forecast.design import ONCE
 from annot.forecast.redrawing import redrawn
 from annot.records import Judgement
-from annot.stats.intervals import Interval
+from annot.stats.durations import winsorised
+from annot.stats.intervals import Estimate, Interval
+from annot.stats.undefined import Undefined
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -73,7 +72,7 @@ def test_hours_cost_and_date_of_a_steady_pace() -> None:
         n=300, n_without=0, median=60.0, mean=pytest.approx(60.0), winsorised=pytest.approx(60.0), n_slow=0, n_fast=0
     )
     # Nothing has ever varied, so nothing is expected to.
-    assert found.hours_left.interval == Range(pytest.approx(100 / 60), pytest.approx(100 / 60), 0.95)
+    assert found.hours_left.interval == Interval(pytest.approx(100 / 60), pytest.approx(100 / 60), 0.95, "prediction")
 
 
 def test_the_last_assessor_decides_the_date_and_the_hours_add_up() -> None:
@@ -91,7 +90,7 @@ def test_days_without_work_slow_the_pace_and_old_ones_fall_out_of_the_window() -
     assert found.assessors[0].pairs_per_day == 5.0
     assert found.finish.date == "2031-03-16"
     short = forecast(given, {"a1": 10}, now=NOW, rules=replace(RULES, window_days=7))
-    assert short.finish.date == Unknown("a1 has judged nothing in the last 7 day(s)")
+    assert short.finish.date == Undefined("a1 has judged nothing in the last 7 day(s)")
     assert short.hours_left.value == found.hours_left.value == pytest.approx(10 / 60)
 
 
@@ -101,7 +100,7 @@ def test_the_clock_is_an_argument_in_any_time_zone() -> None:
     assert forecast(given, {"a1": 100}, now=NOW.astimezone(timezone(timedelta(hours=9))), rules=RULES) == expected
     # A judgement whose server's clock is ahead of ours belongs to today.
     ahead = [*given, judgement(999, days_ago=-0.01)]
-    assert forecast(ahead, {"a1": 100}, now=NOW, rules=RULES).assessors[0].pairs_per_day == 301 / 6
+    assert forecast(ahead, {"a1": 100}, now=NOW, rules=RULES).assessors[0].pairs_per_day == pytest.approx(301 / 6)
 
 
 def test_flagged_judgements_do_not_count_and_of_revisions_the_latest_does() -> None:
@@ -195,7 +194,7 @@ def test_the_interval_of_hours_covers_what_then_happens() -> None:
         found = forecast(given, remaining, now=NOW, rules=replace(RULES, seed=seed, draws=400))
         assert found.unit == "queries"
         interval, value = found.hours_left.interval, found.hours_left.value
-        assert isinstance(interval, Range)
+        assert isinstance(interval, Interval)
         assert isinstance(value, float)
         covered += interval.low <= future.sum() / 3600 <= interval.high
         widths.append((interval.high - interval.low) / value)
@@ -238,7 +237,7 @@ def test_more_judgements_narrow_the_interval() -> None:
     width = {}
     for name, so_far in (("few", few), ("many", many)):
         interval = forecast(so_far, dict.fromkeys(("a0", "a1", "a2"), 400), now=NOW, rules=RULES).hours_left.interval
-        assert isinstance(interval, Range)
+        assert isinstance(interval, Interval)
         width[name] = interval.high - interval.low
     assert width["many"] < width["few"] / 1.5
 
@@ -263,7 +262,7 @@ def test_more_left_is_never_less_work_nor_an_earlier_date(left: int, more: int) 
     assert isinstance(later.hours_left.value, float)
     assert found.hours_left.value < later.hours_left.value
     assert isinstance(later.finish.date, str)
-    assert isinstance(found.finish.date, Unknown) == (left == 0)
+    assert isinstance(found.finish.date, Undefined) == (left == 0)
     if left:
         assert found.finish.date <= later.finish.date
 
@@ -273,9 +272,11 @@ def test_more_left_is_never_less_work_nor_an_earlier_date(left: int, more: int) 
 
 def test_before_anyone_has_judged_nothing_is_known_and_it_is_said() -> None:
     found = forecast([], {"a1": 10}, now=NOW, rules=RULES)
-    assert found.hours_left == Estimate(Unknown("no judgement has a time yet"), Unknown("no judgement has a time yet"))
-    assert found.finish.date == Unknown("a1 has not begun")
-    assert found.cost_left.value == Unknown("no judgement has a time yet")
+    assert found.hours_left == Estimate(
+        Undefined("no judgement has a time yet"), Undefined("no judgement has a time yet")
+    )
+    assert found.finish.date == Undefined("a1 has not begun")
+    assert found.cost_left.value == Undefined("no judgement has a time yet")
     json.dumps(to_json(found), allow_nan=False)
     assert to_json(found)["hours_left"]["value"] == {"undefined": "no judgement has a time yet"}
 
@@ -286,35 +287,37 @@ def test_one_who_has_not_begun_is_taken_to_be_as_fast_as_the_others_and_holds_up
     found = forecast(given, {"a1": 0, "a2": 0, "a3": 60}, now=NOW, rules=RULES)
     assert found.hours_left.value == pytest.approx(1.0)
     # How people differ from each other is all that varies here; the interval knows it.
-    assert isinstance(found.hours_left.interval, Range)
+    assert isinstance(found.hours_left.interval, Interval)
     assert found.hours_left.interval.low < 40 / 60 < 90 / 60 < found.hours_left.interval.high
-    assert found.finish.date == Unknown("a3 has not begun")
-    assert found.notes[0] == "a3: no times yet; taken to be as fast as the others on average"
+    assert found.finish.date == Undefined("a3 has not begun")
+    assert found.notes[0] == "a3: no times yet; assumed to be as fast as the others on average"
 
 
 def test_two_days_give_a_date_without_an_interval_and_a_few_queries_an_interval_from_judgements() -> None:
     given = [judgement(at, seconds=50.0 + at, days_ago=1.5 if at < 10 else 0.5) for at in range(20)]
     found = forecast(given, {"a1": 20}, now=NOW, rules=RULES)
-    assert found.finish == Finish("2031-03-16", Unknown("a1 began 2 day(s) ago: too few to tell how days differ"), 0.95)
+    assert found.finish == Finish(
+        "2031-03-16", Undefined("a1 began 2 day(s) ago, which does not show how days differ"), 0.95
+    )
     assert found.unit == "judgements"
-    assert isinstance(found.hours_left.interval, Range)
-    assert "the pace is that of less than a week: it may not know the weekend" in found.notes
+    assert isinstance(found.hours_left.interval, Interval)
+    assert "the pace comes from less than a week, so weekends may not be in it" in found.notes
     two = forecast(given[:2], {"a1": 20}, now=NOW, rules=RULES)
-    assert two.hours_left.interval == Unknown("2 judgement(s) with a time: too few")
+    assert two.hours_left.interval == Undefined("only 2 judgement(s) have a time")
 
 
 def test_a_finished_study_has_no_hours_left_and_no_date() -> None:
     found = forecast(steady("a1", per_day=5, days=40)[100:], {"a1": 0}, now=NOW, rules=replace(RULES, window_days=7))
-    assert found.hours_left == Estimate(0.0, Range(0.0, 0.0, 0.95))
-    assert found.cost_left == Estimate(0.0, Range(0.0, 0.0, 0.95))
-    assert found.finish.date == Unknown("everything is judged")
+    assert found.hours_left == Estimate(0.0, Interval(0.0, 0.0, 0.95, "prediction"))
+    assert found.cost_left == Estimate(0.0, Interval(0.0, 0.0, 0.95, "prediction"))
+    assert found.finish.date == Undefined("everything is judged")
 
 
 def test_without_a_rate_there_is_no_cost_and_a_century_is_no_date() -> None:
     given = [judgement(0, days_ago=20.5)]
     found = forecast(given, {"a1": 10**6}, now=NOW, rules=replace(RULES, hourly_rate=None))
-    assert found.cost_left == Estimate(Unknown("no hourly rate is given"), Unknown("no hourly rate is given"))
-    assert found.finish.date == Unknown("at this pace it would take more than a century")
+    assert found.cost_left == Estimate(Undefined("no hourly rate is given"), Undefined("no hourly rate is given"))
+    assert found.finish.date == Undefined("at this pace it would take more than a century")
 
 
 def test_all_faults_of_the_input_are_told_at_once() -> None:
@@ -474,21 +477,21 @@ def test_four_times_the_queries_halve_the_width() -> None:
 def test_what_a_design_cannot_tell_is_said() -> None:
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
     once = designed(Design(5, 20, 1, 1, 0.0), tables, together=replace(together(tables), disputed=np.zeros(16, bool)))
-    assert once.width.value == once.coefficient.value == Unknown("each pair is judged once: nobody agrees or disagrees")
+    assert once.width.value == once.coefficient.value == ONCE
     assert (once.disputed.value, once.hours_adjudicating.value) == (0.0, 0.0)
-    none = Unknown("no pair of the pilot was judged by 3, the most are 2")
+    none = Undefined("no pair of the pilot was judged by 3, the most are 2")
     thrice = designed(Design(5, 20, 3, 3, 0.0), tables, together=none)
     assert thrice.width.value == thrice.disputed.value == thrice.hours_adjudicating.value == none
     assert thrice.judgements == 300
-    assert (thrice.hours, thrice.priced) == (thrice.hours_judging, "judging only, disputes not priced")
+    assert (thrice.hours, thrice.priced) == (thrice.hours_judging, "judging only, adjudication not included")
     one_grade = np.zeros((4, 4, 4), dtype=np.int64)
     one_grade[:, 0, 0] = 9
     unanimous = designed(Design(5, 20, 2, 2, 0.0), one_grade, dispute_seconds=None)
-    assert unanimous.width.value == Unknown("in none of 40 simulated studies had the coefficient a value")
+    assert unanimous.width.value == Undefined("in none of 40 simulated studies had the coefficient a value")
     assert (unanimous.undefined, unanimous.simulated) == (40, 40)
-    assert (unanimous.hours_adjudicating.value, unanimous.priced) == (0.0, "judging and settling")
+    assert (unanimous.hours_adjudicating.value, unanimous.priced) == (0.0, "judging and adjudication")
     unknown = designed(Design(5, 20, 2, 2, 0.0), tables, pilot=[], dispute_seconds=None)
-    assert unknown.hours.value == unknown.hours_judging.value == Unknown("no judgement has a time yet")
+    assert unknown.hours.value == unknown.hours_judging.value == Undefined("no judgement has a time yet")
     for found in (once, thrice, unanimous, unknown):
         json.dumps(to_json(found), allow_nan=False)
 
@@ -496,10 +499,10 @@ def test_what_a_design_cannot_tell_is_said() -> None:
 def test_without_the_seconds_of_a_dispute_judging_alone_is_priced_and_that_is_said() -> None:
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
     found = designed(Design(5, 20, 2, 2, 0.0), tables, dispute_seconds=None)
-    assert isinstance(found.hours_adjudicating.value, Unknown)
+    assert isinstance(found.hours_adjudicating.value, Undefined)
     assert found.hours == found.hours_judging
     assert found.cost.value == pytest.approx(30 * found.hours_judging.value)
-    assert found.priced == "judging only, disputes not priced"
+    assert found.priced == "judging only, adjudication not included"
 
 
 def test_the_hours_in_all_carry_how_many_disputes_there_will_be_and_how_long_they_take() -> None:
@@ -508,8 +511,8 @@ def test_the_hours_in_all_carry_how_many_disputes_there_will_be_and_how_long_the
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
     given = designed(design, tables, dispute_seconds=3600.0)
     share, hours = given.disputed.interval, given.hours.interval
-    assert isinstance(share, Range)
-    assert isinstance(hours, Range)
+    assert isinstance(share, Interval)
+    assert isinstance(hours, Interval)
     assert hours.high - hours.low == pytest.approx(500 * (share.high - share.low), rel=0.1)
     assert given.hours_adjudicating.value == pytest.approx(500 * given.disputed.value)
     # Learnt from times that differ it is less sure than the same time given.
@@ -523,7 +526,7 @@ def test_the_hours_in_all_carry_how_many_disputes_there_will_be_and_how_long_the
     assert widths[0] > 1.1 * widths[1]
     two = designed(design, tables, dispute_seconds=None, settled=dispute_times([60.0, 90.0]))
     assert two.hours_adjudicating.interval == two.hours.interval
-    assert two.hours.interval == Unknown("2 dispute(s) settled with a time: too few")
+    assert two.hours.interval == Undefined("only 2 dispute(s) were settled with a time")
     assert two.hours_adjudicating.value == pytest.approx(500 * two.disputed.value * 75 / 3600)
 
 
@@ -532,28 +535,27 @@ def test_a_pilot_of_two_queries_gets_figures_and_no_interval() -> None:
     design = Design(20, 40, 2, 2, 0.0)
     pilot = [one for one in pilot_judgements() if one.query_id in ("q0", "q1")]
     two = designed(design, tables[:2], pilot=pilot)
-    why = Unknown("a pilot of 2 queries does not tell how queries differ, 4 would")
-    timed = Unknown("a pilot of 2 queries with times does not tell how queries differ, 4 would")
+    why = Undefined("a pilot of 2 queries does not show how queries differ; 4 would")
+    timed = Undefined("a pilot of 2 queries with times does not show how queries differ; 4 would")
     assert two.coefficient.interval == two.width.interval == two.disputed.interval == why
     assert two.hours_judging.interval == two.hours.interval == two.cost.interval == timed
     assert isinstance(two.width.value, float)
     assert isinstance(two.hours.value, float)
     one = designed(design, tables[:1])
-    assert one.width.value == Unknown("a pilot of 1 query does not tell how queries differ, 4 would")
+    assert one.width.value == Undefined("a pilot of 1 query does not show how queries differ; 4 would")
     assert isinstance(one.coefficient.value, float)
     four = designed(design, tables)
-    assert isinstance(four.coefficient.interval, Range)
-    assert isinstance(four.hours.interval, Range)
-    assert "a pilot of 4 queries for agreement and disputes and 5 queries for times" in four.covers
-    assert four.covers.startswith("95% prediction intervals")
+    assert isinstance(four.coefficient.interval, Interval)
+    assert isinstance(four.hours.interval, Interval)
+    assert (four.queries_judged, four.queries_timed, four.level) == (4, 5, 0.95)
 
 
 def test_more_certainty_than_the_simulated_studies_can_give_is_refused() -> None:
     """Of S draws the outermost leave 2 / (S + 1) outside: 95% needs 39."""
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
     few = designed(Design(5, 20, 2, 2, 0.0), tables, simulations=38).width
-    assert few.interval == Unknown("38 simulated studies are too few for a 95% interval, 39 needed")
-    assert isinstance(designed(Design(5, 20, 2, 2, 0.0), tables, simulations=39).width.interval, Range)
+    assert few.interval == Undefined("38 simulated studies are too few for a 95% interval; 39 are needed")
+    assert isinstance(designed(Design(5, 20, 2, 2, 0.0), tables, simulations=39).width.interval, Interval)
 
 
 def test_what_a_small_pilot_foretells_holds_what_then_comes() -> None:
@@ -587,7 +589,7 @@ def test_what_a_small_pilot_foretells_holds_what_then_comes() -> None:
         }
         estimates = {"disputed": found.disputed, "coefficient": found.coefficient, "hours": found.hours_judging}
         for name, one in estimates.items():
-            assert isinstance(one.interval, Range)
+            assert isinstance(one.interval, Interval)
             held[name] += one.interval.low <= truth[name] <= one.interval.high
     assert min(held.values()) >= 33, held
 
@@ -597,7 +599,7 @@ def test_others_than_the_pilots_people_make_hours_less_sure() -> None:
     widths = []
     for assessors in (2, 6):
         interval = designed(Design(5, 20, 2, assessors, 0.0), tables).hours_judging.interval
-        assert isinstance(interval, Range)
+        assert isinstance(interval, Interval)
         widths.append(interval.high - interval.low)
     assert widths[1] > 1.2 * widths[0]
 

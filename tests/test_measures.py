@@ -1,4 +1,4 @@
-"""Both dialects against outside figures, brute force, and CSFCube's release."""
+"""Both conventions against outside figures, brute force, and CSFCube's release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from annot.errors import InputError
 from annot.evaluation.measures import (
-    DIALECTS,
+    CONVENTIONS,
     MEASURES,
     chance_floor,
     evaluate,
@@ -34,14 +34,14 @@ def in_order(doc_ids: Sequence[str]) -> list[ScoredDoc]:
     return [ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids)]
 
 
-def measured(run: dict[str, list[ScoredDoc]], qrels: list[Qrel], dialect: str) -> dict[str, float]:
-    return evaluate(run, qrels, dialect=dialect, relevant_from=2).mean
+def measured(run: dict[str, list[ScoredDoc]], qrels: list[Qrel], convention: str) -> dict[str, float]:
+    return evaluate(run, qrels, convention=convention, relevant_from=2).mean
 
 
-def as_submitted(grades: Sequence[int], dialect: str) -> dict[str, float]:
+def as_submitted(grades: Sequence[int], convention: str) -> dict[str, float]:
     """The measures of a list that has these grades in this order, all of them judged and submitted."""
     qrels = qrels_of(*grades)
-    return measured({"1-method": in_order([qrel.doc_id for qrel in qrels])}, qrels, dialect)
+    return measured({"1-method": in_order([qrel.doc_id for qrel in qrels])}, qrels, convention)
 
 
 # Outside truth: the release's own eval script under NumPy 1, and trec_eval, over the release's SPECTER pools.
@@ -54,8 +54,8 @@ SPECTER = {
 }
 
 
-@pytest.mark.parametrize(("facet", "dialect"), SPECTER)
-def test_specter_on_csfcube(shared: Path, facet: str, dialect: str) -> None:
+@pytest.mark.parametrize(("facet", "convention"), SPECTER)
+def test_specter_on_csfcube(shared: Path, facet: str, convention: str) -> None:
     folder = shared / "csfcube"
     release = json.loads((folder / f"test-pid2anns-csfcube-{facet}.json").read_text(encoding="utf-8"))
     pools = folder / "eval_scripts" / "sample_ranked_pools" / f"test-pid2pool-csfcube-specter-{facet}-ranked.json"
@@ -71,10 +71,10 @@ def test_specter_on_csfcube(shared: Path, facet: str, dialect: str) -> None:
         paper_id: [ScoredDoc(doc_id, -distance) for doc_id, distance in ranked]
         for paper_id, ranked in json.loads(pools.read_text(encoding="utf-8")).items()
     }
-    evaluation = evaluate(run, qrels, dialect=dialect, relevant_from=2)
+    evaluation = evaluate(run, qrels, convention=convention, relevant_from=2)
     values = {one.query_id: one.values for one in evaluation.queries}
     found = mean_over_folds(values, [fold["fold1_test"], fold["fold2_test"]])
-    assert tuple(round(100 * value, 2) for value in found.values()) == SPECTER[facet, dialect]
+    assert tuple(round(100 * value, 2) for value in found.values()) == SPECTER[facet, convention]
     missing = {one.query_id: one.missing for one in evaluation.queries if one.missing}
     assert missing == ({"8781666": ("8781666",)} if facet == "background" else {})
 
@@ -108,7 +108,7 @@ def test_recall_divides_by_the_submitted_list_in_csfcube_and_by_the_qrels_in_tre
     run = {"1-method": in_order(["d00", "d03"])}
     assert measured(run, qrels, "csfcube")["R@20"] == pytest.approx(1.0)
     assert measured(run, qrels, "trec")["R@20"] == pytest.approx(1 / 3)
-    assert evaluate(run, qrels, dialect="trec", relevant_from=2).queries[0].missing == ("d01", "d02")
+    assert evaluate(run, qrels, convention="trec", relevant_from=2).queries[0].missing == ("d01", "d02")
 
 
 def test_ties_keep_file_order_in_csfcube_and_go_by_id_in_trec() -> None:
@@ -147,25 +147,25 @@ def test_trec_is_what_ir_measures_says_of_distinct_scores(graded: dict[str, tupl
     assert found == pytest.approx({name: theirs[ir_measures.parse_measure(names[name])] for name in found})
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_perfect_order_is_one_where_it_can_be(dialect: str) -> None:
-    found = as_submitted([3, 3, 2, 2, 2, 1, 1, 0, 0, 0], dialect)
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_perfect_order_is_one_where_it_can_be(convention: str) -> None:
+    found = as_submitted([3, 3, 2, 2, 2, 1, 1, 0, 0, 0], convention)
     assert {name for name, value in found.items() if value != pytest.approx(1.0)} == {"P@20"}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_relevance_starts_where_it_is_told(dialect: str) -> None:
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_relevance_starts_where_it_is_told(convention: str) -> None:
     qrels, run = qrels_of(0, 1, 3), {"1-method": in_order(["d00", "d01", "d02"])}
-    from_one = evaluate(run, qrels, dialect=dialect, relevant_from=1)
-    from_three = evaluate(run, qrels, dialect=dialect, relevant_from=3)
+    from_one = evaluate(run, qrels, convention=convention, relevant_from=1)
+    from_three = evaluate(run, qrels, convention=convention, relevant_from=3)
     assert (from_one.mean["AP"], from_three.mean["AP"]) == pytest.approx(((1 / 2 + 2 / 3) / 2, 1 / 3))
     assert (from_one.queries[0].relevant, from_three.queries[0].relevant) == (2, 1)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_unjudged_documents_are_counted_and_named_as_a_share_of_the_top(dialect: str) -> None:
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_unjudged_documents_are_counted_and_named_as_a_share_of_the_top(convention: str) -> None:
     run = {"1-method": in_order(["x1", "d00", "x2", "d01"])}
-    found = evaluate(run, qrels_of(3, 0, 2), dialect=dialect, relevant_from=2).queries[0]
+    found = evaluate(run, qrels_of(3, 0, 2), convention=convention, relevant_from=2).queries[0]
     assert (found.submitted, found.unjudged) == (4, 2)
     assert found.judged_at_20 == pytest.approx(0.5)
     assert found.missing == ("d02",)
@@ -174,74 +174,76 @@ def test_unjudged_documents_are_counted_and_named_as_a_share_of_the_top(dialect:
 
 def test_judged_at_20_looks_at_the_first_twenty() -> None:
     run = {"1-method": in_order([*(f"d{at:02}" for at in range(19)), "x1", "x2", "x3"])}
-    found = evaluate(run, qrels_of(*[1] * 19), dialect="csfcube", relevant_from=2).queries[0]
+    found = evaluate(run, qrels_of(*[1] * 19), convention="csfcube", relevant_from=2).queries[0]
     assert found.judged_at_20 == pytest.approx(19 / 20)
     assert found.unjudged == 3
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_query_that_was_not_submitted_scores_zero_and_is_named(dialect: str) -> None:
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_query_that_was_not_submitted_scores_zero_and_is_named(convention: str) -> None:
     qrels = [*qrels_of(3, 0), *qrels_of(3, 0, query_id="2-method")]
     run = {"1-method": in_order(["d00", "d01"]), "9-method": in_order(["d00"])}
-    found = evaluate(run, qrels, dialect=dialect, relevant_from=2)
+    found = evaluate(run, qrels, convention=convention, relevant_from=2)
     assert found.not_submitted == ("2-method",)
     assert found.not_in_qrels == ("9-method",)
-    assert found.queries[1].values == dict.fromkeys(MEASURES[dialect], 0.0)
+    assert found.queries[1].values == dict.fromkeys(MEASURES[convention], 0.0)
     assert found.mean["AP"] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_query_without_a_relevant_document_scores_zero_and_is_named(dialect: str) -> None:
-    found = evaluate({"1-method": in_order(["d00", "d01"])}, qrels_of(1, 0), dialect=dialect, relevant_from=2)
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_query_without_a_relevant_document_scores_zero_and_is_named(convention: str) -> None:
+    found = evaluate({"1-method": in_order(["d00", "d01"])}, qrels_of(1, 0), convention=convention, relevant_from=2)
     assert found.without_relevant == ("1-method",)
     zero = {name: value for name, value in found.mean.items() if not name.lower().startswith("ndcg")}
     assert set(zero.values()) == {0.0}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_query_with_grade_zero_only_scores_zero_everywhere(dialect: str) -> None:
-    assert set(as_submitted([0] * 10, dialect).values()) == {0.0}
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_query_with_grade_zero_only_scores_zero_everywhere(convention: str) -> None:
+    assert set(as_submitted([0] * 10, convention).values()) == {0.0}
 
 
 def test_list_too_short_to_have_a_fifth_has_no_ndcg_at_a_fifth() -> None:
     assert as_submitted([3, 2, 1, 0], "csfcube")["NDCG%20"] == 0.0
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_distances_and_doubles_are_refused_together(dialect: str) -> None:
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_distances_and_doubles_are_refused_together(convention: str) -> None:
     run = {
         "1-method": [ScoredDoc("d00", 0.1), ScoredDoc("d01", 0.4)],
         "2-method": [ScoredDoc("d00", 0.9), ScoredDoc("d00", 0.4)],
     }
     with pytest.raises(InputError) as caught:
-        evaluate(run, qrels_of(3, 0), dialect=dialect, relevant_from=2)
+        evaluate(run, qrels_of(3, 0), convention=convention, relevant_from=2)
     assert caught.value.faults == (
         "1-method: the score rises at rank 2, expected best first, higher is better",
         "2-method: 1 document(s) submitted twice, expected once",
     )
 
 
-def test_unknown_dialect_and_empty_qrels_are_refused() -> None:
-    with pytest.raises(InputError, match="no such dialect"):
-        evaluate({}, qrels_of(3), dialect="beir", relevant_from=2)
-    with pytest.raises(InputError, match="no such dialect"):
-        chance_floor(qrels_of(3), dialect="beir", relevant_from=2)
+def test_unknown_convention_and_empty_qrels_are_refused() -> None:
+    with pytest.raises(InputError, match="no such convention"):
+        evaluate({}, qrels_of(3), convention="beir", relevant_from=2)
+    with pytest.raises(InputError, match="no such convention"):
+        chance_floor(qrels_of(3), convention="beir", relevant_from=2)
     with pytest.raises(InputError, match="no qrels"):
-        evaluate({}, [], dialect="trec", relevant_from=2)
+        evaluate({}, [], convention="trec", relevant_from=2)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("grades", [(3, 0, 2, 0, 1), (0, 0, 1, 0, 0), (2, 2, 3), (3,), (0, 0, 2, 3, 0, 1)])
-def test_chance_floor_is_the_mean_over_all_orders(dialect: str, grades: tuple[int, ...]) -> None:
+def test_chance_floor_is_the_mean_over_all_orders(convention: str, grades: tuple[int, ...]) -> None:
     qrels = qrels_of(*grades)
     orders = list(itertools.permutations([qrel.doc_id for qrel in qrels]))
-    every = [evaluate({"1-method": in_order(order)}, qrels, dialect=dialect, relevant_from=2).mean for order in orders]
-    expected = {name: math.fsum(one[name] for one in every) / len(every) for name in MEASURES[dialect]}
-    assert chance_floor(qrels, dialect=dialect, relevant_from=2)["1-method"] == pytest.approx(expected)
+    every = [
+        evaluate({"1-method": in_order(order)}, qrels, convention=convention, relevant_from=2).mean for order in orders
+    ]
+    expected = {name: math.fsum(one[name] for one in every) / len(every) for name in MEASURES[convention]}
+    assert chance_floor(qrels, convention=convention, relevant_from=2)["1-method"] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(dialect: str) -> None:
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(convention: str) -> None:
     """60 documents, cut-offs within the list: the mean of 1,000 random orders lies within four standard errors."""
     rng = np.random.default_rng(3)
     qrels = qrels_of(*rng.choice([0, 1, 2, 3], size=60, p=[0.6, 0.2, 0.15, 0.05]).tolist())
@@ -249,9 +251,9 @@ def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(dialect: str) -
     for at in range(1000):
         run[f"{at}"] = in_order(rng.permutation([qrel.doc_id for qrel in qrels]).tolist())
     copies = [Qrel(query_id, qrel.doc_id, qrel.relevance) for query_id in run for qrel in qrels]
-    every = evaluate(run, copies, dialect=dialect, relevant_from=2).queries
-    floor = chance_floor(qrels, dialect=dialect, relevant_from=2)["1-method"]
-    assert list(floor) == list(MEASURES[dialect])
+    every = evaluate(run, copies, convention=convention, relevant_from=2).queries
+    floor = chance_floor(qrels, convention=convention, relevant_from=2)["1-method"]
+    assert list(floor) == list(MEASURES[convention])
     for name, expected in floor.items():
         values = np.array([one.values[name] for one in every])
         assert abs(values.mean() - expected) < 4 * values.std() / math.sqrt(1000), name
@@ -265,7 +267,7 @@ def test_ceiling_is_the_mean_over_the_assessors_of_each_query() -> None:
         Judgement("1-method", "d02", "a1", 1),
         *(Judgement("1-method", f"d{at:02}", "a2", grade) for at, grade in enumerate((3, 0, 2))),
     ]
-    (found,) = single_assessor_ceiling(judgements, qrels_of(3, 0, 2), dialect="trec", relevant_from=2).values()
+    (found,) = single_assessor_ceiling(judgements, qrels_of(3, 0, 2), convention="trec", relevant_from=2).values()
     assert found["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1) / 2)
 
 
@@ -281,7 +283,7 @@ def test_ceiling_covers_whole_queries_and_ranks_pairs_without_a_grade_last() -> 
         Judgement("2-method", "d00", "a1", 3),
         Judgement("2-method", "d01", "a1", 3, flags=("foreign-account",)),
     ]
-    found = single_assessor_ceiling(judgements, qrels, dialect="csfcube", relevant_from=2)
+    found = single_assessor_ceiling(judgements, qrels, convention="csfcube", relevant_from=2)
     assert list(found) == ["1-method"]
     assert found["1-method"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
 
@@ -290,7 +292,7 @@ def test_test_figure_is_the_mean_of_the_fold_means_not_of_the_queries() -> None:
     qrels = [qrel for at in range(3) for qrel in qrels_of(3, 0, query_id=f"{at}-m")]
     first_right = {"0-m": ["d00", "d01"], "1-m": ["d01", "d00"], "2-m": ["d01", "d00"]}
     run = {query_id: in_order(order) for query_id, order in first_right.items()}
-    evaluation = evaluate(run, qrels, dialect="trec", relevant_from=2)
+    evaluation = evaluate(run, qrels, convention="trec", relevant_from=2)
     values = {one.query_id: one.values for one in evaluation.queries}
     assert mean_over_folds(values, [{"0-m"}, {"1-m", "2-m"}])["AP"] == pytest.approx((1 + 0.5) / 2)
     assert evaluation.mean["AP"] == pytest.approx(2 / 3)

@@ -224,6 +224,22 @@ def test_shares_tell_who_drew_what() -> None:
     assert told["b"].also + told["b"].drawn == 3
 
 
+def test_the_deepest_rank_of_a_method_is_where_its_last_draw_stood() -> None:
+    """Both want two; what the other has drawn is passed over."""
+    first, second = (
+        named := ordered_rankings(
+            {"a": listed("1", "2", "3", "4"), "b": listed("1", "3", "5", "6")}, seed=13, paper_id="q"
+        )
+    )
+    told = {share.method: share.deepest for share in shares(draw(named, **arguments()))}
+    assert told == {first: 2, second: 3}
+    named = {"a": listed("7", "9", "8", "1"), "b": ()}
+    told = {
+        share.method: share.deepest for share in shares(draw(named, **arguments(cited=["7", "8"], cited_outside=0)))
+    }
+    assert (told["a"], told["b"]) == (4, None)
+
+
 def test_blocks_draw_the_pools_of_the_release(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = json.loads((shared / "csfcube" / "test-pid2pool-csfcube.json").read_text())
     quotas = []

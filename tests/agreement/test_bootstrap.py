@@ -54,6 +54,22 @@ def test_bca_is_scipys_on_the_same_resamples(statistic: str) -> None:
         assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
 
 
+def test_a_resample_that_differs_in_its_last_bit_counts_as_equal_to_the_figure() -> None:
+    """Half of the resamples hit the figure: half of those count as below it, wherever their last bits fall."""
+    estimate, left_out = 1 / 3, np.array([0.2, 0.3, 0.5])
+    replicates = np.concatenate([np.linspace(0.1, 0.3, 250), np.full(500, estimate), np.linspace(0.4, 0.9, 250)])
+    found = {
+        intervals(
+            estimate=estimate,
+            replicates=np.where(replicates == estimate, hit, replicates),
+            left_out=left_out,
+            level=0.95,
+        )
+        for hit in (estimate, np.nextafter(estimate, 0), np.nextafter(estimate, 1))
+    }
+    assert len(found) == 1
+
+
 def test_interval_of_a_mean_covers_it_as_often_as_it_says() -> None:
     """300 samples of 60 normal values: 95% coverage means 285, and fewer than 270 has a chance under 1 in 1,000."""
     rng = np.random.default_rng(8)

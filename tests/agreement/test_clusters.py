@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined
-from annot.stats.bootstrap import Bootstrap, draw
-from annot.stats.clusters import of_clusters
+from annot.stats.bootstrap import Bootstrap, draw, of_clusters
 from scipy import stats
 
 PLAN = Bootstrap(resamples=4000, level=0.95, seed=13)

@@ -121,20 +121,25 @@ def test_agreement_without_the_missing_judgements_gives_other_figures_and_says_s
 
 def test_evaluation_of_the_shipped_pools_gives_the_papers_tables(study: Path) -> None:
     told = annot_done("evaluate", "--json", folder=study)
-    lines = {(one["dialect"], one["facet"]): one for one in told.data["lines"] if one["run"] == "specter"}
-    for (dialect, facet), figures in SPECTER.items():
-        line = lines[dialect, facet]
+    lines = {(one["convention"], one["facet"]): one for one in told.data["lines"] if one["run"] == "specter"}
+    for (convention, facet), figures in SPECTER.items():
+        line = lines[convention, facet]
         assert line["average"] == "mean of fold means"
-        assert tuple(round(100 * line["values"][name], 2) for name in NAMES[dialect]) == figures
+        assert tuple(round(100 * line["values"][name], 2) for name in NAMES[convention]) == figures
     assert "leaves out 1 judged document" in told.stderr
 
 
-def test_evaluation_in_text_shows_both_dialects_side_by_side(study: Path) -> None:
-    shown = annot_done("evaluate", folder=study).stdout
-    lines = [re.split(" {2,}", line) for line in shown.splitlines()]
-    for (_, facet), figures in SPECTER.items():
-        found = [[cell.split(" [")[0] for cell in line[2:]] for line in lines if line[:2] == [facet, "specter"]]
-        assert any(all(map(rounded, line, figures)) for line in found)
+def test_evaluation_in_text_shows_both_conventions_side_by_side(study: Path) -> None:
+    """In as many digits as the interval bears: JSON has them all."""
+    shown = annot_done("evaluate", folder=study).stdout.splitlines()
+    for (convention, facet), figures in SPECTER.items():
+        start = next(at for at, line in enumerate(shown) if line.startswith(f"Measures by convention {convention}"))
+        line = next(line for line in shown[start:] if line.split()[:2] == [facet, "specter"])
+        printed = re.findall(r"([\d.]+) \[", line)
+        assert [float(text) for text in printed] == [
+            pytest.approx(figure, abs=0.5001 if "." not in text else 0.05001)
+            for figure, text in zip(figures, printed, strict=True)
+        ]
 
 
 def test_the_import_needs_no_further_step_and_a_second_one_changes_nothing(study: Path, shared: Path) -> None:
@@ -177,7 +182,7 @@ def test_one_facet_without_the_abstracts_is_enough(shared: Path, tmp_path: Path)
     assert medians(agreed["method"], "before") == AGREEMENT["method", "before"]
     assert medians(agreed["method"], "after") == AGREEMENT["method", "after"]
     evaluated = annot_done("evaluate", "--json", folder=folder).data["lines"]
-    (line,) = [one for one in evaluated if (one["dialect"], one["run"]) == ("csfcube", "specter")]
+    (line,) = [one for one in evaluated if (one["convention"], one["run"]) == ("csfcube", "specter")]
     assert tuple(round(100 * line["values"][name], 2) for name in CSFCUBE) == SPECTER["csfcube", "method"]
 
 

@@ -72,7 +72,7 @@ def test_evaluation_has_the_figures_of_its_json(study: Callable[[str], Path]) ->
     data = told("evaluate", folder)
     lines = [*data["lines"], *data["ceiling"]]
     expected = {
-        (line["dialect"], line["facet"], line["run"], measure): value
+        (line["convention"], line["facet"], line["run"], measure): value
         for line in lines
         for measure, value in line["values"].items()
     }

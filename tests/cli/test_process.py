@@ -18,7 +18,7 @@ import pytest
 from command_line import difference, snapshot
 
 SCRIPT = Path(sys.executable).parent / "annot"
-HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet"}
+HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet", "numpy"}
 HEAVY |= {"rich.markdown", "markdown_it", "rich.traceback", "pygments"}
 
 

@@ -17,7 +17,7 @@ DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.opti
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
     *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "run", "evaluate"),
-    *("reusability", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
+    *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
     "demo",
 )
 """The commands in the order of the work, those yet to come among them."""
@@ -90,7 +90,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "qrels",
         "run",
         "evaluate",
-        "reusability",
+        "assessor-effect",
         "report",
         "datasheet",
         "facets train",
@@ -194,7 +194,7 @@ def test_the_workspace_comes_from_the_environment(
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
-        ("evaluate --dialect trec", "exports/evaluation.json"),
+        ("evaluate --convention trec", "exports/evaluation.json"),
         ("agreement --missing zero", "exports/agreement.json"),
         ("agreement --binarised-at 2", "exports/agreement.json"),
     ],

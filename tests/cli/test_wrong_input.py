@@ -571,7 +571,7 @@ WRONG: dict[str, Wrong] = {
     "evaluate: a run that is not text": Wrong(
         "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfe")
     ),
-    "evaluate: unknown dialect": Wrong("evaluate", "--dialect treck", ("did you mean 'trec'?",), "measured"),
+    "evaluate: unknown convention": Wrong("evaluate", "--convention treck", ("did you mean 'trec'?",), "measured"),
     "evaluate: broken qrels": Wrong(
         "evaluate",
         "",
@@ -589,19 +589,25 @@ WRONG: dict[str, Wrong] = {
     "evaluate: qrels that are not text": Wrong(
         "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
     ),
-    "reusability: unknown measure": Wrong("reusability", "--measure nDCGG", ("did you mean 'nDCG'?",), "measured"),
-    "reusability: unknown dialect": Wrong("reusability", "--dialect treck", ("did you mean 'trec'?",), "measured"),
-    "reusability: one run alone": Wrong(
-        "reusability", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+    "assessor-effect: unknown measure": Wrong(
+        "assessor-effect", "--measure nDCGG", ("did you mean 'nDCG'?",), "measured"
     ),
-    "reusability: qrels of a query that is not in the study": Wrong(
-        "reusability",
+    "assessor-effect: unknown convention": Wrong(
+        "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
+    ),
+    "assessor-effect: one run alone": Wrong(
+        "assessor-effect", "", ("1 run(s), expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
+    ),
+    "assessor-effect: qrels of a query that is not in the study": Wrong(
+        "assessor-effect",
         "",
         ("exports/qrels.txt", "'gone-method'"),
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "reusability: no mixtures": Wrong("reusability", "--mixtures 0", ("greater than or equal to 1",), "measured"),
+    "assessor-effect: no random assessors": Wrong(
+        "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
+    ),
     # -- publish
     "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(

@@ -84,7 +84,7 @@ USUAL: dict[str, Usual] = {
     "qrels": Usual("settled"),
     "run": Usual("pooled"),
     "evaluate": Usual("measured"),
-    "reusability": Usual("measured", "--mixtures 20"),
+    "assessor-effect": Usual("measured", "--random-assessors 20"),
     "report": Usual("measured"),
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),

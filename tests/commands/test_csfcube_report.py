@@ -114,7 +114,7 @@ def test_percent_agreement_is_printed_as_the_paper_prints_it(exports: Path, name
     assert not cells_with_four_decimals
 
 
-def test_tables_3_and_4_give_specter_in_both_dialects(page: str) -> None:
+def test_tables_3_and_4_give_specter_in_both_conventions(page: str) -> None:
     csfcube, trec = rows(page, "background", "specter")
     assert csfcube[:6] == ["24.81", "35.31", "57.45", "82.24", "66.70", "43.95"]
     assert trec[:5] == ["40.31", "35.31", "56.93", "83.61", "43.64"]

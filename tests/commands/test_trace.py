@@ -81,8 +81,8 @@ def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Works
         "  2  method      method      How p1.",
         "document d08",
         "document 9 of 10, drawn by title_tfidf at rank 5 (score 0.82) in turn 9",
-        "given to a1 as pair 9 of theirs",
-        "shown to j1: ratings shown, unnamed, in the order a2: 1, a1: 0",
+        "given to a1 as number 9 of their pairs",
+        "j1 adjudicated with the ratings shown, without names, in the order a2: 1, a1: 0",
         "decision: adjudicated",
         "grade 3 by j1: a2 read the facet",
         "forward",
@@ -104,7 +104,7 @@ def test_a_pair_still_to_be_judged(ws: Workspace, annot: Run) -> None:
     build(ws, judged=3)
     found = annot("trace", QUERY, DOCUMENTS[5], "--json").data
     assert (found["standing"], found["said"], found["runs"]) == ("incomplete", [], [])
-    assert "judged by nobody" in annot("trace", QUERY, DOCUMENTS[5]).stdout
+    assert "nobody has judged this pair" in annot("trace", QUERY, DOCUMENTS[5]).stdout
 
 
 def test_unknown_names_are_refused_with_the_near_one(ws: Workspace, annot: Run) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 import annot.steps.pull as pulling
 import pytest
 from annot.errors import StudioError
-from annot.forecast import Estimate, Range, Unknown
 from annot.report.cells import HOURS
-from annot.report.forecasts import estimate, figure
+from annot.report.forecasts import estimate
 from annot.report.text import share_done
 from annot.report.watched import describe
+from annot.stats.intervals import Estimate, Interval
+from annot.stats.undefined import Undefined
 from annot.steps.watch import watch
 from annot.study.progress import Look
 from annot.study.workspace import Workspace
@@ -77,12 +78,23 @@ def test_a_study_half_way(ws: Workspace) -> None:
     ]
     assert seen.agreement is not None
     assert (seen.agreement.n_pairs, seen.agreement.n_queries) == (25, 3)
-    percent = next(one for one in seen.agreement.figures if one.coefficient.startswith("Agreement"))
-    assert percent.pooled == pytest.approx(100 * 21 / 25)
-    assert percent.intervals is not None
-    shown = describe(seen, all_queries=False)
-    assert re.search(r"(?m)^Agreement, % +84 \[\d+, \d+\]", shown)
-    assert "25 complete pairs of 3 queries, pooled" in shown
+    percent = next(shown for shown in seen.agreement.figures if shown.coefficient == "percent")
+    assert percent.median == pytest.approx(80)
+    assert percent.n_queries == 3
+    assert "agreement so far, median over queries" in describe(seen, all_queries=False)
+
+
+def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: Run) -> None:
+    """One alpha is one number: the same median over queries, with the same interval."""
+    build(ws, judged=25)
+    shown = {
+        one["coefficient"]: one for one in annot("watch", "--once", "--no-pull", "--json").data["agreement"]["figures"]
+    }
+    together = annot("agreement", "--json").data["groups"][-1]
+    for name in ("spearman_rho", "alpha_ordinal", "kappa", "percent"):
+        summary = together["before"][name]
+        assert shown[name]["median"] == summary["median"]
+        assert shown[name]["intervals"] == summary["intervals"]["median"]
 
 
 def test_hours_date_and_cost_to_come(ws: Workspace) -> None:
@@ -130,7 +142,7 @@ def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     assert "50 of 80 judgements (62%)" in result.stdout
     assert "2 queries complete, 1 under way, 1 not begun" in result.stdout
     assert "25 complete pairs of 3 queries" in result.stdout
-    assert "cost left of judging, EUR" in result.stdout
+    assert "cost of judging left, EUR" in result.stdout
     assert "\x1b" not in result.stdout
     assert "p4-method" not in result.stdout
     assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").stdout
@@ -146,10 +158,10 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     # j1 took 90 seconds over each of two: enough for a figure, too few for an interval.
     assert seen.settling.hours.value == pytest.approx(6 * 90 / 3600)
     assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
-    assert seen.settling.hours.interval == Unknown("2 dispute(s) settled with a time: too few")
+    assert seen.settling.hours.interval == Undefined("only 2 dispute(s) were settled with a time")
     told = describe(seen, all_queries=False)
-    assert "disputes so far: 8, 6 of them open" in told
-    assert re.search(r"(?m)^hours left of settling +0\.[12] \(no interval", told)
+    assert "disputed pairs so far: 8, of which 6 are not settled" in told
+    assert re.search(r"(?m)^hours of adjudication left +0\.[12] \(no interval", told)
     data = annot("watch", "--once", "--no-pull", "--dispute-seconds", 60, "--json").data
     assert data["settling"]["hours"]["value"] == pytest.approx(6 * 60 / 3600)
 
@@ -158,14 +170,14 @@ def test_while_nobody_has_settled_a_dispute_its_hours_are_not_known(ws: Workspac
     build(ws, judged=9)
     (seen,) = looks(ws)
     assert seen.settling.open == 1
-    assert isinstance(seen.settling.hours.value, Unknown)
+    assert isinstance(seen.settling.hours.value, Undefined)
 
 
 def test_the_level_of_the_running_agreements_interval_is_named(ws: Workspace, annot: Run) -> None:
     build(ws, judged=25)
     (ws.root / "annot.toml").write_text("[agreement]\nlevel = 0.9\n")
     told = annot("watch", "--once", "--no-pull").stdout
-    assert re.search(r"agreement so far: .*90% intervals", told)
+    assert re.search(r"agreement so far, median over queries: .*90% intervals", told)
 
 
 @pytest.mark.parametrize(("part", "whole", "told"), [(8091, 8102, "99%"), (8102, 8102, "100%"), (0, 5, "0%")])
@@ -174,8 +186,7 @@ def test_only_what_is_finished_is_at_a_hundred_percent(part: int, whole: int, to
 
 
 def test_a_figure_that_rounds_to_nothing_has_no_sign() -> None:
-    assert str(figure(-0.001, HOURS)) == "0.0"
-    assert estimate(Estimate(-0.001, Range(-0.004, 0.002, 0.95)), HOURS) == "0.0 [0.0, 0.0]"
+    assert estimate(Estimate(-0.001, Interval(-0.004, 0.002, 0.95, "prediction")), HOURS) == "0.0 [0.0, 0.0]"
 
 
 def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:

@@ -11,7 +11,7 @@ import krippendorff
 import numpy as np
 import pytest
 from annot.demo import packaged
-from annot.demo.assessors import ADJUDICATOR, CAST, SimulatedAdjudicator, SimulatedAssessor
+from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAdjudicator, SimulatedAssessor
 from annot.demo.relevance import JITTER, Latent, latent_relevance
 from annot.errors import InputError
 from demo_collection import common_words, papers

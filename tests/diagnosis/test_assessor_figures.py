@@ -91,7 +91,7 @@ def test_against_final_counts_only_settled_pairs(study: Panel) -> None:
         at = (study.grades[:, a] >= 0) & (study.final >= 0)
         given, final = study.grades[at, a], study.final[at]
         assert np.array_equal(one.table, confusion_matrix(final, given, labels=SCALE))
-        assert one.bias.n == at.sum() == (50 if one.assessor == "a3" else 100)
+        assert one.same.of == at.sum() == (50 if one.assessor == "a3" else 100)
         assert one.bias.value == pytest.approx(float((given - final).mean()))
         for grade in SCALE:
             assert one.by_grade[grade].count == int(((given == grade) & (final == grade)).sum())
@@ -110,8 +110,19 @@ def test_interval_over_equal_queries_is_the_t_interval_of_their_means(study: Pan
     assert (one.bias.interval.low, one.bias.interval.high) == pytest.approx((low, high))
 
 
+def test_an_interval_of_a_mean_ends_where_grades_end() -> None:
+    """Of four queries that differ wholly Student's t alone would go beyond 3, the widest scale's step."""
+    found = mean_by_queries(np.array([0.0, 3.0, 0.0, 3.0]), ["q1", "q2", "q3", "q4"], level=LEVEL, most=3)
+    low, high = stats.t.interval(LEVEL, 3, 1.5, stats.sem([0, 3, 0, 3]))
+    assert high > 3
+    assert (found.interval.low, found.interval.high) == (pytest.approx(low), 3)
+    assert mean_by_queries(np.array([0.0, 3.0]), ["q1", "q2"], level=LEVEL, most=3).interval == Undefined(
+        "2 queries: an interval over queries needs 4"
+    )
+
+
 def test_one_query_gives_a_mean_and_no_interval() -> None:
-    found = mean_by_queries(np.array([1.0, 2.0]), ["q1", "q1"], level=LEVEL)
+    found = mean_by_queries(np.array([1.0, 2.0]), ["q1", "q1"], level=LEVEL, most=3)
     assert found.value == 1.5
     assert isinstance(found.interval, Undefined)
 
@@ -200,12 +211,12 @@ def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
     without = [
         cohen_kappa_score(x[queries != name], y[queries != name], weights="quadratic") for name in sorted(set(queries))
     ]
-    # On Fisher's scale, so that no end leaves the range of the coefficient.
-    middle = np.arctanh(one.coefficient)
-    pseudo = 6 * middle - 5 * np.arctanh(without)
+    # On the scale of Fisher's z, where a coefficient has no ends.
+    pseudo = 6 * np.arctanh(one.coefficient) - 5 * np.arctanh(without)
     half = stats.t.ppf(0.975, 5) * stats.sem(pseudo)
     found = one.coefficient_interval
-    assert (found.low, found.high) == pytest.approx((np.tanh(middle - half), np.tanh(middle + half)))
+    ends = np.tanh(np.arctanh(one.coefficient) + half * np.array([-1, 1]))
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
 
 
 @pytest.mark.parametrize("n", range(1, 8))
@@ -235,8 +246,8 @@ def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> N
     first, second, third, _ = against_final(panel, level=LEVEL)
     for one in (first, second):
         reason = Undefined(
-            f"4 of 30 pairs that {one.assessor} judged are in dispute and not settled: "
-            "only undisputed pairs have a final grade"
+            f"4 of 30 pairs that {one.assessor} judged are disputed and not settled; "
+            "until then only undisputed pairs have a final grade"
         )
         assert one.same.value == one.bias.value == one.table == one.upheld.value == reason
         assert {share.value for share in one.by_grade.values()} == {reason}
@@ -289,7 +300,7 @@ def test_self_consistency_on_planted_repeats() -> None:
     repeats = [Repeat("a1", f"q{i % 4}", f"d{i}", 1, 1) for i in range(16)]
     repeats += [Repeat("a1", f"q{i % 4}", f"e{i}", 2, 1) for i in range(3)]
     repeats += [Repeat("a1", "q0", "e9", 3, 0), Repeat("a2", "q0", "d0", 1, 1)]
-    first, second, together = self_consistency(repeats, level=LEVEL)
+    first, second, together = self_consistency(repeats, widest=3, level=LEVEL)
     assert (first.assessor, second.assessor, together.assessor) == ("a1", "a2", None)
     assert (first.same.count, first.same.of) == (16, 20)
     assert first.within_one.count == 19
@@ -298,4 +309,4 @@ def test_self_consistency_on_planted_repeats() -> None:
     assert [one.doc_id for one in first.changed] == ["e9", "e0", "e1", "e2"]
     assert isinstance(second.change.interval, Undefined)
     assert together.same.of == 21
-    assert self_consistency([], level=LEVEL) == ()
+    assert self_consistency([], widest=3, level=LEVEL) == ()

@@ -104,6 +104,22 @@ def test_comparison_names_the_pairs_that_depart_from_the_final_grade() -> None:
     assert only.probability == pytest.approx(1.0, abs=1e-6)
 
 
+def test_departures_printed_alike_are_ordered_by_id() -> None:
+    """Everybody errs now and then, and the more have judged a pair the surer the model is: by more than is printed."""
+    judgements, decisions = [], []
+    for i in range(240):
+        grade = i % 2
+        for who in range(5 + i % 4):
+            wrong = (i + 5 * who) % 23 == 0
+            judgements.append(Judgement("q0", f"d{i:03}", f"a{who}", 1 - grade if wrong else grade))
+        decisions.append(Decision("q0", f"d{i:03}", 1 - grade if i < 24 else grade, "adjudicated"))
+    panel = panel_of(judgements, decisions, {"q0": "method"}, scale=(0, 1), open_pairs=())
+    departures = compare_with_final(panel, tolerance=1e-12, max_steps=5000, level=0.95).departures
+    certain = [one for one in departures if f"{one.probability:.2f}" == "1.00"]
+    assert len({one.probability for one in certain}) > 1
+    assert [one.doc_id for one in certain] == sorted(one.doc_id for one in certain)
+
+
 def test_disputes_that_wait_leave_nothing_to_compare_with() -> None:
     judgements = [Judgement("q0", f"d{i}", name, i % 2) for i in range(9) for name in ("a1", "a2")]
     judgements += [Judgement("q0", "d9", "a1", 0), Judgement("q0", "d9", "a2", 1), Judgement("q0", "e1", "a1", 1)]
@@ -111,7 +127,7 @@ def test_disputes_that_wait_leave_nothing_to_compare_with() -> None:
     facets = {"q0": "method"}
     panel = panel_of(judgements, decisions, facets, scale=(0, 1), open_pairs=[("q0", "d9")])
     found = compare_with_final(panel, tolerance=1e-9, max_steps=200, level=0.95)
-    reason = Undefined("1 pair is in dispute and not settled: only undisputed pairs have a final grade")
+    reason = Undefined("1 pair is disputed and not settled; until then only undisputed pairs have a final grade")
     assert found.same.value == found.by_facet["method"].value == reason
     settled = [*decisions, Decision("q0", "d9", 0, "adjudicated")]
     panel = panel_of(judgements, settled, facets, scale=(0, 1), open_pairs=())

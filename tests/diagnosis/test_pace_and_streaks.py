@@ -85,7 +85,7 @@ def test_too_fast_is_measured_by_all_assessors_not_by_the_hasty_one() -> None:
 
 def test_without_times_there_are_words() -> None:
     found = paces([sequence([1, 2], ["q1", "q1"])], **RULE)[0]
-    assert found.median == Undefined("0 judgements have a time, expected 5")
+    assert found.median == Undefined("only 0 judgements have a time; 5 are needed")
     assert isinstance(found.too_fast.value, Undefined)
 
 

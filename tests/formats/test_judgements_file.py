@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 from annot.errors import InputError
-from annot.formats.judgements import write_decisions, write_judgements
+from annot.formats.judgement_lines import write_decisions, write_judgements
 from annot.formats.judgements_file import FileJudgement, read_judgements
 from annot.records import Decision, Judgement
 

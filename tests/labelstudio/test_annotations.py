@@ -122,7 +122,7 @@ def test_a_passage_that_is_no_sentence_is_noted_only() -> None:
     assert reading.notes == ("1 marked passage(s) that are no sentence of the task",)
 
 
-def test_the_latest_counting_annotation_supersedes_the_earlier() -> None:
+def test_the_counted_annotation_supersedes_the_earlier() -> None:
     early = annotation([rating("1")], id=1, updated_at="2026-11-21T10:00:00Z")
     late = annotation([rating("3")], id=2, updated_at="2026-11-21T11:00:00Z")
     skipped = annotation([], id=3, updated_at="2026-11-21T12:00:00Z", was_cancelled=True)

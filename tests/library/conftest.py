@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from annot import OpenStudy, open_study
 from command_line import annot_done
 
 JUDGEMENTS = """query,document,assessor,grade
@@ -45,3 +46,9 @@ def csfcube_study(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     quick(folder)
     annot_done("import", "csfcube", shared / "csfcube", folder=folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def csfcube(csfcube_study: Path) -> OpenStudy:
+    """The same, opened once: its agreement takes seconds."""
+    return open_study(csfcube_study)

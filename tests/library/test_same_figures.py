@@ -137,10 +137,9 @@ def test_measures_are_what_pytrec_eval_says(relevant_from: int) -> None:
         assert found.loc[query, "nDCG"] == pytest.approx(graded[query]["ndcg"])
 
 
-def test_figures_of_the_csfcube_study_are_those_of_the_command(csfcube_study: Path) -> None:
-    study = annot.open_study(csfcube_study)
+def test_figures_of_the_csfcube_study_are_those_of_the_command(csfcube: annot.OpenStudy, csfcube_study: Path) -> None:
     told = annot_done("agreement", "--json", folder=csfcube_study).data
-    figures = study.agreement.set_index(["facet", "adjudication", "coefficient", "statistic"])
+    figures = csfcube.agreement.set_index(["facet", "adjudication", "coefficient", "statistic"])
     for group in told["groups"]:
         for stage in ("before", "after"):
             for name, summary in group[stage].items():
@@ -154,22 +153,20 @@ def test_figures_of_the_csfcube_study_are_those_of_the_command(csfcube_study: Pa
     assert figures.loc[("method", "after", "spearman_rho", "median"), "value"] == pytest.approx(0.63, abs=0.005)
 
 
-def test_agreement_of_the_tables_of_a_study_is_the_studys(csfcube_study: Path, shared: Path) -> None:
-    study = annot.open_study(csfcube_study)
+def test_agreement_of_the_tables_of_a_study_is_the_studys(csfcube: annot.OpenStudy, shared: Path) -> None:
     release = json.loads((shared / "csfcube" / "test-pid2pool-csfcube.json").read_text())
     # Two ids without text stand in every pool and were never rated.
     pooled = sum(len(set(pool["cands"]) - {"5111924", "41022419"}) for pool in release.values())
-    assert (len(study.judgements), len(study.qrels), len(study.pool)) == (8102, 4051, pooled)
+    assert (len(csfcube.judgements), len(csfcube.qrels), len(csfcube.pool)) == (8102, 4051, pooled)
     measured = annot.measure_agreement(
-        study.judgements, final=study.qrels, scale=range(4), missing="zero", resamples=100
+        csfcube.judgements, final=csfcube.qrels, scale=range(4), missing="zero", resamples=100
     )
-    pd.testing.assert_frame_equal(measured.to_frame(), study.agreement)
+    pd.testing.assert_frame_equal(measured.to_frame(), csfcube.agreement)
 
 
-def test_evaluation_of_the_tables_of_a_study_gives_the_papers_figures(csfcube_study: Path, shared: Path) -> None:
+def test_evaluation_of_the_tables_of_a_study_gives_the_papers_figures(csfcube: annot.OpenStudy, shared: Path) -> None:
     """SPECTER in CSFCube's Tables 3 and 4: the mean of two folds' means."""
-    qrels = annot.open_study(csfcube_study).qrels
-    evaluated = annot.evaluate(csfcube_study / "exports" / "runs" / "specter.run", qrels, resamples=100)
+    evaluated = annot.evaluate(csfcube.path / "exports" / "runs" / "specter.run", csfcube.qrels, resamples=100)
     of_query = evaluated.per_query().set_index(["convention", "query_id", "measure"])["value"]
     folds = json.loads((shared / "csfcube" / "evaluation_splits.json").read_text())
     for facet, ap, rp in (("background", 43.95, 24.81), ("method", 22.44, 11.72)):

@@ -100,7 +100,7 @@ def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: 
     (study / "datasheet.toml").unlink()
     ran = annot("release", study.parent / "release")
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert "no corpus: a release names its papers" in ran.stderr
+    assert "no corpus: a release lists its papers" in ran.stderr
     assert "`annot corpus add`" in ran.stderr
     assert not list(study.parent.glob("*release*"))
 
@@ -163,7 +163,7 @@ def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Ru
     papers(annot, study)
     ran = annot("release", study.parent / "release", "--partial")
     assert ran.exit_code == 2
-    assert "4 queries have no sentence" in ran.stderr
+    assert "4 queries have no sentences" in ran.stderr
     assert "--ids-only" in ran.stderr
     assert not (study.parent / "release").exists()
     assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0

@@ -218,7 +218,7 @@ def test_an_open_question_stops_the_release_and_is_listed(ws: Workspace, annot: 
     ran = annot("release", tmp_path / "release")
     assert (ran.exit_code, ran.stdout) == (1, "")
     assert "1 question(s) of the datasheet" in ran.stderr
-    assert "uses.tasks: What (else) could it be used for?" in ran.stderr
+    assert "uses.tasks: For which other tasks could it be used?" in ran.stderr
     sheet.unlink()
     assert "maintenance.contact" in annot("release", tmp_path / "release").stderr
     assert list(tmp_path.glob("*release*")) == []

@@ -91,12 +91,12 @@ def answer(ws: Workspace, text: str) -> str:
 
 
 PLANTED: tuple[tuple[Callable[[Workspace, str], str], str, str], ...] = (
-    (first_judgement, "as Planter, Ada said", "a planted name"),
-    (first_decision, 'see {"task": 17}', "a planted studio id"),
-    (unpooled_title, f"On the letters of {ACCOUNTS['a2'].upper()}", "a planted e-mail"),
-    (settings_of_a_run, f"curl -H {TOKEN}", "a planted token"),
-    (description, f"Judged at {SERVER.removeprefix('http://')}/projects/3.", "a planted studio address"),
-    (answer, f"Four students; the first one had {PASSWORD}.", "a planted token"),
+    (first_judgement, "as Planter, Ada said", "a known name"),
+    (first_decision, 'see {"task": 17}', "a known studio id"),
+    (unpooled_title, f"On the letters of {ACCOUNTS['a2'].upper()}", "a known e-mail"),
+    (settings_of_a_run, f"curl -H {TOKEN}", "a known token"),
+    (description, f"Judged at {SERVER.removeprefix('http://')}/projects/3.", "a known studio address"),
+    (answer, f"Four students; the first one had {PASSWORD}.", "a known token"),
 )
 
 
@@ -125,7 +125,7 @@ def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable
     # Addresses that the paper and the answer print are public; the adjudicator's account is not, until someone says so.
     findings = [line.strip() for line in refused.stderr.splitlines() if line.startswith("  ")]
     assert {line.partition(":")[0] for line in findings} == {"DATASHEET.md", "datasheet.html"}
-    assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a planted e-mail", "a planted name"}
+    assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a known e-mail", "a known name"}
     names = ("--allow", "jo.settler@judges.example", "--allow", "Jo Settler")
     assert annot("release", tmp_path / "release", "--dry-run", *names).exit_code == 0
 
@@ -200,7 +200,7 @@ def test_a_pseudonym_out_of_the_account_is_told(ws: Workspace, annot: Callable, 
         people.put_assessors(session, [Assessor("planter", "e5.planter@judges.example", False)])
     ran = annot("release", tmp_path / "release", "--dry-run")
     assert ran.exit_code == 1
-    assert "the pseudonym 'planter' is part of its account's name" in ran.stderr
+    assert "the pseudonym 'planter' is part of the name of its account" in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["admin.json", "data/label_studio.sqlite3"])

@@ -173,7 +173,7 @@ def test_terminal_names_method_level_resamples_and_policy() -> None:
     assert "95% bootstrap intervals (BCa; † percentile" in shown
     assert "from 200 resamples of whole queries" in shown
     assert shown.startswith("Missing judgements (drop): ")
-    assert "its pair keeps the grades that it has" in shown
+    assert "its pair keeps the other grades" in shown
 
 
 def test_only_the_wanted_coefficients_are_computed() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from annot.agreement import COEFFICIENTS
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
-from annot.diagnosis.overview import Asked, Looked, diagnosed
+from annot.diagnosis.overview import AskedAndGraded, Looked, diagnosed
 from annot.records import Assignment, Decision, Judgement
 from annot.report.cells import Number
 from annot.report.document import Table
@@ -44,7 +44,7 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
         panel,
         [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)],
         policy=policy,
-        missing=(Asked("a1", 303, 300), Asked("a2", 300, 300)),
+        missing=(AskedAndGraded("a1", 303, 300), AskedAndGraded("a2", 300, 300)),
         coefficient=COEFFICIENTS["kappa_quadratic"],
         alpha=0.02,
         level=0.95,
@@ -123,7 +123,7 @@ def test_open_disputes_leave_a_dash_and_a_reason() -> None:
         assert [str(row[at]) for at in (2, 3, 6)] == ["–", "–", "–"]
         assert str(row[4]) != "–"
     assert len(against.notes) == 3
-    assert "pairs that a1 judged are in dispute and not settled" in against.notes[0]
+    assert "pairs that a1 judged are disputed and not settled" in against.notes[0]
     assert "against-final-grades" not in [one.name for one in tables(unsettled)]
     model = words(unsettled, "Dawid and Skene")
     assert "It cannot be compared with the final grades" in model
@@ -141,10 +141,10 @@ def test_parts_add_up_as_they_are_printed_and_a_minus_is_explained(study: Looked
 
 
 def test_a_fit_that_has_not_converged_is_called_provisional_wherever_it_is_shown(study: Looked) -> None:
-    fitted = replace(study.diagnosed.dawid_skene, converged=False, steps=500)
+    fitted = replace(study.diagnosed.dawid_skene, converged=False)
     unsure = replace(study, diagnosed=replace(study.diagnosed, dawid_skene=fitted))
     shown = [words(unsure, "Dawid"), *(" ".join(table(unsure, name).notes) for name in ("dawid-skene", "departures"))]
-    assert all("not converged after 500 steps" in text and "provisional" in text for text in shown)
+    assert all("not converged after 50,000 steps" in text and "provisional" in text for text in shown)
     assert not [line for line in told(study) if "provisional" in line]
 
 

@@ -48,7 +48,7 @@ def test_names_of_files_that_would_not_unpack_everywhere_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         bundle(dict.fromkeys(["/etc/x", "a/../b", "a\\b", "ok.txt", "OK.txt", "SHA256SUMS", "a//b"], b""))
     assert len(caught.value.faults) == 6
-    assert "ok.txt, OK.txt: one file where case is not told apart" in caught.value.faults
+    assert "ok.txt, OK.txt: these names differ only in upper and lower case" in caught.value.faults
 
 
 ENCODINGS: dict[str, Callable[[str], str | bytes]] = {
@@ -78,7 +78,7 @@ def test_a_planted_secret_is_found_however_it_is_written(secret: Secret, way: st
         inner = f"before {inner} after".encode()
     elif "base64" in way:
         inner = b'{"payload": "' + inner + b'"}'
-    planted = f"a planted {secret.kind}"
+    planted = f"a known {secret.kind}"
     assert {what.partition(", in base64")[0] for what in found(inner, secret)} >= {planted}
 
 
@@ -87,17 +87,17 @@ def test_a_planted_secret_is_found_however_it_is_written(secret: Secret, way: st
     ["PLÁNT, Zoë van der", "zoe_van_der_plant", "Zoe van\nder Plant", "Zoe van der Plant's", "(Zoë  van der  Plánt)"],
 )
 def test_a_name_is_found_turned_around_joined_broken_and_without_accents(text: str) -> None:
-    assert found(f"said {text} today", NAME) == {"a planted name"}
+    assert found(f"said {text} today", NAME) == {"a known name"}
 
 
 def test_a_name_is_found_as_whole_words_only() -> None:
     assert found("The mayor maintains a plantation of van derby plants.", Secret("name", "May"), NAME) == set()
-    assert found("It was May.", Secret("name", "May")) == {"a planted name"}
+    assert found("It was May.", Secret("name", "May")) == {"a known name"}
 
 
 def test_the_place_of_a_finding_is_told_and_the_secret_is_not() -> None:
     (finding,) = leaks({"a/b.md": b"one\ntwo 8f3kk-SECRET-token/value+0\n"}, [TOKEN], allowed=())
-    assert finding == Leak("a/b.md", 2, "a planted token", "8f…0 (26 characters)")
+    assert finding == Leak("a/b.md", 2, "a known token", "8f…0 (26 characters)")
     (finding,) = leaks({"zip/8F3KK-secret-TOKEN/value+0.txt": b""}, [TOKEN], allowed=())
     assert finding.line == 0
 
@@ -161,18 +161,18 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 def test_a_short_server_id_counts_only_beside_a_field_and_a_long_one_everywhere() -> None:
     short, long = Secret("studio id", "17"), Secret("studio id", "b7c1d2e3-uuid-9")
     assert found("17 papers, grade 17", short) == set()
-    assert "a planted studio id" in found('{"id": 17}', short)
+    assert "a known studio id" in found('{"id": 17}', short)
     assert found('{"id": 170, "paper_id": 17}', short) == set()
-    assert found("x b7c1d2e3-UUID-9 y", long) == {"a planted studio id"}
+    assert found("x b7c1d2e3-UUID-9 y", long) == {"a known studio id"}
     assert found("at studio.example:8080/x", Secret("studio address", "https://studio.example:8080/")) == {
-        "a planted studio address"
+        "a known studio address"
     }
 
 
 def test_public_addresses_may_stay_but_never_a_planted_one() -> None:
     text = f"ask Help@Desk.example or {MAIL.value}"
     public = ("help@desk.example", MAIL.value)
-    assert found(text, MAIL, allowed=public) == {"a planted e-mail"}
+    assert found(text, MAIL, allowed=public) == {"a known e-mail"}
     assert addresses([text]) == {"help@desk.example", MAIL.value.lower()}
 
 

@@ -103,11 +103,11 @@ def test_the_contact_address_is_a_finding_until_it_is_allowed(material: Material
 @pytest.mark.parametrize(
     ("comment", "what"),
     [
-        ("ask ada.planter@JUDGES.example", "a planted e-mail"),
-        ("Planter, Ada told me", "a planted name"),
-        ("token 0123456789ABCDEF0123456789abcdef01234567", "a planted token"),
-        ("see STUDIO.judges.example:8080/projects/2", "a planted studio address"),
-        ("task_id: 4711", "a planted studio id"),
+        ("ask ada.planter@JUDGES.example", "a known e-mail"),
+        ("Planter, Ada told me", "a known name"),
+        ("token 0123456789ABCDEF0123456789abcdef01234567", "a known token"),
+        ("see STUDIO.judges.example:8080/projects/2", "a known studio address"),
+        ("task_id: 4711", "a known studio id"),
     ],
 )
 def test_what_an_assessor_let_slip_in_a_comment_is_found(material: Material, comment: str, what: str) -> None:

@@ -40,8 +40,8 @@ from studies import PEOPLE, Study, add_people, quietly
 pytestmark = pytest.mark.studio
 
 NAME = "fresh-csfcube"
-PER_METHOD = 17
-"""Six methods of 17 each: 102 pairs a query-facet, since these papers carry no citations."""
+PER_METHOD = 6
+"""Six methods of 6 each: 36 pairs a query-facet, since these papers carry no citations."""
 SETTINGS = f"""
 [collection]
 name = "{NAME}"
@@ -52,7 +52,7 @@ without = ["specter"]
 per_method = {PER_METHOD}
 
 [word_vectors]
-epochs = 2
+epochs = 1
 """
 JUDGED = ("1791179-background", "1791179-method", "3264891-background", "1936997-method")
 """Two facets of one paper, which share a pool, and two more."""
@@ -232,10 +232,10 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     made = run.make(ws, methods=(), advance=quietly)
     # A run ranks what is pooled: every query has a pool, and only four are judged.
     assert all(one.queries == 33 for one in made)
-    evaluate.evaluate(ws, files=(), dialect=None, measure=None)
+    evaluate.evaluate(ws, files=(), convention=None, measure=None)
     evaluation = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
     assert {line["run"] for line in evaluation["lines"]} >= {one.tag for one in made}
-    assert {line["dialect"] for line in evaluation["lines"]} == {"csfcube", "trec"}
+    assert {line["convention"] for line in evaluation["lines"]} == {"csfcube", "trec"}
     # Queries without judgements are not counted as zero.
     counts = {line["facet"]: line["queries"] for line in evaluation["lines"]}
     assert (counts["background"], counts["method"]) == (2, 2)

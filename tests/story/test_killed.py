@@ -18,27 +18,28 @@ from studies import KILLED, Pair, Study, command, make_study, quietly
 
 pytestmark = pytest.mark.studio
 
-KILLS = 10
-MOST_RUNS = 25
-"""A kill that comes after the end is none, and is drawn again: times vary."""
+PUSH_KILLS, OTHER_KILLS = 10, 6
+"""A push writes most, in most steps."""
+TRIES = 2.5
+"""Runs for each kill, at most. A kill that comes after the end is none, and is drawn again: times vary."""
 
 
 @pytest.fixture(scope="module")
 def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """Two assessors with about 70 tasks each, nothing sent."""
-    return make_study(tmp_path_factory.mktemp("killed") / "planned", studio, name="planned", per_method=25)
+    """Two assessors with about 35 tasks each, nothing sent."""
+    return make_study(tmp_path_factory.mktemp("killed") / "planned", studio, name="planned", per_method=12)
 
 
 @pytest.fixture(scope="module")
 def judged(planned: Study, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """Pushed, 24 pairs judged by both and pulled; then 10 more, 4 changed, 2 deleted, none of which is pulled."""
+    """Pushed, 12 pairs judged by both and pulled; then 5 more, 4 changed, 2 deleted, none of which is pulled."""
     study = planned.copy(tmp_path_factory.mktemp("judged") / "judged", "judged")
     push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
-    ids = {name: study.judge(name, grades_of(name, pairs[:24])) for name in ("a1", "a2")}
+    ids = {name: study.judge(name, grades_of(name, pairs[:12])) for name in ("a1", "a2")}
     pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
     for name in ("a1", "a2"):
-        study.judge(name, grades_of(name, pairs[24:34]))
+        study.judge(name, grades_of(name, pairs[12:17]))
         with study.as_person(name) as person:
             tasks = {task["data"]["pair_id"]: task for task in study.on_server(name)}
             for pair in pairs[:2]:
@@ -56,8 +57,8 @@ def grades_of(name: str, pairs: list[Pair]) -> dict[Pair, int | None]:
     return {pair: (at if name == "a1" or at % 2 else at + 1) % 4 for at, pair in enumerate(pairs)}
 
 
-def killed(study: Study, folder: Path, arguments: list[str], *, batch_size: int) -> Iterator[Study]:
-    """Ten copies of the study in each of which the command was killed at another moment, one in each tenth of its run.
+def killed(study: Study, folder: Path, arguments: list[str], *, batch_size: int, kills: int) -> Iterator[Study]:
+    """Copies of the study in each of which the command was killed at another moment, spread over its run.
 
     The first copy is one in which the command ran to its end: that run is the measure.
     """
@@ -67,18 +68,18 @@ def killed(study: Study, folder: Path, arguments: list[str], *, batch_size: int)
     assert code == 0
     yield whole
     drawn = random.Random(20261121)
-    kills = 0
-    for number in range(MOST_RUNS):
+    done = 0
+    for number in range(int(TRIES * kills)):
         copy = study.copy(folder / str(number), f"{name}-{number}")
-        moment = seconds * (kills + drawn.random()) / KILLS
+        moment = seconds * (done + drawn.random()) / kills
         ran, code = command([*arguments, "-C", str(copy.folder)], batch_size=batch_size, kill_after=moment)
-        kills += code == KILLED
+        done += code == KILLED
         if code == 0:
             seconds = min(seconds, ran)
         yield copy
-        if kills == KILLS:
+        if done == kills:
             return
-    pytest.fail(f"{kills} of {MOST_RUNS} runs were killed, expected {KILLS}")
+    pytest.fail(f"{done} of {int(TRIES * kills)} runs were killed, expected {kills}")
 
 
 def assert_each_task_once(study: Study, round: Round, expected: dict[str, list[Pair]]) -> None:
@@ -92,21 +93,21 @@ def assert_each_task_once(study: Study, round: Round, expected: dict[str, list[P
         assert study.in_store(name, round) == {task["data"]["pair_id"]: task["id"] for task in there}
 
 
-def test_a_push_killed_at_ten_moments_sends_each_task_once(planned: Study, tmp_path: Path) -> None:
+def test_a_push_killed_at_any_moment_sends_each_task_once(planned: Study, tmp_path: Path) -> None:
     expected = planned.planned()
-    for study in killed(planned, tmp_path, ["push"], batch_size=15):
+    for study in killed(planned, tmp_path, ["push"], batch_size=8, kills=PUSH_KILLS):
         again = push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
         assert [one.planned for one in again.projects] == [len(pairs) for pairs in expected.values()]
         assert_each_task_once(study, "judge", expected)
 
 
-def test_a_pull_killed_at_ten_moments_takes_each_judgement_once(judged: Study, tmp_path: Path) -> None:
+def test_a_pull_killed_at_any_moment_takes_each_judgement_once(judged: Study, tmp_path: Path) -> None:
     old, before = exported(judged), history(judged.workspace)
-    studies = killed(judged, tmp_path, ["pull"], batch_size=15)
+    studies = killed(judged, tmp_path, ["pull"], batch_size=8, kills=OTHER_KILLS)
     whole = next(studies)
     new, expected = exported(whole), history(whole.workspace)
-    # 20 new judgements, 4 changed and 2 deleted ones.
-    assert len(expected) - len(before) == 20 + 4 + 2
+    # 10 new judgements, 4 changed and 2 deleted ones.
+    assert len(expected) - len(before) == 10 + 4 + 2
     assert new != old
     for study in studies:
         assert exported(study) in (old, new)
@@ -115,9 +116,9 @@ def test_a_pull_killed_at_ten_moments_takes_each_judgement_once(judged: Study, t
         assert history(study.workspace) == expected
 
 
-def test_an_adjudication_push_killed_at_ten_moments_sends_each_dispute_once(judged: Study, tmp_path: Path) -> None:
-    disputed = [pair for at, pair in enumerate(judged.planned()["a1"][:24]) if at % 2 == 0]
-    for study in killed(judged, tmp_path, ["adjudicate", "push"], batch_size=4):
+def test_an_adjudication_push_killed_at_any_moment_sends_each_dispute_once(judged: Study, tmp_path: Path) -> None:
+    disputed = [pair for at, pair in enumerate(judged.planned()["a1"][:12]) if at % 2 == 0]
+    for study in killed(judged, tmp_path, ["adjudicate", "push"], batch_size=2, kills=OTHER_KILLS):
         adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
         assert_each_task_once(study, "adjudicate", {"j1": disputed})
 

@@ -1,8 +1,9 @@
 """Agreement between assessors: coefficients, intervals and tables.
 
-How each coefficient is checked. Every one is computed in two ways, from the ratings (`coefficients.py`) and from tables
-of counts (`contingency.py`), which must agree on any data (`test_counts_give_the_same_values_and_the_same_gaps`); on
-CSFCube's ratings they give what its paper prints (`test_agreement_on_csfcube.py`). Against others, in
+How each coefficient is checked. Every one is computed from tables of counts (`contingency.py`), and has none where the
+ratings are degenerate (`coefficients.py`); counts give nan just there
+(`test_counts_give_the_same_values_and_the_same_gaps`). On CSFCube's ratings they give what its paper prints
+(`test_agreement_on_csfcube.py`). Against others, in
 `tests/agreement/`: `example` is published data with a published value, `second` other people's code on drawn ratings,
 skewed ones among them.
 
@@ -95,7 +96,7 @@ from __future__ import annotations
 
 from annot.agreement.coefficients import COEFFICIENTS, HEADLINE, PERCENTAGES, TITLES
 from annot.agreement.missing import POLICIES
-from annot.agreement.results import AgreementTable, GroupAgreement, QueryAgreement, Share, ShareSummary, Summary
+from annot.agreement.summaries import AgreementTable, GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
 from annot.agreement.tables import TOGETHER, agreement_table
 from annot.stats.bootstrap import Bootstrap
 from annot.stats.intervals import Interval, Intervals
@@ -113,8 +114,8 @@ __all__ = [
     "GroupAgreement",
     "Interval",
     "Intervals",
+    "PairShare",
     "QueryAgreement",
-    "Share",
     "ShareSummary",
     "Summary",
     "Undefined",

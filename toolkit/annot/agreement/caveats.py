@@ -12,11 +12,11 @@ from annot.stats.undefined import Undefined, Value
 Array = npt.NDArray[np.float64]
 
 ONE_SIDED = (
-    "one of the two has one and the same grade on all pairs: "
-    "kappa is then 0, and alpha about 0 or below, whatever the other has"
+    "one of the two assessors gave the same grade to every pair: "
+    "kappa is then 0, and alpha about 0 or below, whatever the other gave"
 )
-TWO_PAIRS = "it rests on two pairs: one other grade would give another value altogether"
-ONE_GRADE = "every judgement is one and the same grade: 1 by definition, as nothing is then expected by chance"
+TWO_PAIRS = "it rests on two pairs: one different grade would change it completely"
+ONE_GRADE = "every judgement is the same grade: it is then 1 by definition, as nothing else is expected by chance"
 
 
 def caveats(comparisons: Sequence[Array], values: Mapping[str, Value], *, averaged: bool) -> dict[str, tuple[str, ...]]:

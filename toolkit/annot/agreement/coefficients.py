@@ -1,8 +1,8 @@
 """Agreement coefficients on a matrix of grades, by name; where one has no value, it says why in words.
 
 All take `ratings`: array, shape (M, N), M assessors, N pairs, nan where not judged; and `grades`: the scale,
-consecutive integers in ascending order, used or not. Degenerate data is recognised here, before any library sees it:
-the libraries answer it with nan, a warning, an exception or a number, each in its own way.
+consecutive integers in ascending order, used or not. Values come from the table of counts (`contingency`); what is
+degenerate is recognised here, before anything is divided.
 
 More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them; rho, tau and the kappas
 are the mean over the pairs of assessors that have judged something in common (Light 1971, Psychological Bulletin 76(5),
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +28,13 @@ Coefficient = Callable[[Ratings, Sequence[int]], float]
 
 HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 """The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
+RANKS = ("spearman_rho", "kendall_tau_b")
 MIN_PAIRS = 2
 MIN_PAIRS_FOR_RANKS = 3
 """With two pairs a rank correlation can only be -1 or 1."""
 
 NOT_JUDGED_TWICE = "no pair was judged by two assessors"
-WITHOUT_VARIATION = "without variation, agreement cannot be told from chance"
+WITHOUT_VARIATION = "without variation, agreement cannot be distinguished from chance"
 
 
 class NoValue(UndefinedStatistic):
@@ -53,89 +55,28 @@ class UndefinedBetween(NoValue):
         self.reason = str(why)
 
 
-def spearman_rho(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Spearman's rho with average ranks (Spearman 1904, American Journal of Psychology 15, 72-101)."""
-    from scipy import stats
+def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
+    """The coefficient `name`, a key of `COEFFICIENTS`. Raises NoValue with the reason where it has none.
 
-    return _over_assessor_pairs(ratings, grades, lambda x, y: float(stats.spearmanr(x, y).statistic), ranks=True)
-
-
-def kendall_tau_b(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Kendall's tau-b, corrected for ties (Kendall 1945, Biometrika 33, 239-251)."""
-    from scipy import stats
-
-    return _over_assessor_pairs(ratings, grades, lambda x, y: float(stats.kendalltau(x, y).statistic), ranks=True)
-
-
-def alpha_ordinal(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Krippendorff's alpha, ordinal metric (Krippendorff 2011, Computing Krippendorff's alpha-reliability)."""
-    return _alpha(ratings, grades, "ordinal")
-
-
-def alpha_nominal(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Krippendorff's alpha, nominal metric."""
-    return _alpha(ratings, grades, "nominal")
-
-
-def alpha_interval(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Krippendorff's alpha, interval metric."""
-    return _alpha(ratings, grades, "interval")
-
-
-def kappa(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Cohen's kappa, unweighted (Cohen 1960, Educational and Psychological Measurement 20, 37-46)."""
-    return _kappa(ratings, grades, None)
-
-
-def kappa_linear(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Cohen's kappa, disagreement weighted by |a - b| (Cohen 1968, Psychological Bulletin 70, 213-220)."""
-    return _kappa(ratings, grades, "linear")
-
-
-def kappa_quadratic(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Cohen's kappa, disagreement weighted by (a - b)^2 (Fleiss and Cohen 1973)."""
-    return _kappa(ratings, grades, "quadratic")
-
-
-def ac1(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Gwet's AC1 (Gwet 2008, British Journal of Mathematical and Statistical Psychology 61, 29-48).
-
-    It has a value, 1, even where everybody gives one and the same grade.
+    Gwet's AC1 and AC2 have a value, 1, even where everybody gives one and the same grade. Percentages are 0..100.
     """
-    return _from_counts("ac1", ratings, grades, at_least=MIN_PAIRS)
+    ratings = _checked(ratings, grades)
+    pairable = _judged_twice(ratings)
+    if name == "percent_within_one" and len(grades) < 3:
+        reason = f"on a scale of {len(grades)} grades all judgements are within one grade"
+        raise NoValue(reason, in_general=reason)
+    if name.startswith(("alpha", "ac")):
+        _require(pairable, grades, at_least=MIN_PAIRS)
+    else:
+        _require(pairable, grades, at_least=1)
+    if name.startswith("alpha"):
+        _require_variation(pairable, grades)
+    elif name in RANKS or name.startswith("kappa"):
+        _require_of_two(ratings, grades, ranks=name in RANKS)
+    return float(COEFFICIENTS_OF_COUNTS[name](count(ratings, grades), grades))
 
 
-def ac2(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Gwet's AC2 with quadratic weights (Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition, chapter 3)."""
-    return _from_counts("ac2", ratings, grades, at_least=MIN_PAIRS)
-
-
-def percent(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Percent agreement, 0..100: of a pair's assessors the share of twos that agree, its mean over the pairs."""
-    return _from_counts("percent", ratings, grades, at_least=1)
-
-
-def percent_within_one(ratings: Ratings, grades: Sequence[int]) -> float:
-    """Percent of twos of assessors at most one grade apart, 0..100, the mean over the pairs."""
-    if len(grades) < 3:
-        raise UndefinedStatistic(f"on a scale of {len(grades)} grades all judgements are within one grade")
-    return _from_counts("percent_within_one", ratings, grades, at_least=1)
-
-
-COEFFICIENTS: dict[str, Coefficient] = {
-    "spearman_rho": spearman_rho,
-    "kendall_tau_b": kendall_tau_b,
-    "alpha_ordinal": alpha_ordinal,
-    "alpha_nominal": alpha_nominal,
-    "alpha_interval": alpha_interval,
-    "kappa": kappa,
-    "kappa_linear": kappa_linear,
-    "kappa_quadratic": kappa_quadratic,
-    "ac1": ac1,
-    "ac2": ac2,
-    "percent": percent,
-    "percent_within_one": percent_within_one,
-}
+COEFFICIENTS: dict[str, Coefficient] = {name: partial(coefficient, name) for name in COEFFICIENTS_OF_COUNTS}
 
 TITLES: dict[str, str] = {
     "spearman_rho": "Spearman's rho",
@@ -166,43 +107,15 @@ def prevalence(ratings: Ratings, grades: Sequence[int]) -> dict[int, int]:
     return {grade: int(np.count_nonzero(ratings == grade)) for grade in grades}
 
 
-def _kappa(ratings: Ratings, grades: Sequence[int], weights: str | None) -> float:
-    from sklearn.metrics import cohen_kappa_score
-
-    def of_two(x: Ratings, y: Ratings) -> float:
-        return float(cohen_kappa_score(x.astype(int), y.astype(int), labels=list(grades), weights=weights))
-
-    return _over_assessor_pairs(ratings, grades, of_two, ranks=False)
-
-
-def _alpha(ratings: Ratings, grades: Sequence[int], level: str) -> float:
-    import krippendorff
-
-    pairable = _judged_twice(_checked(ratings, grades))
-    _require(pairable, grades, at_least=MIN_PAIRS)
-    _require_variation(pairable, grades)
-    return float(krippendorff.alpha(reliability_data=pairable, level_of_measurement=level, value_domain=list(grades)))
-
-
-def _from_counts(name: str, ratings: Ratings, grades: Sequence[int], *, at_least: int) -> float:
-    # Gwet's chance agreement uses every judgement, also of pairs that only one assessor has judged.
-    _require(_judged_twice(_checked(ratings, grades)), grades, at_least=at_least)
-    return float(COEFFICIENTS_OF_COUNTS[name](count(ratings, grades), grades))
-
-
-def _over_assessor_pairs(
-    ratings: Ratings, grades: Sequence[int], of_two: Callable[[Ratings, Ratings], float], *, ranks: bool
-) -> float:
-    _require(_judged_twice(_checked(ratings, grades)), grades, at_least=1)
-    at_least = MIN_PAIRS_FOR_RANKS if ranks else MIN_PAIRS
-    values = []
+def _require_of_two(ratings: Ratings, grades: Sequence[int], *, ranks: bool) -> None:
+    """Every two assessors who have judged something in common must have a value."""
     for first, second in itertools.combinations(range(len(ratings)), 2):
         both = ratings[[first, second]]
         both = both[:, ~np.isnan(both).any(axis=0)]
         if both.shape[1] == 0:
             continue
         try:
-            _require(both, grades, at_least=at_least)
+            _require(both, grades, at_least=MIN_PAIRS_FOR_RANKS if ranks else MIN_PAIRS)
             _require_variation(both, grades)
             if ranks:
                 _require_two_orders(both, grades)
@@ -210,8 +123,6 @@ def _over_assessor_pairs(
             if len(ratings) == 2:
                 raise
             raise UndefinedBetween(first, second, undefined) from None
-        values.append(of_two(both[0], both[1]))
-    return float(np.mean(values))
 
 
 def _checked(ratings: Ratings, grades: Sequence[int]) -> Ratings:
@@ -239,7 +150,8 @@ def _require(ratings: Ratings, grades: Sequence[int], *, at_least: int) -> None:
     if n_pairs < at_least:
         given = _in_words(prevalence(ratings, grades))
         raise NoValue(
-            f"only {n_pairs} pair(s) judged twice, at least {at_least} needed ({given})",
+            f"only {n_pairs} pair{' was' if n_pairs == 1 else 's were'} judged twice; at least {at_least} are needed "
+            f"({given})",
             in_general=f"fewer than {at_least} pairs were judged twice",
         )
 
@@ -248,8 +160,8 @@ def _require_variation(ratings: Ratings, grades: Sequence[int]) -> None:
     used = {grade: times for grade, times in prevalence(ratings, grades).items() if times}
     if len(used) == 1:
         raise NoValue(
-            f"unanimous: every judgement is grade {next(iter(used))} ({ratings.shape[1]} pairs); {WITHOUT_VARIATION}",
-            in_general=f"unanimous: every judgement is one and the same grade; {WITHOUT_VARIATION}",
+            f"every judgement is grade {next(iter(used))} ({ratings.shape[1]} pairs); {WITHOUT_VARIATION}",
+            in_general=f"every judgement is the same grade; {WITHOUT_VARIATION}",
         )
 
 
@@ -257,9 +169,9 @@ def _require_two_orders(both: Ratings, grades: Sequence[int]) -> None:
     for row, other in ((both[0], both[1]), (both[1], both[0])):
         if len(set(row.tolist())) == 1:
             raise NoValue(
-                f"one assessor gave grade {row[0]:g} to all {len(row)} pairs, which orders nothing "
+                f"one assessor gave grade {row[0]:g} to all {len(row)} pairs, so there is no order to compare "
                 f"(the other: {_in_words(prevalence(other, grades))})",
-                in_general="one assessor gave one and the same grade to all pairs, which orders nothing",
+                in_general="one assessor gave the same grade to all pairs, so there is no order to compare",
             )
 
 

@@ -46,7 +46,7 @@ class Counts:
     @staticmethod
     def stack(counts: Sequence[Counts]) -> Counts:
         """One Counts with a new first axis."""
-        return Counts(*[np.stack(tables) for tables in zip(*[one._tables() for one in counts], strict=True)])
+        return Counts(*[np.stack(tables) for tables in zip(*[of_query._tables() for of_query in counts], strict=True)])
 
 
 def count(ratings: Array, grades: Sequence[int], *, assessor_pairs: Sequence[tuple[int, int]] | None = None) -> Counts:

@@ -3,175 +3,138 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from annot.agreement.contingency import Counts, count
-from annot.agreement.per_query import Prepared, against_final, not_settled, value_after, value_between
-from annot.agreement.pooled import PooledResamples, of_pooled, resample
-from annot.agreement.results import GroupAgreement, QueryAgreement, Share, ShareSummary, Summary
-from annot.stats.bootstrap import Bootstrap, of_queries, of_ratio
-from annot.stats.intervals import Intervals
+from annot.agreement.per_query import against_final, not_settled, value_after, value_between
+from annot.agreement.pooled import of_pooled, resample
+from annot.agreement.ratings import QueryRatings
+from annot.agreement.summaries import GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
+from annot.stats.bootstrap import Bootstrap, none, of_queries
+from annot.stats.clustered import share_of_counts
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 
-IN_NONE = Undefined("it has a value in none of the queries")
+IN_NONE = Undefined("it has no value on any of the queries")
 SHOWN_NAMES = 3
 """Queries named in a reason; the records name all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The queries of one facet, or all."""
+def group_agreement(
+    name: str,
+    queries: Sequence[QueryAgreement],
+    seen: Sequence[QueryRatings],
+    scale: Sequence[int],
+    *,
+    coefficients: Sequence[str],
+    bootstrap: Bootstrap | None,
+) -> GroupAgreement:
+    """The queries of one facet, or all. seen: the ratings of each, as the coefficients see them."""
+    assessors = sorted({assessor for query in queries for assessor in query.assessors})
 
-    name: str
-    queries: Sequence[QueryAgreement]
-    prepared: Sequence[Prepared]
-    scale: Sequence[int]
-    coefficients: Sequence[str]
-
-    def agreement(self, bootstrap: Bootstrap | None) -> GroupAgreement:
-        assessors = sorted({assessor for one in self.queries for assessor in one.assessors})
-        unsettled = self._not_settled()
-        settled = [] if unsettled else self.prepared
-        # What is pooled: all pairs side by side for the figure, the queries' counts for its interval.
-        everyone = np.concatenate([_rows(one, assessors) for one in self.prepared], axis=1)
-        against = _pooled_against_final(settled, assessors)
-        before_drawn = after_drawn = None
+    def summaries(
+        values: Sequence[dict[str, Value]],
+        compared: Sequence[Sequence[Array]],
+        value_of: Callable[[str, Sequence[Array]], Value],
+        assessor_pairs: Sequence[tuple[int, int]] | None,
+    ) -> dict[str, Summary]:
+        """compared: of each query the matrices of which the mean is taken: all assessors, or each with the final."""
+        together = [np.concatenate(matrices, axis=1) for matrices in zip(*compared, strict=True)]
+        drawn = None
         if bootstrap is not None:
+            of_query = [
+                Counts.stack([count(matrix, scale, assessor_pairs=assessor_pairs) for matrix in matrices])
+                for matrices in compared
+            ]
             # The group's name is the key: all its figures see the same resamples and can be compared.
-            counts = _counts_before(self.prepared, assessors, self.scale)
-            before_drawn = resample(counts, plan=bootstrap, key=self.name)
-            if settled:
-                counts = _counts_after(settled, assessors, self.scale)
-                after_drawn = resample(counts, plan=bootstrap, key=self.name)
-        before: dict[str, Summary] = {}
-        after: dict[str, Summary] = {}
-        for name in self.coefficients:
-            before[name] = self._summary(
-                name,
-                [one.before[name] for one in self.queries],
-                of_all=value_between(name, everyone, self.scale, assessors),
-                pooled_from=self.prepared,
-                drawn=before_drawn,
-                bootstrap=bootstrap,
-            )
-            values = [one.after[name] for one in self.queries]
-            if unsettled is not None:
-                after[name] = _without_summary(unsettled, self.queries, values)
-                continue
-            after[name] = self._summary(
-                name,
-                values,
-                of_all=value_after(name, against, self.scale, assessors),
-                pooled_from=settled,
-                drawn=after_drawn,
-                bootstrap=bootstrap,
-            )
-        return GroupAgreement(
-            name=self.name,
-            n_queries=len(self.queries),
-            n_pairs=sum(one.n_pairs for one in self.queries),
-            n_missing=sum(one.n_missing for one in self.queries),
-            prevalence={grade: sum(one.prevalence[grade] for one in self.queries) for grade in self.scale},
-            before=before,
-            after=after,
-            disputed=self._shares([one.disputed for one in self.queries], bootstrap),
-            overruled=self._shares([one.overruled for one in self.queries], bootstrap, unsettled=unsettled),
-            not_settled=unsettled,
-            agreed_by_policy=sum(one.agreed_by_policy for one in self.queries),
+            drawn = resample(Counts.stack(of_query), plan=bootstrap, key=name)
+        found = {}
+        for coefficient in coefficients:
+            of_queries_alone = [of_query[coefficient] for of_query in values]
+            pooled = value_of(coefficient, together)
+            summary = _summary(name, queries, of_queries_alone, pooled, bootstrap)
+            if bootstrap is not None and drawn is not None and summary.intervals is not None:
+                summary.intervals["pooled"] = (
+                    none(pooled.reason, in_general=pooled.in_general)
+                    if isinstance(pooled, Undefined)
+                    else of_pooled(drawn, scale, name=coefficient, plan=bootstrap)
+                )
+            found[coefficient] = summary
+        return found
+
+    rows = [_rows(query, assessors) for query in seen]
+    # Only pairs of assessors that have met: their number, not the square of all, decides the size of the tables.
+    met = [
+        (first, second)
+        for first, second in itertools.combinations(range(len(assessors)), 2)
+        if any((~np.isnan(of_query[[first, second]])).all(axis=0).any() for of_query in rows)
+    ]
+    before = summaries(
+        [query.before for query in queries],
+        [[of_query] for of_query in rows],
+        lambda coefficient, matrices: value_between(coefficient, matrices[0], scale, assessors),
+        met,
+    )
+    unsettled = not_settled(queries, seen)
+    if unsettled is not None:
+        names = [
+            query.query_id for query, of_query in zip(queries, seen, strict=True) if not_settled([query], [of_query])
+        ]
+        unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
+        after = {
+            coefficient: _without_summary(unsettled, queries, [query.after[coefficient] for query in queries])
+            for coefficient in coefficients
+        }
+    else:
+        after = summaries(
+            [query.after for query in queries],
+            [_against_final_by_name(query, assessors) for query in seen],
+            lambda coefficient, matrices: value_after(coefficient, matrices, scale, assessors),
+            None,
         )
-
-    def _not_settled(self) -> Undefined | None:
-        """The reason of `not_settled` with the queries that it comes from."""
-        why = not_settled(self.prepared)
-        if why is None:
-            return None
-        names = [one.query_id for one in self.prepared if not_settled([one])]
-        return Undefined(f"{why.reason}, on {some_of(names)}", why.in_general)
-
-    def _shares(
-        self, shares: Sequence[Share], bootstrap: Bootstrap | None, *, unsettled: Undefined | None = None
-    ) -> ShareSummary:
-        defined = [one.value for one in shares if isinstance(one.value, float)]
-        hits, of = sum(one.count for one in shares), sum(one.of for one in shares)
-        why = unsettled or IN_NONE
-        found: dict[str, Intervals] | None = None
-        if bootstrap is not None and unsettled is None:
-            wholes = np.array([one.of for one in shares], dtype=np.float64)
-            parts = np.array([one.count for one in shares], dtype=np.float64)
-            numbers = np.array([np.nan if isinstance(one.value, Undefined) else one.value for one in shares])
-            found = {
-                "pooled": of_ratio(parts, wholes, plan=bootstrap, key=self.name),
-                "mean": of_queries(numbers, statistic="mean", plan=bootstrap, key=self.name),
-            }
-        elif bootstrap is not None:
-            found = {statistic: Intervals(why, why) for statistic in ("pooled", "mean")}
-        return ShareSummary(
-            pooled=Share(hits, of, hits / of if of and unsettled is None else why),
-            mean=float(np.mean(defined)) if defined and unsettled is None else why,
-            n_queries=0 if unsettled else len(defined),
-            undefined={
-                query.query_id: one.value.reason
-                for query, one in zip(self.queries, shares, strict=True)
-                if isinstance(one.value, Undefined)
-            },
-            intervals=found,
-        )
-
-    def _summary(
-        self,
-        name: str,
-        values: Sequence[Value],
-        *,
-        of_all: Value,
-        pooled_from: Sequence[Prepared],
-        drawn: PooledResamples | None,
-        bootstrap: Bootstrap | None,
-    ) -> Summary:
-        numbers = np.array([np.nan if isinstance(value, Undefined) else value for value in values])
-        defined = numbers[~np.isnan(numbers)]
-        found: dict[str, Intervals] | None = None
-        if bootstrap is not None:
-            found = {
-                statistic: of_queries(numbers, statistic=statistic, plan=bootstrap, key=self.name)
-                for statistic in ("median", "mean")
-            }
-            if isinstance(of_all, Undefined) or drawn is None:
-                reason = of_all if isinstance(of_all, Undefined) else IN_NONE
-                found["pooled"] = Intervals(reason, reason)
-            else:
-                found["pooled"] = of_pooled(drawn, self.scale, name=name, plan=bootstrap)
-        quartiles = [float(one) for one in np.quantile(defined, [0.25, 0.5, 0.75])] if len(defined) else None
-        return Summary(
-            median=quartiles[1] if quartiles else IN_NONE,
-            mean=float(defined.mean()) if len(defined) else IN_NONE,
-            q1=quartiles[0] if quartiles else IN_NONE,
-            q3=quartiles[2] if quartiles else IN_NONE,
-            pooled=of_all,
-            n_queries=len(defined),
-            n_undefined=len(values) - len(defined),
-            n_pairs=sum(one.n_pairs for one, at in zip(self.queries, numbers, strict=True) if not np.isnan(at)),
-            n_pairs_pooled=sum(one.n_pairs for one in pooled_from),
-            undefined=_reasons(self.queries, values),
-            intervals=found,
-        )
+    return GroupAgreement(
+        name=name,
+        n_queries=len(queries),
+        n_pairs=sum(query.n_pairs for query in queries),
+        n_missing=sum(query.n_missing for query in queries),
+        prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
+        before=before,
+        after=after,
+        disputed=_shares(name, queries, [query.disputed for query in queries], None, bootstrap),
+        overruled=_shares(name, queries, [query.overruled for query in queries], unsettled, bootstrap),
+        not_settled=unsettled,
+        agreed_by_policy=sum(query.agreed_by_policy for query in queries),
+    )
 
 
-def some_of(names: Sequence[str]) -> str:
-    """The first few, and how many more."""
-    shown, more = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-
-
-def _reasons(queries: Sequence[QueryAgreement], values: Sequence[Value]) -> dict[str, str]:
-    return {
-        one.query_id: value.reason for one, value in zip(queries, values, strict=True) if isinstance(value, Undefined)
-    }
+def _summary(
+    name: str, queries: Sequence[QueryAgreement], values: Sequence[Value], pooled: Value, bootstrap: Bootstrap | None
+) -> Summary:
+    numbers = _numbers(values)
+    there = ~np.isnan(numbers)
+    q1, median, q3 = map(float, np.quantile(numbers[there], [0.25, 0.5, 0.75])) if there.any() else [IN_NONE] * 3
+    return Summary(
+        median=median,
+        mean=float(numbers[there].mean()) if there.any() else IN_NONE,
+        q1=q1,
+        q3=q3,
+        pooled=pooled,
+        n_queries=int(there.sum()),
+        n_undefined=int((~there).sum()),
+        n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
+        n_pairs_pooled=sum(query.n_pairs for query in queries),
+        undefined=_reasons(queries, values),
+        intervals=None
+        if bootstrap is None
+        else {
+            statistic: of_queries(numbers, statistic=statistic, plan=bootstrap, key=name)
+            for statistic in ("median", "mean")
+        },
+    )
 
 
 def _without_summary(why: Undefined, queries: Sequence[QueryAgreement], values: Sequence[Value]) -> Summary:
@@ -191,39 +154,60 @@ def _without_summary(why: Undefined, queries: Sequence[QueryAgreement], values: 
     )
 
 
-def _rows(one: Prepared, assessors: Sequence[str]) -> Array:
-    """The query's grades with a row for each of the group's assessors, shape (len(assessors), N)."""
-    everyone = np.full((len(assessors), one.ratings.shape[1]), np.nan)
-    everyone[[assessors.index(name) for name in one.assessors]] = one.ratings
-    return everyone
-
-
-def _counts_before(prepared: Sequence[Prepared], assessors: Sequence[str], scale: Sequence[int]) -> Counts:
-    """Counts with axes (queries, 1, ...): one comparison, among all assessors."""
-    everyone = [_rows(one, assessors) for one in prepared]
-    # Only pairs of assessors that have met: their number, not the square of all, decides the size of the tables.
-    met = [
-        (first, second)
-        for first, second in itertools.combinations(range(len(assessors)), 2)
-        if any((~np.isnan(rows[[first, second]])).all(axis=0).any() for rows in everyone)
-    ]
-    return Counts.stack([Counts.stack([count(rows, scale, assessor_pairs=met)]) for rows in everyone])
-
-
-def _counts_after(settled: Sequence[Prepared], assessors: Sequence[str], scale: Sequence[int]) -> Counts:
-    """Counts with axes (queries, assessors, ...): each assessor compared with the final grades."""
-    return Counts.stack(
-        [Counts.stack([count(both, scale) for both in _against_final_by_name(one, assessors)]) for one in settled]
+def _shares(
+    name: str,
+    queries: Sequence[QueryAgreement],
+    shares: Sequence[PairShare],
+    unsettled: Undefined | None,
+    bootstrap: Bootstrap | None,
+) -> ShareSummary:
+    values = [share.value for share in shares]
+    numbers = _numbers(values)
+    there = ~np.isnan(numbers)
+    hits, sizes = [share.count for share in shares], [share.of for share in shares]
+    why = unsettled or (None if there.any() else IN_NONE)
+    intervals = None
+    if bootstrap is not None:
+        intervals = {
+            "pooled": unsettled or share_of_counts(hits, sizes, level=bootstrap.level).interval,
+            "mean": none(why.reason, in_general=why.in_general)
+            if why
+            else of_queries(numbers, statistic="mean", plan=bootstrap, key=name),
+        }
+    return ShareSummary(
+        pooled=PairShare(sum(hits), sum(sizes), why or sum(hits) / sum(sizes)),
+        mean=why or float(numbers[there].mean()),
+        n_queries=0 if unsettled else int(there.sum()),
+        undefined=_reasons(queries, values),
+        intervals=intervals,
     )
 
 
-def _pooled_against_final(settled: Sequence[Prepared], assessors: Sequence[str]) -> list[Array]:
-    by_query = [_against_final_by_name(one, assessors) for one in settled]
-    return [np.concatenate([np.empty((2, 0)), *of_one], axis=1) for of_one in zip(*by_query, strict=True)] or [
-        np.empty((2, 0)) for _ in assessors
-    ]
+def _numbers(values: Sequence[Value]) -> Array:
+    return np.array([np.nan if isinstance(value, Undefined) else value for value in values])
 
 
-def _against_final_by_name(one: Prepared, assessors: Sequence[str]) -> list[Array]:
-    of = dict(zip(one.assessors, against_final(one), strict=True))
+def _reasons(queries: Sequence[QueryAgreement], values: Sequence[Value]) -> dict[str, str]:
+    return {
+        query.query_id: value.reason
+        for query, value in zip(queries, values, strict=True)
+        if isinstance(value, Undefined)
+    }
+
+
+def _some_of(names: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    shown, more = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _rows(query: QueryRatings, assessors: Sequence[str]) -> Array:
+    """The query's grades with a row for each of the group's assessors, shape (len(assessors), N)."""
+    everyone = np.full((len(assessors), query.ratings.shape[1]), np.nan)
+    everyone[[assessors.index(name) for name in query.assessors]] = query.ratings
+    return everyone
+
+
+def _against_final_by_name(query: QueryRatings, assessors: Sequence[str]) -> list[Array]:
+    of = dict(zip(query.assessors, against_final(query), strict=True))
     return [of.get(name, np.empty((2, 0))) for name in assessors]

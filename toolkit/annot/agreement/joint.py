@@ -14,7 +14,6 @@ from annot.agreement.pooled import of_pooled, pooled, resample
 from annot.agreement.ratings import QueryRatings
 from annot.errors import UndefinedStatistic
 from annot.stats.bootstrap import Bootstrap
-from annot.stats.intervals import Interval
 from annot.stats.seeding import generator
 from annot.stats.undefined import Undefined
 
@@ -43,14 +42,14 @@ class JointGrades:
         return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
 
 
-def joint_grades(found: Iterable[QueryRatings], *, per_pair: int, seed: int) -> JointGrades:
+def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -> JointGrades:
     """Count the pairs that `per_pair` assessors or more have answered; of more, as many are drawn for each pair."""
     seen: list[tuple[str, list[tuple[float, ...]]]] = []
     chosen = most = 0
-    for one in found:
-        rng = generator(seed, "joint", one.query_id)
+    for query in queries:
+        rng = generator(seed, "joint", query.query_id)
         patterns = []
-        for asked, given in zip(one.asked.T, one.ratings.T, strict=True):
+        for asked, given in zip(query.asked.T, query.ratings.T, strict=True):
             rows = np.flatnonzero(asked)
             most = max(most, len(rows))
             if len(rows) < per_pair:
@@ -61,7 +60,7 @@ def joint_grades(found: Iterable[QueryRatings], *, per_pair: int, seed: int) -> 
             # -1, as nan is not equal to itself and would be a pattern of its own each time.
             patterns.append(tuple(-1.0 if np.isnan(grade) else float(grade) for grade in given[rows]))
         if patterns:
-            seen.append((one.query_id, patterns))
+            seen.append((query.query_id, patterns))
     known = sorted({pattern for _, patterns in seen for pattern in patterns})
     at = {pattern: column for column, pattern in enumerate(known)}
     tables = np.zeros((len(seen), len(known)), dtype=np.int64)
@@ -96,8 +95,7 @@ def interval(
 ) -> tuple[float, float]:
     """Both ends of its percentile interval, by resampling queries. Raises UndefinedStatistic where it has none."""
     counts = units.weighted(tables.astype(np.float64))
-    found = of_pooled(resample(counts, plan=plan, key="joint"), grades, name=name, plan=plan).percentile
-    if isinstance(found, Undefined):
-        raise UndefinedStatistic(found.reason)
-    assert isinstance(found, Interval)
-    return found.low, found.high
+    percentile = of_pooled(resample(counts, plan=plan, key="joint"), grades, name=name, plan=plan).percentile
+    if isinstance(percentile, Undefined):
+        raise UndefinedStatistic(percentile.reason)
+    return percentile.low, percentile.high

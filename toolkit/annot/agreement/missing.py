@@ -31,11 +31,11 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
 POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
-    "drop": "A missing judgement is left out; its pair keeps the grades that it has. Only pairs with at least two "
-    "grades are compared: rho, tau and kappa on the pairs that two assessors both graded, then averaged; alpha, "
-    "AC1, AC2 and the percentages on all grades of a pair. The chance term of AC1 and AC2 also counts pairs with a "
-    "single grade, as Gwet has it.",
-    "zero": "A judgement that was asked for and is missing counts as grade 0; a pair that an assessor was never given "
-    "has no grade of theirs.",
+    "drop": "A missing judgement is left out; its pair keeps the other grades. Only pairs with at least two grades are "
+    "compared. Rho, tau and kappa are computed for every two assessors on the pairs that both graded, then averaged; "
+    "alpha, AC1, AC2 and the percentages use all grades of a pair. The chance term of AC1 and AC2 also counts pairs "
+    "with a single grade, as Gwet defines it.",
+    "zero": "A judgement that was requested but is missing counts as grade 0. A pair that an assessor was never given "
+    "stays without that assessor's grade.",
 }
 """What each policy does, in sentences for a reader of the figures."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, n_judged_twice
-from annot.stats.bootstrap import Array, Bootstrap, draw, intervals, too_few
+from annot.stats.bootstrap import Array, Bootstrap, intervals, too_few, weights_of
 from annot.stats.intervals import Intervals
 
 
@@ -29,21 +29,16 @@ def resample(counts: Counts, *, plan: Bootstrap, key: str) -> PooledResamples:
     assessor with the final grade after it.
     """
     n_queries = len(counts.agreement)
-    drawn = draw(n_queries, plan=plan, key=key)
-    times = np.stack([np.bincount(row, minlength=n_queries) for row in drawn]).astype(np.float64)
-    return PooledResamples(
-        whole=counts.weighted(np.ones((1, n_queries))),
-        drawn=counts.weighted(times),
-        # Summed anew, not subtracted: a difference would leave rounding dust where there is nothing.
-        left_out=counts.weighted(1 - np.eye(n_queries)),
-        n_queries=n_queries,
-    )
+    # Those without a query are summed anew, not subtracted: a difference would leave rounding dust.
+    weightings = weights_of(n_queries, plan=plan, key=key)
+    whole, drawn, left_out = (counts.weighted(weights) for weights in weightings)
+    return PooledResamples(whole, drawn, left_out, n_queries)
 
 
 def of_pooled(resamples: PooledResamples, grades: Sequence[int], *, name: str, plan: Bootstrap) -> Intervals:
     """Intervals of the coefficient `name` of all pairs together."""
     if resamples.n_queries < 2:
-        return too_few(resamples.n_queries)
+        return too_few(resamples.n_queries, "query")
     return intervals(
         estimate=float(pooled(resamples.whole, grades, name=name)[0]),
         replicates=pooled(resamples.drawn, grades, name=name),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.errors import InputError
-from annot.judged import counted
+from annot.judged import first_judgements
 from annot.records import Decision, Judgement
 
 
@@ -33,19 +32,18 @@ def ratings_of(
     judgements: Iterable[Judgement],
     decisions: Iterable[Decision],
     facets: Mapping[str, str],
+    *,
+    grades: Sequence[int] | None = None,
 ) -> tuple[QueryRatings, ...]:
-    """One matrix a query, by `query_id`.
+    """One matrix a query, by `query_id`, of the judgements that count; hidden repeats are not among them.
 
-    judgements: of several revisions of one judgement the latest is taken; then those that carry flags do not count, and
-    a pair whose only judgement carries flags is not there. facets: the facet of each `query_id`.
-    Raises InputError when a query has no facet, or one assessor has two judgements of a pair in one revision.
+    facets: the facet of each `query_id`. grades: the scale; None takes any grade. Raises InputError for a double
+    judgement, a query without facet, or a grade outside the scale.
     """
+    decisions = tuple(decisions)
     by_query: dict[str, list[Judgement]] = {}
-    for judgement in counted(judgements):
+    for judgement in first_judgements(judgements, decisions, facets, grades=grades):
         by_query.setdefault(judgement.query_id, []).append(judgement)
-    if unknown := sorted(by_query.keys() - facets.keys()):
-        faults = [f"{query_id}: judged, but no such query is known" for query_id in unknown]
-        raise InputError(f"{len(faults)} fault(s) in the judgements", faults=faults)
     final: dict[str, dict[str, int]] = {}
     for decision in decisions:
         final.setdefault(decision.query_id, {})[decision.doc_id] = decision.grade
@@ -56,16 +54,16 @@ def ratings_of(
 
 
 def _matrix(query_id: str, facet: str, counted: list[Judgement], final: Mapping[str, int]) -> QueryRatings:
-    assessors = tuple(sorted({one.assessor for one in counted}))
-    doc_ids = tuple(sorted({one.doc_id for one in counted}))
-    row = {name: at for at, name in enumerate(assessors)}
-    column = {name: at for at, name in enumerate(doc_ids)}
+    assessors = tuple(sorted({judgement.assessor for judgement in counted}))
+    doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
+    row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
     ratings = np.full((len(assessors), len(doc_ids)), np.nan)
     asked = np.zeros(ratings.shape, dtype=np.bool_)
-    for one in counted:
-        asked[row[one.assessor], column[one.doc_id]] = True
-        if one.grade is not None:
-            ratings[row[one.assessor], column[one.doc_id]] = one.grade
+    for judgement in counted:
+        at = row[judgement.assessor], column[judgement.doc_id]
+        asked[at] = True
+        if judgement.grade is not None:
+            ratings[at] = judgement.grade
     return QueryRatings(
         query_id=query_id,
         facet=facet,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from annot.agreement.coefficients import COEFFICIENTS, TITLES
-from annot.agreement.groups import Group
+from annot.agreement.groups import group_agreement
 from annot.agreement.missing import POLICIES
-from annot.agreement.per_query import prepare, query_agreement
-from annot.agreement.ratings import QueryRatings, ratings_of
-from annot.agreement.results import AgreementTable, GroupAgreement
+from annot.agreement.per_query import query_agreement
+from annot.agreement.ratings import ratings_of
+from annot.agreement.summaries import AgreementTable, GroupAgreement
 from annot.errors import InputError
 from annot.records import Decision, Judgement
 from annot.stats.bootstrap import Bootstrap
+from annot.stats.rounding import rounding
 
 TOGETHER = "together"
 
 
+@rounding
 def agreement_table(
     judgements: Iterable[Judgement],
     decisions: Iterable[Decision],
@@ -38,25 +38,24 @@ def agreement_table(
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values
-    only when none of its disputes is open: the pairs already settled are the easy ones. Raises InputError for an
-    unknown policy, a grade outside the scale, a query without facet, or a double judgement.
+    only when none of its disputes is open: pairs settled early are easier, so partial figures would be too high.
+    Raises InputError for an unknown policy, a grade outside the scale, a query without facet, or a double judgement.
     """
     if missing not in POLICIES:
         raise InputError(f"missing = {missing!r}: no such policy", hint=f"one of {', '.join(POLICIES)}")
     if binarised_at is not None and binarised_at not in grades[1:]:
         raise InputError(f"binarised at {binarised_at}: expected one of {', '.join(map(str, grades[1:]))}")
     scale = tuple(grades) if binarised_at is None else (0, 1)
-    found = ratings_of(judgements, decisions, facets)
-    _check_grades(found, grades)
-    prepared = [prepare(one, missing=missing, binarised_at=binarised_at) for one in found]
-    queries = [query_agreement(one, scale, coefficients=coefficients) for one in prepared]
+    query_ratings = ratings_of(judgements, decisions, facets, grades=grades)
+    figures = [
+        query_agreement(query, scale, missing=missing, binarised_at=binarised_at, coefficients=coefficients)
+        for query in query_ratings
+    ]
     groups: list[GroupAgreement] = []
-    for name in dict.fromkeys([*sorted({one.facet for one in queries}), TOGETHER]):
-        members = [at for at, one in enumerate(queries) if name in (one.facet, TOGETHER)]
-        if members:
-            of_name = [queries[at] for at in members], [prepared[at] for at in members]
-            group = Group(name, *of_name, scale, coefficients)
-            groups.append(group.agreement(bootstrap))
+    for name in [*sorted({query.facet for query, _ in figures}), TOGETHER] if figures else []:
+        members = [(query, seen) for query, seen in figures if name in (query.facet, TOGETHER)]
+        queries, seen = zip(*members, strict=True)
+        groups.append(group_agreement(name, queries, seen, scale, coefficients=coefficients, bootstrap=bootstrap))
     return AgreementTable(
         missing=missing,
         grades=scale,
@@ -64,18 +63,6 @@ def agreement_table(
         titles={name: TITLES[name] for name in coefficients},
         level=bootstrap.level if bootstrap else None,
         resamples=bootstrap.resamples if bootstrap else None,
-        queries=tuple(queries),
+        queries=tuple(query for query, _ in figures),
         groups=tuple(groups),
     )
-
-
-def _check_grades(found: Sequence[QueryRatings], grades: Sequence[int]) -> None:
-    faults = [
-        f"{one.query_id} {doc_id}: {who} has grade {grade:g}, expected one of {', '.join(map(str, grades))}"
-        for one in found
-        for who, row in [*zip(one.assessors, one.ratings, strict=True), ("the final decision", one.final)]
-        for doc_id, grade in zip(one.doc_ids, row, strict=True)
-        if not np.isnan(grade) and grade not in grades
-    ]
-    if faults:
-        raise InputError(f"{len(faults)} grade(s) outside the scale", faults=faults)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.assessor_effect.results import Mattering
-from annot.stats.bootstrap import draw, intervals
+from annot.assessor_effect.rankings import EffectSettings
+from annot.stats.bootstrap import QUERY_STATISTICS, intervals, none, too_few, weights_of
 from annot.stats.intervals import Intervals
 from annot.stats.significance import PairedTest, randomisation_tests, tau_b_of_rows
 from annot.stats.undefined import Undefined, Value
@@ -17,55 +18,48 @@ Array = npt.NDArray[np.float64]
 
 FIGURES = 12
 """Digits after the point at which two runs' means tie: what lies beyond is rounding."""
+NONE_DRAWN = Undefined("no random assessors were drawn")
 
 
 def means_of(values: Array) -> Array:
+    """The mean over queries, the last axis."""
     return np.asarray(np.round(values.mean(axis=-1), FIGURES))
 
 
-def tau_intervals(values: Array, other: Array, *, key: str, settings: Mattering) -> Intervals:
+def tau_intervals(values: Array, other: Array, *, key: str, settings: EffectSettings) -> Intervals:
     """Intervals of the mean tau between gradings, by resampling queries.
 
     values: shape (runs, gradings, queries); other: shape (runs, queries).
     """
     n_runs, n_gradings, n_queries = values.shape
     if n_runs < 2 or n_gradings == 0:
-        reason = Undefined(reason_of(tau_value(np.nan, n_runs)) if n_gradings else "no mixture was drawn")
-        return Intervals(reason, reason)
+        return none((no_tau(n_runs) if n_gradings else NONE_DRAWN).reason)
     if n_queries < 2:
-        reason = Undefined(f"{n_queries} query: nothing to resample")
-        return Intervals(reason, reason)
-    drawn = draw(n_queries, plan=settings.bootstrap, key=key)
-    times = np.stack([np.bincount(row, minlength=n_queries) for row in drawn]) / n_queries
-    left_out = (1 - np.eye(n_queries)) / (n_queries - 1)
-    whole = np.full((1, n_queries), 1 / n_queries)
-    found = [_mean_tau(values, other, weights) for weights in (whole, times, left_out)]
-    return intervals(
-        estimate=float(found[0][0]), replicates=found[1], left_out=found[2], level=settings.bootstrap.level
+        return too_few(n_queries, "query")
+    whole, replicates, left_out = (
+        _mean_tau(values, other, weights / weights.sum(axis=1, keepdims=True))
+        for weights in weights_of(n_queries, plan=settings.bootstrap, key=key)
     )
+    level = settings.bootstrap.level
+    return intervals(estimate=float(whole[0]), replicates=replicates, left_out=left_out, level=level)
 
 
 def _mean_tau(values: Array, other: Array, weights: Array) -> Array:
     """The mean tau over the gradings under each weighting of the queries, shape (B,); nan where none has a value."""
     fixed = np.round(weights @ other.T, FIGURES)
-    total, n = np.zeros(len(weights)), np.zeros(len(weights))
-    for at in range(values.shape[1]):
-        taus = tau_b_of_rows(np.round(weights @ values[:, at].T, FIGURES), fixed)
-        there = ~np.isnan(taus)
-        total[there] += taus[there]
-        n += there
-    result = np.full(len(weights), np.nan)
-    np.divide(total, n, out=result, where=n > 0)
-    return result
+    taus = [tau_b_of_rows(np.round(weights @ of_grading.T, FIGURES), fixed) for of_grading in values.swapaxes(0, 1)]
+    return QUERY_STATISTICS["mean"](np.stack(taus, axis=1))
 
 
-def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: Mattering) -> tuple[PairedTest, ...]:
+def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: EffectSettings) -> tuple[PairedTest, ...]:
+    """The test of each pair of runs. values: shape (runs, queries)."""
     if not pairs:
         return ()
     return tested(np.stack([values[a] - values[b] for a, b in pairs]), settings)
 
 
-def tested(differences: Array, settings: Mattering) -> tuple[PairedTest, ...]:
+def tested(differences: Array, settings: EffectSettings) -> tuple[PairedTest, ...]:
+    """The test of each row of differences, shape (K, queries)."""
     return randomisation_tests(
         differences,
         exact_up_to=settings.exact_up_to,
@@ -79,24 +73,18 @@ def way_of(test: PairedTest) -> int:
     return int(np.sign(round(test.mean_difference, FIGURES)))
 
 
-def turned_round(one: PairedTest, other: PairedTest) -> bool:
-    return way_of(one) * way_of(other) < 0
-
-
 def seen_from(test: PairedTest, way: int) -> PairedTest:
     """The test as seen from the better run."""
-    return PairedTest(
-        test.n, test.n_different, way * test.mean_difference, test.p_value, test.method, test.permutations
-    )
+    return replace(test, mean_difference=way * test.mean_difference)
 
 
 def tau_value(tau: float, n_runs: int) -> Value:
-    if not np.isnan(tau):
-        return float(tau)
+    """Kendall's tau, or why there is none."""
+    return no_tau(n_runs) if np.isnan(tau) else float(tau)
+
+
+def no_tau(n_runs: int) -> Undefined:
+    """Why Kendall's tau has no value."""
     if n_runs < 2:
         return Undefined(f"{n_runs} run(s): a ranking needs at least two")
     return Undefined(f"one of the gradings ties all {n_runs} runs")
-
-
-def reason_of(value: Value) -> str:
-    return value.reason if isinstance(value, Undefined) else ""

@@ -1,4 +1,4 @@
-"""The rankings under random mixtures of the assessors, each against the one under the final grades."""
+"""The rankings where one assessor of each pair is chosen at random, compared with the one under the final grades."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.assessor_effect.orders import (
+    NONE_DRAWN,
     means_of,
-    reason_of,
+    no_tau,
     seen_from,
     tau_intervals,
-    tau_value,
     tested,
     tests_between,
     way_of,
 )
-from annot.assessor_effect.results import Mattering, Mixtures, MixtureSwap
+from annot.assessor_effect.rankings import EffectSettings, RandomAssessors, RandomAssessorSwap
 from annot.stats.significance import tau_b_of_rows
-from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 
 
-def of_mixtures(values: Array, final: Array, tags: Sequence[str], settings: Mattering) -> Mixtures:
-    """values: shape (runs, mixtures, queries); final: shape (runs, queries)."""
-    n, level = settings.mixtures, settings.bootstrap.level
+def with_random_assessors(
+    values: Array, final: Array, tags: Sequence[str], settings: EffectSettings
+) -> RandomAssessors:
+    """values: shape (runs, choices, queries); final: shape (runs, queries)."""
+    n, level = settings.n_random, settings.bootstrap.level
+    tails = [(1 - level) / 2, (1 + level) / 2]
     means, final_means = means_of(values).T, means_of(final)[None, :]
     taus = tau_b_of_rows(means, final_means) if n else np.zeros(0)
-    defined = taus[~np.isnan(taus)]
-    why = tau_value(np.nan, len(tags)) if n else Undefined("no mixture was drawn")
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    swaps, touched = _mixture_swaps(values, final, tags, settings)
-    spread = np.quantile(means, tails, axis=0).T if n else np.zeros((0, 2))
-    same = (_order(means) == _order(final_means)).all(axis=1)
-    low, high = np.quantile(defined, tails) if len(defined) else (0.0, 0.0)
-    return Mixtures(
+    taus = taus[~np.isnan(taus)]
+    why = no_tau(len(tags)) if n else NONE_DRAWN
+    low, high = map(float, np.quantile(taus, tails)) if len(taus) else (0.0, 0.0)
+    spread = np.quantile(means, tails, axis=0).T.tolist() if n else []
+    swaps, touched = _swaps(values, final, tags, settings)
+    return RandomAssessors(
         n=n,
-        tau=float(defined.mean()) if len(defined) else why,
-        tau_range=(float(low), float(high)) if len(defined) else Undefined(reason_of(why)),
-        tau_min=float(defined.min()) if len(defined) else why,
+        tau=float(taus.mean()) if len(taus) else why,
+        tau_range=(low, high) if len(taus) else why,
+        tau_min=float(taus.min()) if len(taus) else why,
         intervals=tau_intervals(values, final, key="mixtures", settings=settings),
-        same_order=int(same.sum()),
-        undefined=n - len(defined),
-        means={tag: (float(low), float(high)) for tag, (low, high) in zip(tags, spread, strict=False)},
+        same_order=int((_order(means) == _order(final_means)).all(axis=1).sum()),
+        undefined=n - len(taus),
+        means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=False)},
         with_swap=int(touched.sum()),
         swaps=swaps,
     )
 
 
-def _mixture_swaps(
-    values: Array, final: Array, tags: Sequence[str], settings: Mattering
-) -> tuple[tuple[MixtureSwap, ...], npt.NDArray[np.bool_]]:
-    """The swaps by pair of runs, and which mixtures have one: shape (mixtures,)."""
+def _swaps(
+    values: Array, final: Array, tags: Sequence[str], settings: EffectSettings
+) -> tuple[tuple[RandomAssessorSwap, ...], npt.NDArray[np.bool_]]:
+    """The swaps by pair of runs, and which choices have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
     touched = np.zeros(values.shape[1], dtype=np.bool_)
     means = means_of(values)
@@ -66,13 +66,13 @@ def _mixture_swaps(
             continue
         # Only what changed places is tested: the rest cannot be a swap.
         tests = tested(values[a, turned] - values[b, turned], settings)
-        significant = np.array([test.p_value <= settings.alpha or one.p_value <= settings.alpha for one in tests])
+        significant = np.array([min(test.p_value, of_choice.p_value) <= settings.alpha for of_choice in tests])
         touched[turned[significant]] = True
         if significant.any():
             better, worse = (tags[a], tags[b]) if way > 0 else (tags[b], tags[a])
-            swaps.append(MixtureSwap(better, worse, seen_from(test, way), len(turned), int(significant.sum())))
-    swaps.sort(key=lambda one: (-one.n_significant, one.better, one.worse))
-    return tuple(swaps), touched
+            swap = RandomAssessorSwap(better, worse, seen_from(test, way), len(turned), int(significant.sum()))
+            swaps.append(swap)
+    return tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))), touched
 
 
 def _order(means: Array) -> Array:

@@ -1,4 +1,4 @@
-"""One pool under many gradings: each assessor's, random mixtures of theirs, and what a ranked list measures in each.
+"""One pool under many gradings: each assessor's, random choices among theirs, and what a ranked list measures in each.
 
 The measures are those of `annot.evaluation.measures`, which grades one list once; here the grades are a matrix, one
 row a grading, and every operation runs down its rows. A test holds the two against each other.
@@ -25,7 +25,7 @@ SECOND = "B"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class JudgedQuery:
     """One query's pairs, N of them, with the grades of its M assessors."""
 
     query_id: str
@@ -42,14 +42,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A grade for each pair of each query, 0 where it has none; `queries` are the positions of those it stands on."""
+    """A grade for each pair of each query, 0 where it has none; `queries` are the positions of those it covers."""
 
     name: str
     grades: tuple[Grades, ...]
     queries: npt.NDArray[np.int64]
-    """Those of which whom it names was given every pair."""
+    """Those of which the assessor was given every pair."""
     partly: npt.NDArray[np.int64]
-    """Those of which whom it names was given some pairs and not others: it does not stand on them."""
+    """Those of which the assessor was given some pairs and not others: they are left out."""
     n_ungraded: int
 
 
@@ -67,11 +67,11 @@ class Graded:
     relevant_from: int
 
 
-def gradings_of(cells: Sequence[Cell]) -> list[Grading]:
+def gradings_of(cells: Sequence[JudgedQuery]) -> list[Grading]:
     """`final`; `A` and `B`, the first and the second assessor of each pair in the order of their pseudonyms; then the
-    assessors by name. One rule for all: a grading stands on the queries of which whom it names was given every pair,
-    and an answer without a grade is 0 there. One that stands on no query is there all the same, with none."""
-    gradings = [Grading(FINAL, tuple(cell.final for cell in cells), np.arange(len(cells)), _nowhere(), 0)]
+    assessors by name. One rule for all: a grading covers the queries of which its assessor was given every pair, and an
+    answer without a grade is 0 there. One that covers no query is there all the same, with none."""
+    gradings = [Grading(FINAL, tuple(cell.final for cell in cells), np.arange(len(cells)), _NOWHERE, 0)]
     for name, place in ((FIRST, 1), (SECOND, 2)):
         chosen = [cell.asked & (cell.asked.cumsum(axis=0) == place) for cell in cells]
         gradings.append(_grading(name, cells, chosen))
@@ -81,7 +81,7 @@ def gradings_of(cells: Sequence[Cell]) -> list[Grading]:
     return gradings
 
 
-def mixtures(cell: Cell, *, n: int, seed: int) -> Grades:
+def random_grades(cell: JudgedQuery, *, n: int, seed: int) -> Grades:
     """Each pair's grade from one of those who graded it, at random, shape (n, N); the first do not change with n."""
     graded = ~np.isnan(cell.ratings)
     givers = graded.sum(axis=0)
@@ -92,22 +92,22 @@ def mixtures(cell: Cell, *, n: int, seed: int) -> Grades:
     return np.asarray(cell.ratings[order[drawn, pairs], pairs].astype(np.int8))
 
 
-def regraded(graded: Graded, *, dialect: str, measure: str) -> Array:
+def regraded(graded: Graded, *, convention: str, measure: str) -> Array:
     """The measure of the list under each grading, shape (B,), a fraction. Raises InputError for an unknown measure."""
-    check_measure(dialect, measure)
-    return REGRADED[dialect][measure](graded)
+    check_measure(convention, measure)
+    return REGRADED[convention][measure](graded)
 
 
-def check_measure(dialect: str, measure: str) -> None:
-    """Raise InputError when there is no such dialect, or it has no such measure."""
-    if dialect not in REGRADED:
-        raise InputError(f"dialect {dialect!r}: no such dialect", hint=f"one of {', '.join(REGRADED)}")
-    if measure not in REGRADED[dialect]:
-        known = ", ".join(REGRADED[dialect])
-        raise InputError(f"measure {measure!r}: not in the dialect {dialect}", hint=f"one of {known}")
+def check_measure(convention: str, measure: str) -> None:
+    """Raise InputError when there is no such convention, or it has no such measure."""
+    if convention not in REGRADED:
+        raise InputError(f"convention {convention!r}: no such convention", hint=f"one of {', '.join(REGRADED)}")
+    if measure not in REGRADED[convention]:
+        known = ", ".join(REGRADED[convention])
+        raise InputError(f"measure {measure!r}: not in the convention {convention}", hint=f"one of {known}")
 
 
-def _grading(name: str, cells: Sequence[Cell], chosen: Sequence[npt.NDArray[np.bool_]]) -> Grading:
+def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[npt.NDArray[np.bool_]]) -> Grading:
     """chosen: of each query, whose answer to each pair is taken, shape (M, N) with one true a column at most."""
     given = [of.any(axis=0) for of in chosen]
     whole = np.array([at for at, pairs in enumerate(given) if pairs.all()], dtype=np.int64)
@@ -117,8 +117,7 @@ def _grading(name: str, cells: Sequence[Cell], chosen: Sequence[npt.NDArray[np.b
     return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), whole, partly, ungraded)
 
 
-def _nowhere() -> npt.NDArray[np.int64]:
-    return np.zeros(0, dtype=np.int64)
+_NOWHERE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
 def _hits(graded: Graded) -> npt.NDArray[np.bool_]:
@@ -218,4 +217,4 @@ REGRADED: dict[str, dict[str, Callable[[Graded], Array]]] = {
         "AP": _average_precision(_relevant),
     },
 }
-"""By dialect and measure, in the order of `annot.evaluation.measures.MEASURES`."""
+"""By convention and measure, in the order of `annot.evaluation.measures.MEASURES`."""

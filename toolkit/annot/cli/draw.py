@@ -1,7 +1,5 @@
 """Pool: rank the corpus for each query paper and draw what is to be judged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

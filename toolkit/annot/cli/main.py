@@ -1,7 +1,5 @@
 """The command `annot`: the commands in the order of the work, and the one place where errors become exit codes."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import os
@@ -24,7 +22,7 @@ ORDER = (
     *("pool",),
     *("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
     *("agreement", "adjudicate", "qrels"),
-    *("run", "evaluate", "reusability"),
+    *("run", "evaluate", "assessor-effect"),
     *("report", "datasheet", "release", "trace"),
     *("studio", "demo"),
 )

@@ -1,7 +1,5 @@
 """Measure: baselines and their evaluation on the qrels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +13,7 @@ PANEL = "Measure"
 def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(run)
     app.command(rich_help_panel=PANEL)(evaluate)
-    app.command(rich_help_panel=PANEL)(reusability)
+    app.command("assessor-effect", rich_help_panel=PANEL)(assessor_effect)
 
 
 def run(
@@ -38,7 +36,7 @@ def run(
 
 def evaluate(
     files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
-    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
+    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
     measure: Annotated[
         str | None, typer.Option(help="The measure on which runs are compared.", show_default="NDCG%20; nDCG in trec")
     ] = None,
@@ -50,13 +48,15 @@ def evaluate(
     """Print which run is best, which differences hold, and all measures by facet with intervals.
 
     Measures are computed in the convention of CSFCube's release and in trec_eval's; runs are compared in the first.
-    Without files, dialect or measure it also writes exports/evaluation.json.
+    Without files, convention or measure it also writes exports/evaluation.json.
     """
     from annot.steps import evaluate as step
     from annot.study.results import evaluation_data
     from annot.study.workspace import Workspace
 
-    evaluated = step.evaluate(Workspace.open(workspace), files=tuple(files or ()), dialect=dialect, measure=measure)
+    evaluated = step.evaluate(
+        Workspace.open(workspace), files=tuple(files or ()), convention=convention, measure=measure
+    )
     for note in evaluated.notes:
         say(note)
     emit(
@@ -69,27 +69,28 @@ def evaluate(
     )
 
 
-def reusability(
-    dialect: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
+def assessor_effect(
+    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="A measure of the dialect, as `annot evaluate` names it.", show_default="NDCG%20")
+        str | None,
+        typer.Option(help="A measure of the convention, as `annot evaluate` names it.", show_default="NDCG%20"),
     ] = None,
-    mixtures: Annotated[
-        int | None, typer.Option(min=1, help="Random mixtures of the assessors.", show_default="500")
+    random_assessors: Annotated[
+        int | None, typer.Option(min=1, help="Random choices of one assessor per pair.", show_default="500")
     ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Print whether it matters who judged: the runs ranked by each assessor's grades, final grades, and mixtures."""
+    """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""
     from annot.steps import assessor_effect as step
-    from annot.study.measured import CONVENTION, MEASURE, MIXTURES
+    from annot.study.measured import CONVENTION, MEASURE, N_RANDOM
     from annot.study.workspace import Workspace
 
     found = step.measure(
         Workspace.open(workspace),
-        dialect=dialect or CONVENTION,
+        convention=convention or CONVENTION,
         measure_name=measure or MEASURE,
-        mixtures=mixtures or MIXTURES,
+        n_random=random_assessors or N_RANDOM,
     )
-    emit("reusability", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)
+    emit("assessor-effect", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)

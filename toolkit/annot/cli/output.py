@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 
 from annot.cli.waiting import WAITING
-from annot.report.text import text_table as table
 
 __all__ = [
     "CsvOption",
@@ -80,6 +79,13 @@ def say(text: str) -> None:
     """Talk: one line to stderr."""
     WAITING.quiet()
     typer.echo(text, err=True)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table for the terminal."""
+    from annot.report.text import text_table
+
+    return text_table(headings, rows)
 
 
 def emit(command: str, data: Any, text: str, *, as_json: bool, as_csv: bool = False, table_of: str = "") -> None:

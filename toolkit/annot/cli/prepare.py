@@ -1,7 +1,5 @@
 """Prepare: the workspace, the corpus, sentence facets and queries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Publish: the page that people read, the datasheet, the release."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Settle: agreement, adjudication, qrels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

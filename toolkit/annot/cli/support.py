@@ -1,7 +1,5 @@
 """Help: a local Label Studio, and the demonstration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -28,7 +28,7 @@ def latents() -> dict[str, Latent]:
 
 def query_papers() -> tuple[QueryPaper, ...]:
     """The query papers of the demonstration, oldest first."""
-    return tuple(QueryPaper(one["paper_id"], tuple(one["facets"])) for one in json.loads(_read("queries.json")))
+    return tuple(QueryPaper(paper["paper_id"], tuple(paper["facets"])) for paper in json.loads(_read("queries.json")))
 
 
 def datasheet_text() -> str:
@@ -50,7 +50,7 @@ def _files(package: str) -> dict[str, str]:
     folder = resources.files(package)
     return {
         file.name: file.read_text(encoding="utf-8")
-        for file in sorted(folder.iterdir(), key=lambda one: one.name)
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
         if file.name.endswith((".run", ".json"))
     }
 

@@ -126,13 +126,13 @@ _BASE: dict[str, Callable[[Latent, Latent], float]] = {
 }
 
 
-def _problems_related(one: Latent, other: Latent) -> bool:
+def _problems_related(query: Latent, other: Latent) -> bool:
     return any(
         frozenset((left, right)) in RELATED_PROBLEMS
-        for left in (one.problem, one.problem + one.subproblem)
+        for left in (query.problem, query.problem + query.subproblem)
         for right in (other.problem, other.problem + other.subproblem)
     )
 
 
-def _same_area(one: Latent, other: Latent) -> bool:
-    return any(one.problem in area and other.problem in area for area in AREAS)
+def _same_area(query: Latent, other: Latent) -> bool:
+    return any(query.problem in area and other.problem in area for area in AREAS)

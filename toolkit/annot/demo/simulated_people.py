@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from annot.demo import packaged
-from annot.demo.assessors import ADJUDICATOR, CAST, SimulatedAssessor
+from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
 from annot.exchange.connection import connect, passwords_file
 from annot.exchange.sending import Parcel
@@ -57,7 +57,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     """The adjudicator settles what is left; returns how many decisions there are then."""
     known = _known(ws)
     with open_store(ws.database_url) as store, store.read() as session:
-        disputes = {(one.query_id, one.doc_id): one for one in outcome_of(session).settlement.disputed}
+        disputes = {(dispute.query_id, dispute.doc_id): dispute for dispute in outcome_of(session).settlement.disputed}
 
     def respond(asked: Asked, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
         query_id, doc_id = asked.pair
@@ -65,7 +65,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
             query_id,
             doc_id,
             relevance=truth(known[query_id], doc_id),
-            grades=[one.grade for one in disputes[asked.pair].judgements],
+            grades=[judgement.grade for judgement in disputes[asked.pair].judgements],
             seed=seed,
         )
         ground = GROUNDS[int(generator(seed, "ground", *asked.pair).integers(len(GROUNDS)))].value
@@ -89,13 +89,15 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
     """Everybody at once, each with their own token, each in the order of their own project."""
     with open_store(ws.database_url) as store:
         made = push.parcels_of(ws, store) if round == "judge" else adjudicate.parcels_of(ws, store)
-        parcels = {one.assessor: one for one in made}
+        parcels = {parcel.assessor: parcel for parcel in made}
         with store.read() as session:
             every = projects.read_projects(session, round=round)
-            accounts = {one.assessor: one.account or "" for one in people.read_assessors(session)}
+            accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
     with connect(ws, url=None, api_key=None) as gateway:
         server = gateway.identity()
-        project_of = {one.assessor: one for one in every if one.server == server and one.remote_id is not None}
+        project_of = {
+            project.assessor: project for project in every if project.server == server and project.remote_id is not None
+        }
         busy = [name for name in responders if name in project_of and name in parcels]
         opened = make_accounts(
             gateway.url,

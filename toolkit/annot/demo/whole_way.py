@@ -12,7 +12,7 @@ from pathlib import Path
 import tomlkit
 
 from annot.demo import packaged, simulated_people
-from annot.demo.assessors import ADJUDICATOR, CAST
+from annot.demo.cast import ADJUDICATOR, CAST
 from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
@@ -98,7 +98,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
     share = f"; the shipped model gives {100 * labelled.agreement:.0f}% of them" if labelled.agreement else ""
     tell(f"3/12 facets: the corpus carries the label of each sentence{share}")
-    chosen = [(one.paper_id, facet) for one in packaged.query_papers() for facet in one.facets]
+    chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
     for paper_id, facet in chosen:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
@@ -115,14 +115,14 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             dry_run=False,
         )
     planned = plan.make(ws, queries=(), repeats=REPEATS, seed=None, dry_run=False)
-    again = sum(one.repeats for one in planned.loads)
+    again = sum(load.repeats for load in planned.loads)
     tell(
         f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
         f"repeats; plan {planned.sha256[:12]}"
     )
     with watch("sending tasks") as advance:
         pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
-    tell(f"7/12 push: {sum(one.planned for one in pushed.projects)} tasks in {len(pushed.projects)} projects")
+    tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
     tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
     with watch("judging") as advance:
@@ -140,8 +140,8 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
     _runs(ws, fresh=fresh)
-    evaluate.evaluate(ws, files=(), dialect=None, measure=None)
-    tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both dialects")
+    evaluate.evaluate(ws, files=(), convention=None, measure=None)
+    tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both conventions")
     page = report.write(ws)
     tell("12/12 report written")
     return Done(
@@ -173,7 +173,7 @@ def _workspace(folder: Path) -> Workspace:
     """The demo's workspace, made where nothing stands; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
-        if folder.exists() and (not folder.is_dir() or any(one.name != CACHE for one in folder.iterdir())):
+        if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(
                 f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
             )

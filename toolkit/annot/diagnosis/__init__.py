@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 from annot.diagnosis.assessors import AgainstFinal, AssessorPair, Severity, against_final, pairwise_matrix, severities
-from annot.diagnosis.dawid_skene import Comparison, DawidSkene, compare_with_final, dawid_skene
-from annot.diagnosis.disagreement import Diagnosis, Finding, diagnose
+from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final, dawid_skene
+from annot.diagnosis.disagreement import Diagnosis, diagnose
 from annot.diagnosis.drift import Drift, drifts
-from annot.diagnosis.items import GuidelineGap, HardPair
-from annot.diagnosis.pace import Pace, Run, Streak, paces, streaks
+from annot.diagnosis.items import order_of_hard
+from annot.diagnosis.pace import Pace, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis
 from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
 from annot.diagnosis.sequences import JudgedSequence, sequences_of
-from annot.stats.clustered import Estimate, Share
-from annot.stats.intervals import Interval
-from annot.stats.undefined import Undefined, Value, to_json
+from annot.stats.intervals import Share
+from annot.stats.undefined import Undefined, to_json
 
 __all__ = [
     "AgainstFinal",
     "AssessorPair",
-    "Comparison",
-    "DawidSkene",
     "Diagnosis",
     "Drift",
-    "Estimate",
-    "Finding",
-    "GuidelineGap",
-    "HardPair",
-    "Interval",
     "JudgedSequence",
+    "ModelAgainstFinal",
     "Pace",
     "PairDiagnosis",
     "Panel",
     "Repeat",
-    "Run",
     "SelfConsistency",
     "Severity",
     "Share",
     "Streak",
     "Undefined",
-    "Value",
     "against_final",
     "compare_with_final",
     "dawid_skene",
     "diagnose",
     "drifts",
+    "order_of_hard",
     "paces",
     "pairwise_matrix",
     "panel_of",

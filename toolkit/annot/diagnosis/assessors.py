@@ -11,16 +11,8 @@ import numpy.typing as npt
 
 from annot.diagnosis.panel import Panel, partners
 from annot.errors import UndefinedStatistic
-from annot.stats.clustered import (
-    Estimate,
-    Share,
-    clustered_interval,
-    jackknife_interval,
-    mean_by_queries,
-    no_share,
-    share,
-)
-from annot.stats.intervals import Interval
+from annot.stats.clustered import clustered_interval, jackknife_interval, mean_by_queries, no_share, share
+from annot.stats.intervals import Estimate, Interval, Share
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
@@ -70,6 +62,8 @@ class Severity:
     assessor: str
     severity: Estimate
     """Above 0 for the strict. It is relative: over assessors who can be compared it sums to 0."""
+    n: int
+    """Judgements of theirs that it rests on."""
     partners: tuple[str, ...]
 
 
@@ -79,16 +73,15 @@ def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> 
     for first, second in itertools.combinations(range(len(panel.assessors)), 2):
         at = np.flatnonzero(panel.judged[:, [first, second]].all(axis=1))
         both = np.array(panel.scale, dtype=np.float64)[panel.grades[at][:, [first, second]].T]
-        queries = [panel.query_ids[i] for i in at]
-        value, interval = _coefficient(coefficient, both, panel.scale, queries, level)
+        queries = np.array(panel.query_ids)[at]
         found.append(
             AssessorPair(
                 first=panel.assessors[first],
                 second=panel.assessors[second],
                 same=share(both[0] == both[1], queries, level=level),
-                coefficient=value,
-                coefficient_interval=interval,
-                difference=mean_by_queries(both[0] - both[1], queries, level=level),
+                coefficient=(kappa := _value(coefficient, both, panel.scale)),
+                coefficient_interval=_interval(kappa, coefficient, both, panel.scale, queries, level),
+                difference=mean_by_queries(both[0] - both[1], queries, level=level, most=panel.widest),
                 table=_table(panel, panel.grades[at, first], panel.grades[at, second]),
             )
         )
@@ -109,18 +102,15 @@ def _against_final(panel: Panel, a: int, level: float) -> AgainstFinal:
     mine = panel.judged[:, a]
     waiting = int((mine & panel.open).sum())
     at = np.flatnonzero(mine & panel.independent)
-    reason = ""
-    if waiting:
-        reason = (
-            f"{waiting} of {int(mine.sum())} pairs that {name} judged are in dispute and not settled: "
-            "only undisputed pairs have a final grade"
+    if waiting or not len(at):
+        why = Undefined(
+            f"{waiting} of {int(mine.sum())} pairs that {name} judged are disputed and not settled; until then only "
+            "undisputed pairs have a final grade"
+            if waiting
+            else f"no pair that {name} judged has a final grade that rests on anyone else"
         )
-    elif not len(at):
-        reason = f"no pair that {name} judged has a final grade that rests on anyone else"
-    if reason:
-        none = no_share(reason)
-        bias = Estimate(Undefined(reason), 0, Undefined(reason))
-        return AgainstFinal(name, Undefined(reason), none, bias, dict.fromkeys(panel.scale, none), none)
+        nothing = no_share(why.reason)
+        return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
     given, final = panel.grades[at, a], panel.final[at]
     queries = np.array(panel.query_ids)[at]
     right = given == final
@@ -130,7 +120,7 @@ def _against_final(panel: Panel, a: int, level: float) -> AgainstFinal:
         assessor=name,
         table=_table(panel, final, given),
         same=share(right, queries, level=level),
-        bias=mean_by_queries(scale[given] - scale[final], queries, level=level),
+        bias=mean_by_queries(scale[given] - scale[final], queries, level=level, most=panel.widest),
         by_grade={
             grade: share(right[final == row], queries[final == row], level=level)
             for row, grade in enumerate(panel.scale)
@@ -146,22 +136,20 @@ def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
     that an assessor is compared on the same pairs only and the severity of the partners is taken out. The interval is
     clustered by query.
     """
-    shifts, influence, at = severity_fit(panel)
+    shifts, influence, (rows, columns) = severity_fit(panel)
     groups = partners(panel)
+    query_ids = np.array(panel.query_ids)
     found = []
     for a, name in enumerate(panel.assessors):
         others = tuple(panel.assessors[other] for other in sorted(groups[a] - {a}))
-        n = int((at[1] == a).sum())
         if not others:
-            reason = Undefined("no pair was judged by anyone else too")
-            found.append(Severity(name, Estimate(reason, 0, reason), others))
+            alone = Undefined("no pair was judged by anyone else too")
+            found.append(Severity(name, Estimate(alone, alone), 0, others))
             continue
-        mine = np.flatnonzero(panel.judged[:, a])
-        queries = {panel.query_ids[i] for i in mine}
-        used = np.array([panel.query_ids[i] in queries for i in at[0]])
-        value = -float(shifts[a])
-        interval = clustered_interval(value, influence[used, a], [panel.query_ids[i] for i in at[0][used]], level=level)
-        found.append(Severity(name, Estimate(value, n, interval), others))
+        used = np.isin(query_ids[rows], query_ids[panel.judged[:, a]])
+        value, queries = -float(shifts[a]), query_ids[rows][used]
+        interval = clustered_interval(value, influence[used, a], queries, level=level, most=panel.widest)
+        found.append(Severity(name, Estimate(value, interval), int((columns == a).sum()), others))
     return tuple(found)
 
 
@@ -187,27 +175,35 @@ def severity_fit(panel: Panel) -> tuple[Array, Array, tuple[npt.NDArray[np.int64
     return shifts, (who * residual[:, None]) @ inverse, (rows, columns)
 
 
-def _coefficient(
-    coefficient: Coefficient, both: Array, scale: Sequence[int], queries: Sequence[str], level: float
-) -> tuple[Value, Interval | Undefined]:
-    if not queries:
-        never = Undefined("they have judged no pair in common")
-        return never, never
+def _value(coefficient: Coefficient, both: Array, scale: Sequence[int]) -> Value:
+    if not both.shape[1]:
+        return Undefined("they have judged no pair in common")
     try:
-        value = float(coefficient(both, scale))
+        return float(coefficient(both, scale))
     except UndefinedStatistic as error:
-        return Undefined(str(error)), Undefined(str(error))
+        return Undefined(str(error))
+
+
+def _interval(
+    value: Value,
+    coefficient: Coefficient,
+    both: Array,
+    scale: Sequence[int],
+    queries: npt.NDArray[np.str_],
+    level: float,
+) -> Interval | Undefined:
+    if isinstance(value, Undefined):
+        return value
     without = []
-    names = np.array(queries)
-    for name in sorted(set(queries)):
-        try:
-            without.append(float(coefficient(both[:, names != name], scale)))
-        except UndefinedStatistic as error:
-            return value, Undefined(f"without query {name} it has no value: {error}")
-    return value, jackknife_interval(value, np.array(without), level=level)
+    for query_id in np.unique(queries):
+        left = _value(coefficient, both[:, queries != query_id], scale)
+        if isinstance(left, Undefined):
+            return Undefined(f"without query {query_id} it has no value: {left.reason}")
+        without.append(left)
+    return jackknife_interval(value, np.array(without), level=level)
 
 
 def _table(panel: Panel, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     g = len(panel.scale)
     counts = np.bincount(rows * g + columns, minlength=g * g).reshape(g, g)
-    return tuple(tuple(int(one) for one in row) for row in counts)
+    return tuple(tuple(map(int, row)) for row in counts)

@@ -19,6 +19,8 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 AT_ONCE = 2_000_000
 """Numbers permuted at a time: what bounds the memory."""
+ALIKE = 9
+"""Decimals at which two places of a series changed as much; the first is taken."""
 TRIED = (1.0, 1.4, 2.0, 3.0)
 """Times the change that would be found were there many queries."""
 
@@ -47,31 +49,31 @@ def tests_of(
     deviations from the mean (Page 1955, Biometrika 42, 523-527), over days the variance between the days' means.
     """
     n = len(stretch)
-    centred = [one - one.mean() for one in series]
+    centred = [values - values.mean() for values in series]
     peaks: list[list[Array]] = [[] for _ in series]
     middles: list[list[Array]] = [[] for _ in series]
     between: list[list[Array]] = [[] for _ in series]
     member = None if day is None else (day[:, None] == np.arange(int(day.max()) + 1)).astype(np.float64)
     for size in _batches(n, permutations):
         orders = orders_of(stretch, size, rng)
-        for at, one in enumerate(centred):
-            permuted = one[orders]
+        for at, deviations in enumerate(centred):
+            permuted = deviations[orders]
             sums = np.cumsum(permuted, axis=1)[:, :-1]
             peaks[at].append(np.abs(sums).max(axis=1))
             middles[at].append(sums[:, (n - 1) // 2])
             if member is not None:
                 between[at].append(_between(permuted, member))
     found = []
-    for at, one in enumerate(centred):
-        sums = np.abs(np.cumsum(one)[:-1])
+    for at, deviations in enumerate(centred):
+        sums = np.abs(np.cumsum(deviations)[:-1])
         drawn = np.concatenate(peaks[at])
         days = None
         if member is not None:
-            days = _p(float(_between(one[None, :], member)[0]), np.concatenate(between[at]))
+            days = _p(float(_between(deviations[None, :], member)[0]), np.concatenate(between[at]))
         found.append(
             SeriesTested(
                 position=_p(float(sums.max()), drawn),
-                split=int(sums.argmax()) + 1,
+                split=int(np.round(sums, ALIKE).argmax()) + 1,
                 peaks=drawn,
                 middle=float(np.concatenate(middles[at]).std()),
                 day=days,
@@ -107,7 +109,7 @@ def detectable(
         bound = float(np.quantile(np.concatenate(chance), 1 - p_value))
         if float((np.concatenate(found) > bound).mean()) >= power:
             return times * naive
-    return Undefined("too few queries: orders of so few differ too little for any change to be told from chance")
+    return Undefined("too few queries: their orders differ too little for any change to stand out from chance")
 
 
 def _batches(n: int, permutations: int) -> list[int]:

@@ -23,12 +23,15 @@ import numpy.typing as npt
 
 from annot.diagnosis.panel import Panel
 from annot.errors import UndefinedStatistic
-from annot.stats.clustered import Share, no_share, share
+from annot.stats.clustered import no_share, share
+from annot.stats.intervals import Share
 
 Array = npt.NDArray[np.float64]
 TINY = 1e-300
 SHORTEST_LEAP = 1.01
 """An extrapolation by 1 is two plain steps."""
+BEARS, SHOWN = 6, 2
+"""Decimals of a probability: as many as the EM finds alike on every machine, and as many as a page prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ModelAgainstFinal:
     """The model's grades beside the final ones."""
 
     same: Share
@@ -70,8 +73,7 @@ class Comparison:
     errors: dict[str, tuple[tuple[float, ...], ...]]
     """By assessor: the chance that they give the column's grade where the model's is the row's."""
     departures: tuple[Departure, ...]
-    """Most certain first."""
-    steps: int
+    """Most certain first, at `SHOWN` digits; then by id."""
     converged: bool
 
 
@@ -164,7 +166,7 @@ class _Em:
         return np.concatenate([prevalence / prevalence.sum(), errors.reshape(-1)])
 
 
-def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level: float) -> Comparison:
+def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level: float) -> ModelAgainstFinal:
     """Fit the model to the panel and set its most likely grades beside the final ones (ties: the lower grade).
 
     Raises UndefinedStatistic when nothing was judged.
@@ -174,7 +176,8 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
     g = len(panel.scale)
     counts = (panel.grades[:, :, None] == np.arange(g)).astype(np.float64)
     fitted = dawid_skene(counts, tolerance=tolerance, max_steps=max_steps)
-    model = fitted.posterior.argmax(axis=1)
+    posterior = np.round(fitted.posterior, BEARS)
+    model = posterior.argmax(axis=1)
     settled = np.flatnonzero(panel.independent)
     departures = [
         Departure(
@@ -182,7 +185,7 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
             panel.doc_ids[i],
             panel.scale[panel.final[i]],
             panel.scale[model[i]],
-            float(fitted.posterior[i, model[i]]),
+            float(posterior[i, model[i]]),
         )
         for i in settled
         if model[i] != panel.final[i]
@@ -191,19 +194,20 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
     right = model[settled] == panel.final[settled]
     waiting = int(panel.open.sum())
     pairs = "1 pair is" if waiting == 1 else f"{waiting} pairs are"
-    reason = f"{pairs} in dispute and not settled: only undisputed pairs have a final grade"
-    return Comparison(
+    reason = f"{pairs} disputed and not settled; until then only undisputed pairs have a final grade"
+    return ModelAgainstFinal(
         same=no_share(reason) if waiting else share(right, queries, level=level),
         by_facet={
             name: no_share(reason) if waiting else share(right[facet == name], queries[facet == name], level=level)
             for name in sorted(set(panel.facets))
         },
-        prevalence={grade: float(one) for grade, one in zip(panel.scale, fitted.prevalence, strict=True)},
+        prevalence={grade: round(float(p), BEARS) for grade, p in zip(panel.scale, fitted.prevalence, strict=True)},
         errors={
-            name: tuple(tuple(float(one) for one in row) for row in rates)
+            name: tuple(tuple(round(float(rate), BEARS) for rate in row) for row in rates)
             for name, rates in zip(panel.assessors, fitted.errors, strict=True)
         },
-        departures=tuple(sorted(departures, key=lambda one: (-one.probability, one.query_id, one.doc_id))),
-        steps=fitted.steps,
+        departures=tuple(
+            sorted(departures, key=lambda pair: (-round(pair.probability, SHOWN), pair.query_id, pair.doc_id))
+        ),
         converged=fitted.converged,
     )

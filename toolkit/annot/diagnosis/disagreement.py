@@ -1,27 +1,25 @@
-"""Why assessors disagree: findings in words, and what each two assessors' disagreement is made of."""
+"""Why assessors disagree: findings, and what each two assessors' disagreement is made of."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from annot.diagnosis.findings import NAMED, ON_EACH_SIDE, Named, NotTested, Selected, select
-from annot.diagnosis.grading import SHARES, Effect, Kind
+from annot.diagnosis.grading import SHARES, Kind
 from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
 from annot.diagnosis.parts import PairDiagnosis, covariance, mix_of_queries, pair_diagnoses
-from annot.stats.clustered import Estimate
-from annot.stats.intervals import Interval
+from annot.stats.intervals import Estimate, Interval
 from annot.stats.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AssessorFinding:
     """One way in which one assessor differs from the others, by more than chance."""
 
     assessor: str
@@ -35,6 +33,8 @@ class Finding:
     size: Estimate
     """Above 0. Severity: in grades, over the assessor's pairs. Threshold: the share of the pairs beside it that change
     their grade. Noise: by how much the chance to agree with an assessor without it falls, 0..1."""
+    n: int
+    """The assessor's judgements that it rests on."""
     moved: Value
     """How far all thresholds (severity) or the one (threshold) lie from the others', in widths of a grade: the distance
     between neighbouring thresholds, on average. Above 0."""
@@ -43,7 +43,6 @@ class Finding:
     against: tuple[str, ...]
     either: bool
     """Compared with one other only: the other may be the one who differs, the other way round."""
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Diagnosis:
 
     alpha: float
     """The chance of any false finding is at most about this."""
-    findings: tuple[Finding, ...]
+    findings: tuple[AssessorFinding, ...]
     """In the order in which they were found: the strongest first."""
     tested: int
     not_tested: tuple[NotTested, ...]
@@ -82,40 +81,32 @@ def diagnose(
     )
 
 
-def _finding(panel: Panel, selected: Selected, at: int, level: float) -> Finding:
+def _finding(panel: Panel, selected: Selected, at: int, level: float) -> AssessorFinding:
     from scipy.special import ndtri
 
     effect = selected.fitted.effects[at]
     value = float(selected.fitted.sizes[at])
-    error = math.sqrt(covariance(selected)[at, at])
-    half = float(ndtri(0.5 + level / 2)) * error
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt(covariance(selected)[at, at])
     ends = (value - half, value + half)
     if effect.kind in SHARES:
         ends = (min(max(ends[0], 0.0), 1.0), min(max(ends[1], 0.0), 1.0))
     lenient = effect.kind == "up" or (effect.kind in ("severity", "threshold") and value < 0)
     sign = -1.0 if lenient and effect.kind != "up" else 1.0
-    low, middle, high = (sign * _size(panel, selected, at, one, lenient) for one in (ends[0], value, ends[1]))
-    low, high = min(low, high), max(low, high)
-    n = int(panel.judged[selected.rows, effect.assessor].sum())
-    size = Estimate(middle, n, Interval(low, high, level, "Wald, from the model"))
-    others = tuple(panel.assessors[other] for other in sorted(partners(panel)[effect.assessor] - {effect.assessor}))
-    name, kind = panel.assessors[effect.assessor], NAMED[effect.kind]
-    direction: Literal["stricter", "more lenient"] | None = None
-    if kind != "noise":
-        direction = "more lenient" if lenient else "stricter"
-    moved = _moved(panel, selected, at)
-    return Finding(
-        assessor=name,
+    low, middle, high = (sign * _size(panel, selected, at, number, lenient) for number in (ends[0], value, ends[1]))
+    others = sorted(partners(panel)[effect.assessor] - {effect.assessor})
+    kind = NAMED[effect.kind]
+    return AssessorFinding(
+        assessor=panel.assessors[effect.assessor],
         kind=kind,
         manner=effect.kind,
         grade=None if effect.threshold is None else panel.scale[effect.threshold],
-        direction=direction,
-        size=size,
-        moved=moved,
+        direction=None if kind == "noise" else "more lenient" if lenient else "stricter",
+        size=Estimate(middle, Interval(min(low, high), max(low, high), level, "Wald, from the model")),
+        n=int(panel.judged[selected.rows, effect.assessor].sum()),
+        moved=_moved(panel, selected, at),
         p_value=selected.p_values[at],
-        against=others,
+        against=tuple(panel.assessors[other] for other in others),
         either=len(others) == 1,
-        text=_text(panel, effect, name, direction, middle, moved, others),
     )
 
 
@@ -153,34 +144,3 @@ def _moved(panel: Panel, selected: Selected, at: int) -> Value:
         return Undefined("only one threshold of the scale is in use: there is no width of a grade")
     low, high = (float(selected.fitted.parameters[k - 1]) for k in (enough[0], enough[-1]))
     return abs(float(selected.fitted.sizes[at])) * (enough[-1] - enough[0]) / (high - low)
-
-
-def _text(
-    panel: Panel,
-    effect: Effect,
-    name: str,
-    direction: str | None,
-    size: float,
-    moved: Value,
-    others: Sequence[str],
-) -> str:
-    compared = f" than {', '.join(others)}"
-    either = ""
-    if len(others) == 1:
-        either = f" (or {others[0]} the other way round: two assessors alone cannot tell)"
-    if effect.kind == "severity":
-        lie = "" if isinstance(moved, Undefined) else f", as if every threshold lay {moved:.2f} grades off"
-        return f"{name} is {direction}{compared}, by {size:.2f} grades on the same pairs{lie}{either}"
-    if effect.threshold is not None:
-        upper, lower = panel.scale[effect.threshold], panel.scale[effect.threshold - 1]
-        source, target = (upper, lower) if direction == "stricter" else (lower, upper)
-        return (
-            f"{name} is {direction}{compared} at the threshold to grade {upper}: "
-            f"{size:.0%} of the pairs at {source} get {target}{either}"
-        )
-    manner = {
-        "spread": "the grades scatter more widely",
-        "slips": "some grades have nothing to do with the pair",
-        "wobble": "grades are often off by one",
-    }[effect.kind]
-    return f"{name} is noisier{compared}: {manner}, and agreement is {100 * size:.0f} points lower for it"

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.assessors import severity_fit
-from annot.diagnosis.change_tests import SeriesTested, detectable, tests_of
+from annot.diagnosis.change_tests import ALIKE, SeriesTested, detectable, tests_of
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
 from annot.stats.durations import winsorised
@@ -31,6 +31,7 @@ from annot.stats.undefined import Undefined, Value
 Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]
 Axis = Literal["position", "day"]
+AXES: tuple[Axis, ...] = ("position", "day")
 FEWEST, FEWEST_DAYS = 20, 3
 
 
@@ -113,57 +114,57 @@ def drifts(
 
     Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. permutations:
     at least so many; more where so many tests need smaller p-values. Days are tested where there are three or more.
-    power: the chance of being found at which a change counts as detectable; None does not reckon it, which takes most
+    power: the chance of being found at which a change counts as detectable; None does not compute it, which takes most
     of the time.
     """
     sequences = list(sequences)
     out: list[str] = []
     settled: dict[str, list[_Result]] = {}
     suspected: set[tuple[str, Measure, Axis]] | None = None
-    n_tests = sum(one.n_tests for sequence in sequences for one in _series(panel, sequence, (), fence))
+    n_tests = sum(series.n_tests for sequence in sequences for series in _series(panel, sequence, (), fence))
     permutations = max(permutations, math.ceil(2 * n_tests / alpha))
     cache: dict[tuple[str, tuple[str, ...], bytes], list[_Result]] = {}
 
     def tested(sequence: JudgedSequence) -> list[_Result]:
         results = []
-        for at, one in enumerate(_series(panel, sequence, out, fence)):
-            key = (sequence.assessor, one.against, one.known.tobytes())
+        for at, series in enumerate(_series(panel, sequence, out, fence)):
+            key = (sequence.assessor, series.against, series.known.tobytes())
             if key not in cache:
-                rng = generator(seed, "drift", sequence.assessor, str(at), *one.against)
-                cache[key] = _tested(one, out, permutations, rng)
+                rng = generator(seed, "drift", sequence.assessor, str(at), *series.against)
+                cache[key] = _tested(series, out, permutations, rng)
             results += cache[key]
         return results
 
     while True:
-        results = [one for sequence in sequences for one in settled.get(sequence.assessor) or tested(sequence)]
-        corrected = iter(holm([one.p for one in results if one.p is not None]))
+        results = [result for sequence in sequences for result in settled.get(sequence.assessor) or tested(sequence)]
+        corrected = iter(holm([result.p for result in results if result.p is not None]))
         told = []
-        for one in results:
-            p_value = None if one.p is None else next(corrected)
-            fixed = one.drift.assessor in settled
-            told.append(one if p_value is None or fixed else _corrected(one, p_value, alpha, suspected))
-        suspected = {one.key for one in told if one.drift.changed}
-        clear = {one.drift.assessor for one in told if one.drift.changed and one.drift.measure != "speed"}
+        for result in results:
+            p_value = None if result.p is None else next(corrected)
+            fixed = result.drift.assessor in settled
+            told.append(result if p_value is None or fixed else _corrected(result, p_value, alpha, suspected))
+        suspected = {result.key for result in told if result.drift.changed}
+        clear = {result.drift.assessor for result in told if result.drift.changed and result.drift.measure != "speed"}
         if not clear - set(out):
             break
-        asked = [one for one in told if one.drift.assessor not in out]
+        asked = [result for result in told if result.drift.assessor not in out]
         clearest = _clearest(panel, sequences, asked, clear, out)
         if clearest in clear:
-            settled[clearest] = [one for one in told if one.drift.assessor == clearest]
+            settled[clearest] = [result for result in told if result.drift.assessor == clearest]
         out.append(clearest)
     if power is None or not n_tests:
-        return tuple(one.drift for one in told)
-    return tuple(_with_detectable(one, alpha / n_tests, power, seed) for one in told)
+        return tuple(result.drift for result in told)
+    return tuple(_with_detectable(result, alpha / n_tests, power, seed) for result in told)
 
 
-def _with_detectable(one: _Result, p_value: float, power: float, seed: int) -> Drift:
-    if one.tested is None:
-        return one.drift
-    rng = generator(seed, "detectable", one.drift.assessor, one.drift.measure)
-    size = detectable(one.values, one.stretch, one.tested, p_value=p_value, power=power, rng=rng)
-    if one.drift.measure == "speed" and not isinstance(size, Undefined):
+def _with_detectable(result: _Result, p_value: float, power: float, seed: int) -> Drift:
+    if result.tested is None:
+        return result.drift
+    rng = generator(seed, "detectable", result.drift.assessor, result.drift.measure)
+    size = detectable(result.values, result.stretch, result.tested, p_value=p_value, power=power, rng=rng)
+    if result.drift.measure == "speed" and not isinstance(size, Undefined):
         size = math.exp(size)
-    return replace(one.drift, detectable=size)
+    return replace(result.drift, detectable=size)
 
 
 def _clearest(
@@ -171,15 +172,15 @@ def _clearest(
 ) -> str:
     """The assessor whose change explains most; also one whose change is not clear, where others could bear it out."""
     gains: dict[str, float] = {}
-    for one in asked:
-        drift = one.drift
-        if drift.measure == "speed" or drift.axis != "position" or one.p is None:
+    for result in asked:
+        drift = result.drift
+        if drift.measure == "speed" or drift.axis != "position" or result.p is None:
             continue
         if drift.assessor in clear or len(drift.against) > 1:
             sequence = next(two for two in sequences if two.assessor == drift.assessor)
-            gain = _explained(panel, sequence, drift, one.split, out)
+            gain = _explained(panel, sequence, drift, result.split, out)
             gains[drift.assessor] = max(gain, gains.get(drift.assessor, 0.0))
-    return max(sorted(gains), key=lambda name: gains[name])
+    return max(sorted(gains), key=lambda name: round(gains[name], ALIKE))
 
 
 def _explained(panel: Panel, sequence: JudgedSequence, drift: Drift, split: int, out: Sequence[str]) -> float:
@@ -211,21 +212,23 @@ def _explained(panel: Panel, sequence: JudgedSequence, drift: Drift, split: int,
             x = after[at] - after[at].mean()
             product += float(x @ y)
             square += float(x @ x)
-    variance = sum(one for one, _ in variances) / max(1, sum(n for _, n in variances))
+    variance = sum(total for total, _ in variances) / max(1, sum(n for _, n in variances))
     return product**2 / square / variance if square > 0 and variance > 0 else 0.0
 
 
-def _corrected(one: _Result, p_value: float, alpha: float, suspected: set[tuple[str, Measure, Axis]] | None) -> _Result:
-    changed = p_value <= alpha and (suspected is None or one.key in suspected)
-    at = one.split if changed and one.drift.axis == "position" else None
-    return replace(one, drift=replace(one.drift, p_value=p_value, changed=changed, at=at))
+def _corrected(
+    result: _Result, p_value: float, alpha: float, suspected: set[tuple[str, Measure, Axis]] | None
+) -> _Result:
+    changed = p_value <= alpha and (suspected is None or result.key in suspected)
+    at = result.split if changed and result.drift.axis == "position" else None
+    return replace(result, drift=replace(result.drift, p_value=p_value, changed=changed, at=at))
 
 
 def _series(panel: Panel, sequence: JudgedSequence, out: Sequence[str], fence: float) -> list[_Series]:
     """Agreement and severity together, on the judgements that a partner shares; and speed, where there are times."""
     a = panel.assessors.index(sequence.assessor)
     grades = panel.grades.copy()
-    grades[:, [panel.assessors.index(one) for one in out if one != sequence.assessor]] = NO_GRADE
+    grades[:, [panel.assessors.index(name) for name in out if name != sequence.assessor]] = NO_GRADE
     lenience = severity_fit(replace(panel, grades=grades))[0]
     row_of = {pair: at for at, pair in enumerate(zip(panel.query_ids, panel.doc_ids, strict=True))}
     rows = np.array([row_of[pair] for pair in zip(sequence.query_ids, sequence.doc_ids, strict=True)], dtype=np.int64)
@@ -258,54 +261,50 @@ def _days(sequence: JudgedSequence, known: npt.NDArray[np.int64]) -> npt.NDArray
     return None if len(names) < FEWEST_DAYS else np.asarray(day, dtype=np.int64)
 
 
-def _tested(one: _Series, out: Sequence[str], permutations: int, rng: np.random.Generator) -> list[_Result]:
-    n, name = len(one.known), one.sequence.assessor
+def _tested(series: _Series, out: Sequence[str], permutations: int, rng: np.random.Generator) -> list[_Result]:
+    n = len(series.known)
+    stretch = series.sequence.stretches[series.known]
     if n < FEWEST:
         left_out = ""
-        if out and "speed" not in one.values:
-            left_out = f", those shared with {', '.join(sorted(out))} left out, who may change themselves"
-        reason = Undefined(f"{n} judgements to measure it by, expected {FEWEST}{left_out}")
+        if out and "speed" not in series.values:
+            left_out = f" (those shared with {', '.join(sorted(out))} are left out, as they may change themselves)"
+        few = Undefined(f"only {n} judgements to measure it by; {FEWEST} are needed{left_out}")
         return [
-            _Result(
-                Drift(name, measure, axis, one.against, n, reason, False, None, (), reason),
-                None,
-                0,
-                np.zeros(0),
-                one.known,
-                None,
-            )
-            for measure in one.values
-            for axis in ("position", "day")
+            _Result(_untested(series, measure, axis, few, few), None, 0, np.zeros(0), stretch, None)
+            for measure in series.values
+            for axis in AXES
         ]
-    stretch = one.sequence.stretches[one.known]
-    found = tests_of(list(one.values.values()), stretch, one.day, permutations=permutations, rng=rng)
+    tests = tests_of(list(series.values.values()), stretch, series.day, permutations=permutations, rng=rng)
     results = []
-    for (measure, values), tested in zip(one.values.items(), found, strict=True):
-        results += [_over_positions(one, measure, values, tested), _over_days(one, measure, values, tested)]
+    for (measure, values), tested in zip(series.values.items(), tests, strict=True):
+        split = tested.split
+        drift = replace(
+            _untested(series, measure, "position", Undefined("not computed"), Undefined("not computed")),
+            p_value=tested.position,
+            levels=(_level("before", measure, values[:split]), _level("after", measure, values[split:])),
+        )
+        last = int(series.known[split - 1]) + 1
+        results.append(_Result(drift, tested.position, last, values, stretch, tested))
+        drift = _over_days(series, measure, values, tested)
+        results.append(_Result(drift, tested.day, 0, values, stretch, None))
     return results
 
 
-def _over_positions(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
-    split, stretch = tested.split, one.sequence.stretches[one.known]
-    levels = (_level("before", measure, values[:split]), _level("after", measure, values[split:]))
-    unasked = Undefined("not reckoned")
-    name, p = one.sequence.assessor, tested.position
-    drift = Drift(name, measure, "position", one.against, len(values), p, False, None, levels, unasked)
-    return _Result(drift, p, int(one.known[split - 1]) + 1, values, stretch, tested)
+def _untested(series: _Series, measure: Measure, axis: Axis, why: Undefined, detectable: Undefined) -> Drift:
+    name, n = series.sequence.assessor, len(series.known)
+    return Drift(name, measure, axis, series.against, n, why, False, None, (), detectable)
 
 
-def _over_days(one: _Series, measure: Measure, values: Array, tested: SeriesTested) -> _Result:
-    name, days, n = one.sequence.assessor, one.sequence.days, len(values)
-    unsaid = Undefined("told for positions only")
-    if tested.day is None or one.day is None or days is None:
-        # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
-        reason = Undefined("not every judgement has a day" if days is None else f"fewer than {FEWEST_DAYS} days")
-        drift = Drift(name, measure, "day", one.against, n, reason, False, None, (), unsaid)
-        return _Result(drift, None, 0, values, one.known, None)
-    names = np.unique(np.array(days)[one.known])
-    levels = tuple(_level(str(label), measure, values[one.day == at]) for at, label in enumerate(names))
-    drift = Drift(name, measure, "day", one.against, n, tested.day, False, None, levels, unsaid)
-    return _Result(drift, tested.day, 0, values, one.known, None)
+def _over_days(series: _Series, measure: Measure, values: Array, tested: SeriesTested) -> Drift:
+    days = series.sequence.days
+    # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
+    why = Undefined("not every judgement has a day" if days is None else f"fewer than {FEWEST_DAYS} days")
+    drift = _untested(series, measure, "day", why, Undefined("for positions only"))
+    if tested.day is None or series.day is None or days is None:
+        return drift
+    names = np.unique(np.array(days)[series.known])
+    levels = tuple(_level(str(label), measure, values[series.day == at]) for at, label in enumerate(names))
+    return replace(drift, p_value=tested.day, levels=levels)
 
 
 def _level(label: str, measure: Measure, values: Array) -> Level:

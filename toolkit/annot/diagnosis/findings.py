@@ -50,6 +50,8 @@ COMPARABLE = 0.6
 """Nor one whose score statistic is below this share of the largest."""
 ON_EACH_SIDE = 10
 """A threshold is tested with at least so many grades on either side of it."""
+ALIKE = 6
+"""Decimals at which two explanations are equally good; the first one asked is taken."""
 PER_ASSESSOR = 4
 """At most so many findings an assessor: one with more is not described by findings any more."""
 
@@ -91,10 +93,10 @@ def select(panel: Panel, *, alpha: float, seed: int) -> Selected | None:
             break
         current = step[0]
         p_values[current.effects[-1]] = step[1]
-        if sum(one.assessor == current.effects[-1].assessor for one in current.effects) >= PER_ASSESSOR:
+        if sum(effect.assessor == current.effects[-1].assessor for effect in current.effects) >= PER_ASSESSOR:
             break
     current = _without_needless(current, alpha / max(1, len(suspicions)))
-    return Selected(current, rows, tuple(p_values[one] for one in current.effects), len(suspicions), not_tested)
+    return Selected(current, rows, tuple(p_values[effect] for effect in current.effects), len(suspicions), not_tested)
 
 
 def patterns_of_panel(panel: Panel, rows: npt.NDArray[np.int64]) -> Patterns:
@@ -145,13 +147,13 @@ def _suspicions(panel: Panel, rows: npt.NDArray[np.int64]) -> tuple[list[Effect]
         for k in range(1, len(panel.scale)):
             below, above = int((given < k).sum()), int((given >= k).sum())
             if min(below, above) < ON_EACH_SIDE:
-                reason = f"{below} grades below it and {above} from it up, expected {ON_EACH_SIDE} on each side"
+                reason = f"{below} grades are lower and {above} are not; {ON_EACH_SIDE} of each are needed"
                 not_tested.append(NotTested(name, "threshold", panel.scale[k], reason))
                 continue
             found += [Effect(a, kind, k) for kind in ("threshold", "down", "up")]
         if len(groups[a]) < 3:
             other = panel.assessors[min(groups[a] - {a})]
-            reason = f"compared with {other} alone it cannot be told which of the two is the noisy one"
+            reason = f"compared with {other} alone, it is not known which of the two is the noisy one"
             not_tested.append(NotTested(name, "noise", None, reason))
         else:
             found += [Effect(a, kind, None) for kind in ("spread", "slips", "wobble")]
@@ -162,27 +164,28 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
     """The model with the best further explanation, and its corrected p-value."""
     from scipy.special import ndtr
 
-    open_ones = [one for one in suspicions if one not in current.effects]
+    open_ones = [effect for effect in suspicions if effect not in current.effects]
     if not open_ones:
         return None
     count = current.patterns.count
-    own = np.stack([effect_scores(current, one) for one in open_ones], axis=1)
-    shared = np.linalg.lstsq(current.information, (count[:, None] * current.scores).T @ own, rcond=1e-10)[0]
-    effective = own - current.scores @ shared
+    own = np.stack([effect_scores(current, effect) for effect in open_ones], axis=1)
+    effective, score = current.efficient(own)
     covariance = effective.T @ (count[:, None] * effective)
     squares = np.diag(covariance)
     # What the model's parameters explain wholly cannot be told apart from them.
     told = squares > 1e-6 * np.maximum(count @ own**2, 1e-12)
-    open_ones = [one for one, yes in zip(open_ones, told, strict=True) if yes]
+    open_ones = [effect for effect, yes in zip(open_ones, told, strict=True) if yes]
     if not open_ones:
         return None
     effective, covariance, squares = effective[:, told], covariance[np.ix_(told, told)], squares[told]
-    one_sided = np.array([one.kind in ONE_SIDED for one in open_ones])
-    z = (count @ own - current.gradient @ shared)[told] / np.sqrt(squares)
+    one_sided = np.array([effect.kind in ONE_SIDED for effect in open_ones])
+    z = score[told] / np.sqrt(squares)
     z = np.where(one_sided, z, np.abs(z))
 
     values, vectors = np.linalg.eigh(covariance / np.sqrt(np.outer(squares, squares)))
-    drawn = rng.standard_normal((DRAWS, len(z))) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    # The symmetric root: eigenvectors have no sign, nor those of equal values a direction, that every machine finds.
+    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    drawn = rng.standard_normal((DRAWS, len(z))) @ root
     smallest = np.where(one_sided, ndtr(-drawn), 2 * ndtr(-np.abs(drawn))).min(axis=1)
 
     def corrected(statistic: float, at: int) -> float:
@@ -190,7 +193,7 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
         return float((1 + (smallest <= p).sum()) / (1 + DRAWS))
 
     best: tuple[float, int, Fit] | None = None
-    for at in np.argsort(-z)[:FITTED_AT_ONCE]:
+    for at in np.argsort(-np.round(z, ALIKE), kind="stable")[:FITTED_AT_ONCE]:
         if z[at] < COMPARABLE * z.max() or corrected(float(z[at]), int(at)) > DROPPED_AT_ONCE:
             break
         tried = fit(current.patterns, (*current.effects, open_ones[at]), start=current)
@@ -199,7 +202,7 @@ def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) 
         gain = 2 * max(0.0, tried.log_likelihood - current.log_likelihood)
         if NAMED[open_ones[at].kind] == "noise":
             gain /= variance_ratio(tried, len(current.effects))
-        if best is None or gain > best[0]:
+        if best is None or round(gain - best[0], ALIKE) > 0:
             best = (gain, int(at), tried)
     if best is None:
         return None
@@ -212,10 +215,10 @@ def _without_needless(current: Fit, level: float) -> Fit:
 
     while len(current.effects) > 1:
         without = [
-            fit(current.patterns, [other for other in current.effects if other != one], start=current)
-            for one in current.effects
+            fit(current.patterns, [other for other in current.effects if other != effect], start=current)
+            for effect in current.effects
         ]
-        least = max(without, key=lambda one: one.log_likelihood)
+        least = max(without, key=lambda fitted: round(fitted.log_likelihood, ALIKE))
         if chdtrc(1, 2 * max(0.0, current.log_likelihood - least.log_likelihood)) <= level:
             break
         current = least

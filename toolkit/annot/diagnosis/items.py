@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,11 @@ from annot.diagnosis.findings import Selected
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import Panel
 from annot.stats.multiplicity import holm
+from annot.stats.rounding import significant
 
 Array = npt.NDArray[np.float64]
+SHOWN = 2
+"""Significant digits of a probability on a page: what is equal at these is ordered by what else is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,9 @@ class GuidelineGap:
 
 def hardest_pairs(panel: Panel, selected: Selected, *, per_query: int) -> tuple[HardPair, ...]:
     """The hardest pairs of each query, by query, least probable first; never a pair on which all agree."""
-    pairs = _hard(panel, selected)
-    found: list[HardPair] = []
-    for _, group in itertools.groupby(
-        sorted(pairs.values(), key=lambda one: (one.query_id, *_order(one))), key=lambda one: one.query_id
-    ):
-        found += list(itertools.islice(group, per_query))
-    return tuple(found)
+    pairs = sorted(_hard(panel, selected), key=lambda pair: (pair.query_id, *order_of_hard(pair)))
+    by_query = itertools.groupby(pairs, key=lambda pair: pair.query_id)
+    return tuple(pair for _, of_query in by_query for pair in itertools.islice(of_query, per_query))
 
 
 def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: int) -> tuple[GuidelineGap, ...]:
@@ -76,85 +75,76 @@ def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: 
     fitted = selected.fitted
     patterns = fitted.patterns
     chances = _chance_of_both(selected)
-    facet_names = sorted({panel.facets[i] for i in selected.rows})
     facet = patterns.facet_of_query[patterns.query]
-    asked = []
-    for at, (low, high) in itertools.product(
-        range(len(facet_names)), itertools.combinations(range(patterns.n_grades), 2)
+    hard = sorted(_hard(panel, selected), key=order_of_hard)
+    gaps = []
+    for (at, name), (low, high) in itertools.product(
+        enumerate(sorted({panel.facets[i] for i in selected.rows})),
+        itertools.combinations(range(patterns.n_grades), 2),
     ):
         inside = facet == at
         has = (patterns.grades == low).any(axis=1) & (patterns.grades == high).any(axis=1) & inside
         observed = float(patterns.count[has].sum())
         expected = float(patterns.count[inside] @ chances[low, high][inside])
-        own = np.where(inside, has - chances[low, high], 0.0)
-        weighted = patterns.count[:, None] * fitted.scores
-        shared = np.linalg.lstsq(fitted.information, weighted.T @ own, rcond=1e-10)[0]
-        excess = float(patterns.count @ own - fitted.gradient @ shared)
+        left, excess = fitted.efficient(np.where(inside, has - chances[low, high], 0.0))
         p = 1.0
         if observed > expected > 0 and excess > 0:
-            left = own - fitted.scores @ shared
-            by_query = np.bincount(
-                patterns.query, weights=patterns.count * left, minlength=len(patterns.facet_of_query)
-            )
+            n_queries = len(patterns.facet_of_query)
+            by_query = np.bincount(patterns.query, weights=patterns.count * left, minlength=n_queries)
             by_query = by_query[patterns.facet_of_query == at]
             between = float(((by_query - by_query.mean()) ** 2).sum()) * len(by_query) / max(1, len(by_query) - 1)
             variance = max(float(patterns.count @ left**2), between)
             # P(Poisson(variance) >= variance + excess)
-            p = float(gammainc(variance + excess, variance))
-        asked.append((at, low, high, int(observed), expected, p))
-    corrected = holm([one[-1] for one in asked])
-    hard = _hard(panel, selected)
-    found = []
-    for (at, low, high, observed_pairs, expected, _), p_value in zip(asked, corrected, strict=True):
-        if p_value > alpha:
-            continue
+            p = float(gammainc(variance + float(excess), variance))
         both = {panel.scale[low], panel.scale[high]}
-        shown = sorted(
-            (one for one in hard.values() if one.facet == facet_names[at] and both <= set(one.grades.values())),
-            key=_order,
-        )
-        found.append(
+        shown = [pair for pair in hard if pair.facet == name and both <= set(pair.grades.values())]
+        gaps.append(
             GuidelineGap(
-                facet=facet_names[at],
+                facet=name,
                 low=panel.scale[low],
                 high=panel.scale[high],
-                observed=observed_pairs,
+                observed=int(observed),
                 expected=expected,
-                of=int(patterns.count[facet == at].sum()),
-                p_value=p_value,
+                of=int(patterns.count[inside].sum()),
+                p_value=p,
                 examples=tuple(shown[:examples]),
             )
         )
-    return tuple(sorted(found, key=lambda one: (one.p_value, -one.observed, one.facet, one.low, one.high)))
+    corrected = holm([gap.p_value for gap in gaps])
+    clear = [replace(gap, p_value=p) for gap, p in zip(gaps, corrected, strict=True) if p <= alpha]
+    return tuple(
+        sorted(clear, key=lambda gap: (significant(gap.p_value, SHOWN), -gap.observed, gap.facet, gap.low, gap.high))
+    )
 
 
-def _order(one: HardPair) -> tuple[float, int, str, str]:
-    return (one.probability, -one.spread, one.query_id, one.doc_id)
+def order_of_hard(pair: HardPair) -> tuple[float, int, str, str]:
+    """Least probable first, as printed; then the widest apart; then by id."""
+    return (significant(pair.probability, SHOWN), -pair.spread, pair.query_id, pair.doc_id)
 
 
-def _hard(panel: Panel, selected: Selected) -> dict[int, HardPair]:
+def _hard(panel: Panel, selected: Selected) -> list[HardPair]:
+    """Every pair on which not all agree."""
     patterns = selected.fitted.patterns
     judged = patterns.grades >= 0
     highest = np.where(judged, patterns.grades, -1).max(axis=1)
-    lowest = np.where(judged, patterns.grades, patterns.n_grades).min(axis=1)
-    spread = highest - lowest
+    spread = highest - np.where(judged, patterns.grades, patterns.n_grades).min(axis=1)
     probability = _chance_of_spread(selected, spread)
-    found = {}
-    for row, pattern in zip(selected.rows, patterns.of_pair, strict=True):
-        if spread[pattern]:
-            found[int(row)] = HardPair(
-                query_id=panel.query_ids[row],
-                doc_id=panel.doc_ids[row],
-                facet=panel.facets[row],
-                grades={
-                    name: panel.scale[grade]
-                    for name, grade in zip(panel.assessors, panel.grades[row], strict=True)
-                    if grade >= 0
-                },
-                spread=int(spread[pattern]),
-                probability=float(probability[pattern]),
-            )
-    return found
+    return [
+        HardPair(
+            query_id=panel.query_ids[row],
+            doc_id=panel.doc_ids[row],
+            facet=panel.facets[row],
+            grades={
+                name: panel.scale[grade]
+                for name, grade in zip(panel.assessors, panel.grades[row], strict=True)
+                if grade >= 0
+            },
+            spread=int(spread[pattern]),
+            probability=float(probability[pattern]),
+        )
+        for row, pattern in zip(selected.rows, patterns.of_pair, strict=True)
+        if spread[pattern]
+    ]
 
 
 def _all_within(selected: Selected, allowed: npt.NDArray[np.bool_]) -> Array:
@@ -170,7 +160,7 @@ def _chance_of_both(selected: Selected) -> dict[tuple[int, int], Array]:
     """P(both grades are among a pair's), by pattern, for every two grades."""
     g = selected.fitted.patterns.n_grades
     grades = np.arange(g)
-    without = [_all_within(selected, grades != one) for one in range(g)]
+    without = [_all_within(selected, grades != grade) for grade in range(g)]
     return {
         (low, high): 1.0 - without[low] - without[high] + _all_within(selected, (grades != low) & (grades != high))
         for low, high in itertools.combinations(range(g), 2)

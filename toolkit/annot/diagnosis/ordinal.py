@@ -64,6 +64,15 @@ class Fit:
         """The slope of the penalised log-likelihood: about 0 where the fit has converged."""
         return self.scores.T @ self.patterns.count + _prior(self.patterns, self.parameters)[1]
 
+    def efficient(self, own: Array) -> tuple[Array, Array]:
+        """Scores by pattern less what the model's parameters explain of them, and what these sum to.
+
+        own: shape (P,), or (P, K) for K numbers that are not in the model.
+        """
+        weighted = self.patterns.count[:, None] * self.scores
+        shared = np.linalg.lstsq(self.information, weighted.T @ own, rcond=1e-10)[0]
+        return own - self.scores @ shared, self.patterns.count @ own - self.gradient @ shared
+
     @property
     def sizes(self) -> Array:
         """The number of each effect."""

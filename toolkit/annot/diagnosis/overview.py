@@ -11,9 +11,9 @@ import numpy.typing as npt
 from annot.diagnosis import (
     AgainstFinal,
     AssessorPair,
-    Comparison,
     Diagnosis,
     Drift,
+    ModelAgainstFinal,
     Pace,
     Panel,
     Repeat,
@@ -29,12 +29,12 @@ from annot.diagnosis import (
     severities,
 )
 
-TOLERANCE, MAX_STEPS = 1e-9, 50_000
+TOLERANCE, MAX_STEPS = 1e-12, 50_000
 """Of the expectation-maximisation of Dawid and Skene's model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedAndGraded:
     """How many judgements one assessor was asked for, and how many have a grade that counts."""
 
     assessor: str
@@ -52,12 +52,12 @@ class Diagnosed:
     policy: str
     """What annot.toml says of missing judgements. It is for coefficients: a grade that nobody gave tells nothing of an
     assessor, and is left out here."""
-    missing: tuple[Asked, ...]
+    missing: tuple[AskedAndGraded, ...]
     matrix: tuple[AssessorPair, ...]
     against_final: tuple[AgainstFinal, ...]
     severities: tuple[Severity, ...]
     diagnosis: Diagnosis | Undefined
-    dawid_skene: Comparison
+    dawid_skene: ModelAgainstFinal
     self_consistency: tuple[SelfConsistency, ...]
     """Who agrees with themselves; empty where nothing was asked twice."""
 
@@ -83,7 +83,7 @@ def diagnosed(
     repeats: Sequence[Repeat],
     *,
     policy: str,
-    missing: tuple[Asked, ...],
+    missing: tuple[AskedAndGraded, ...],
     coefficient: Callable[[npt.NDArray[np.float64], Sequence[int]], float],
     alpha: float,
     level: float,
@@ -102,5 +102,5 @@ def diagnosed(
         severities=severities(panel, level=level),
         diagnosis=diagnose(panel, alpha=alpha, level=level, seed=seed, hardest=hardest, examples=examples),
         dawid_skene=compare_with_final(panel, tolerance=TOLERANCE, max_steps=MAX_STEPS, level=level),
-        self_consistency=self_consistency(repeats, level=level),
+        self_consistency=self_consistency(repeats, widest=panel.widest, level=level),
     )

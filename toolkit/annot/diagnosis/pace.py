@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.sequences import JudgedSequence
-from annot.stats.clustered import Share, share
+from annot.stats.clustered import share
 from annot.stats.durations import fences, winsorised
-from annot.stats.intervals import Interval
+from annot.stats.intervals import Interval, Share
 from annot.stats.multiplicity import holm
 from annot.stats.seeding import generator
 from annot.stats.undefined import Undefined, Value
@@ -53,7 +53,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunOfGrades:
     """Judgements one after the other with the same grade."""
 
     grade: int
@@ -68,12 +68,12 @@ class Streak:
 
     assessor: str
     n: int
-    longest: Run | Undefined
+    longest: RunOfGrades | Undefined
     expected: Value
     """The mean longest run over permutations."""
     p_value: Value
     """Corrected over all assessors."""
-    flagged: tuple[Run, ...]
+    flagged: tuple[RunOfGrades, ...]
     """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
 
 
@@ -88,25 +88,25 @@ def paces(
     statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics, 3.2).
     """
     sequences = list(sequences)
-    medians = [float(np.median(one.seconds[one.timed])) for one in sequences if one.timed.any()]
+    medians = [float(np.median(sequence.seconds[sequence.timed])) for sequence in sequences if sequence.timed.any()]
     bound = max(floor, fraction * float(np.median(medians))) if medians else floor
     rule = f"faster than {bound:.1f} s: the larger of {floor:g} s and {fraction:g} of the assessors' median"
-    return tuple(_pace(one, fence, bound, rule, level) for one in sequences)
+    return tuple(_pace(sequence, fence, bound, rule, level) for sequence in sequences)
 
 
-def _pace(one: JudgedSequence, fence: float, bound: float, rule: str, level: float) -> Pace:
-    timed = np.flatnonzero(one.timed)
-    times = one.seconds[timed]
+def _pace(sequence: JudgedSequence, fence: float, bound: float, rule: str, level: float) -> Pace:
+    timed = np.flatnonzero(sequence.timed)
+    times = sequence.seconds[timed]
     quick = sorted((times[i], int(timed[i])) for i in np.flatnonzero(times < bound))
-    fast = tuple(Fast(one.query_ids[i], one.doc_ids[i], float(s), int(one.grades[i])) for s, i in quick)
-    flagged = share(times < bound, [one.query_ids[i] for i in timed], level=level)
+    fast = tuple(Fast(sequence.query_ids[i], sequence.doc_ids[i], float(s), int(sequence.grades[i])) for s, i in quick)
+    flagged = share(times < bound, [sequence.query_ids[i] for i in timed], level=level)
     if len(times) < FEWEST_TIMES:
-        none = Undefined(f"{len(times)} judgements have a time, expected {FEWEST_TIMES}")
-        return Pace(one.assessor, len(times), none, none, none, none, none, None, 0, flagged, fast, rule)
+        none = Undefined(f"only {len(times)} judgements have a time; {FEWEST_TIMES} are needed")
+        return Pace(sequence.assessor, len(times), none, none, none, none, none, None, 0, flagged, fast, rule)
     low, high = fences(times, fence)
     q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
     return Pace(
-        assessor=one.assessor,
+        assessor=sequence.assessor,
         n=len(times),
         median=median,
         median_interval=_median_interval(times, level),
@@ -140,45 +140,47 @@ def streaks(sequences: Iterable[JudgedSequence], *, alpha: float, permutations: 
     1), corrected over assessors by Holm's method.
     """
     sequences = list(sequences)
-    drawn = [_longest(_within_queries(one, permutations, seed)) for one in sequences]
-    observed = [_runs(one.grades) for one in sequences]
+    drawn = [_longest(_within_queries(sequence, permutations, seed)) for sequence in sequences]
+    observed = [_runs(sequence.grades) for sequence in sequences]
     longest = [max(runs, key=lambda run: (run.length, -run.start)) if runs else None for runs in observed]
-    asked = [at for at, one in enumerate(sequences) if len(one.grades) >= 2]
+    asked = [at for at, sequence in enumerate(sequences) if len(sequence.grades) >= 2]
     p_values = [_p(drawn[at], longest[at]) for at in asked]
     corrected = dict(zip(asked, holm(p_values), strict=True))
     found = []
-    for at, one in enumerate(sequences):
+    for at, sequence in enumerate(sequences):
         run = longest[at]
         if run is None or at not in corrected:
             short = Undefined("a run needs two judgements")
-            found.append(Streak(one.assessor, len(one.grades), short, short, short, ()))
+            found.append(Streak(sequence.assessor, len(sequence.grades), short, short, short, ()))
             continue
-        flagged: tuple[Run, ...] = ()
+        flagged: tuple[RunOfGrades, ...] = ()
         if corrected[at] <= alpha:
             factor = corrected[at] / _p(drawn[at], run)
             flagged = tuple(other for other in observed[at] if factor * _p(drawn[at], other) <= alpha)
-        found.append(Streak(one.assessor, len(one.grades), run, float(drawn[at].mean()), corrected[at], flagged))
+        found.append(
+            Streak(sequence.assessor, len(sequence.grades), run, float(drawn[at].mean()), corrected[at], flagged)
+        )
     return tuple(found)
 
 
-def _p(drawn: npt.NDArray[np.int64], run: Run | None) -> float:
+def _p(drawn: npt.NDArray[np.int64], run: RunOfGrades | None) -> float:
     return 1.0 if run is None else float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
 
 
-def _runs(grades: npt.NDArray[np.int64]) -> list[Run]:
+def _runs(grades: npt.NDArray[np.int64]) -> list[RunOfGrades]:
     if not len(grades):
         return []
     starts = np.concatenate([[0], np.flatnonzero(np.diff(grades)) + 1])
     ends = np.concatenate([starts[1:], [len(grades)]])
-    return [Run(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
+    return [RunOfGrades(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
 
 
-def _within_queries(one: JudgedSequence, permutations: int, seed: int) -> npt.NDArray[np.int64]:
+def _within_queries(sequence: JudgedSequence, permutations: int, seed: int) -> npt.NDArray[np.int64]:
     """Grades permuted within each query, shape (permutations, n)."""
-    rng = generator(seed, "streaks", one.assessor)
-    permuted = np.tile(one.grades, (permutations, 1))
-    queries = np.array(one.query_ids)
-    for name in sorted(set(one.query_ids)):
+    rng = generator(seed, "streaks", sequence.assessor)
+    permuted = np.tile(sequence.grades, (permutations, 1))
+    queries = np.array(sequence.query_ids)
+    for name in sorted(set(sequence.query_ids)):
         places = np.flatnonzero(queries == name)
         permuted[:, places] = rng.permuted(permuted[:, places], axis=1)
     return permuted

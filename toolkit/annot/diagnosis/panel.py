@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.errors import InputError
-from annot.judged import counted
+from annot.judged import first_judgements
 from annot.records import Decision, Judgement
 
 Index = npt.NDArray[np.int64]
@@ -37,6 +36,11 @@ class Panel:
     """Shape (N,), true where the pair is in dispute and nobody has settled it yet."""
 
     @property
+    def widest(self) -> float:
+        """The largest difference between two grades."""
+        return float(self.scale[-1] - self.scale[0])
+
+    @property
     def judged(self) -> npt.NDArray[np.bool_]:
         return np.not_equal(self.grades, NO_GRADE)
 
@@ -59,39 +63,28 @@ def panel_of(
     open_pairs: (query, document) in dispute that nobody has settled; also where one of two could not judge.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
-    graded = [one for one in counted(judgements) if one.grade is not None]
+    decided = {(decision.query_id, decision.doc_id): decision for decision in decisions}
+    counting = first_judgements(judgements, decided.values(), facets, grades=scale)
+    given = {(answer.query_id, answer.doc_id, answer.assessor): answer.grade for answer in counting}
     place = {grade: at for at, grade in enumerate(scale)}
-    final = {(one.query_id, one.doc_id): one for one in decisions}
-    unknown = sorted({one.query_id for one in graded} - set(facets))
-    faults = [f"{name}: judged, but no such query is known" for name in unknown]
-    expected = ", ".join(map(str, scale))
-    given = [(one.query_id, one.doc_id, one.assessor, one.grade) for one in graded]
-    settled = [(one.query_id, one.doc_id, "the final decision", one.grade) for one in final.values()]
-    faults += [
-        f"{query_id} {doc_id}: {who} has grade {grade}, expected one of {expected}"
-        for query_id, doc_id, who, grade in [*given, *settled]
-        if grade not in place
-    ]
-    if faults:
-        raise InputError(f"{len(faults)} fault(s) in the judgements", faults=faults)
-    assessors = tuple(sorted({one.assessor for one in graded}))
-    pairs = sorted({(one.query_id, one.doc_id) for one in graded})
-    row = {pair: at for at, pair in enumerate(pairs)}
-    column = {name: at for at, name in enumerate(assessors)}
+    graded = {key: place[grade] for key, grade in given.items() if grade is not None}
+    assessors = sorted({assessor for _, _, assessor in graded})
+    pairs = sorted({(query_id, doc_id) for query_id, doc_id, _ in graded})
+    final = [decided.get(pair) for pair in pairs]
     unsettled = set(open_pairs)
-    grades = np.full((len(pairs), len(assessors)), NO_GRADE, dtype=np.int64)
-    for one in graded:
-        assert one.grade is not None
-        grades[row[one.query_id, one.doc_id], column[one.assessor]] = place[one.grade]
     return Panel(
-        assessors=assessors,
+        assessors=tuple(assessors),
         query_ids=tuple(query_id for query_id, _ in pairs),
         doc_ids=tuple(doc_id for _, doc_id in pairs),
         facets=tuple(facets[query_id] for query_id, _ in pairs),
         scale=tuple(scale),
-        grades=grades,
-        final=np.array([place[final[pair].grade] if pair in final else NO_GRADE for pair in pairs], dtype=np.int64),
-        adjudicated=np.array([pair in final and final[pair].origin == "adjudicated" for pair in pairs], dtype=np.bool_),
+        grades=np.array(
+            [[graded.get((*pair, assessor), NO_GRADE) for assessor in assessors] for pair in pairs], dtype=np.int64
+        ).reshape(len(pairs), len(assessors)),
+        final=np.array([NO_GRADE if decision is None else place[decision.grade] for decision in final], dtype=np.int64),
+        adjudicated=np.array(
+            [decision is not None and decision.origin == "adjudicated" for decision in final], dtype=np.bool_
+        ),
         open=np.array([pair in unsettled for pair in pairs], dtype=np.bool_),
     )
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from annot.diagnosis.findings import NAMED, Named, Selected, variance_ratio
 from annot.diagnosis.ordinal import grade_probabilities
-from annot.diagnosis.panel import Panel
-from annot.stats.clustered import Estimate, Share, share
-from annot.stats.intervals import Interval
+from annot.diagnosis.panel import NO_GRADE, Panel
+from annot.stats.clustered import share
+from annot.stats.intervals import Estimate, Interval, Share
 from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
@@ -53,21 +53,25 @@ def pair_diagnoses(panel: Panel, selected: Selected, *, level: float) -> tuple[P
     from scipy.special import ndtri
 
     grades = panel.grades[selected.rows]
-    met = [
-        (a, b, np.flatnonzero((grades[:, a] >= 0) & (grades[:, b] >= 0)))
-        for a, b in itertools.combinations(range(len(panel.assessors)), 2)
+    judged = grades != NO_GRADE
+    couples = [
+        (a, b) for a, b in itertools.combinations(range(len(panel.assessors)), 2) if (judged[:, a] & judged[:, b]).any()
     ]
-    met = [one for one in met if len(one[2])]
-    weights = np.array([mix_of_queries(selected, (a, b)) for a, b, _ in met])
-    couples = [(a, b) for a, b, _ in met]
-    sizes = selected.fitted.sizes
-    parts, ordinary = _parts(selected, couples, weights, sizes)
-    z = float(ndtri(0.5 + level / 2))
-    errors = _errors(selected, couples, weights)
+    weights = np.array([mix_of_queries(selected, couple) for couple in couples])
+    parts, ordinary = _parts(selected, couples, weights, selected.fitted.sizes)
+    half = float(ndtri(0.5 + level / 2)) * _errors(selected, couples, weights)
+    low, high = np.maximum(parts - half, -1.0), np.minimum(parts + half, 1.0)
     found = []
-    for at, (a, b, rows) in enumerate(met):
+    for at, (a, b) in enumerate(couples):
+        rows = np.flatnonzero(judged[:, a] & judged[:, b])
         first, second = grades[rows, a], grades[rows, b]
-        involved = {NAMED[one.kind] for one in selected.fitted.effects if one.assessor in (a, b)}
+        involved = {NAMED[effect.kind] for effect in selected.fitted.effects if effect.assessor in (a, b)}
+        intervals = [
+            Interval(float(low[row, at]), float(high[row, at]), level, "delta method, from the model")
+            if cause in involved
+            else Undefined("no such finding for either")
+            for row, cause in enumerate(CAUSES)
+        ]
         found.append(
             PairDiagnosis(
                 first=panel.assessors[a],
@@ -75,19 +79,8 @@ def pair_diagnoses(panel: Panel, selected: Selected, *, level: float) -> tuple[P
                 differ=share(first != second, [panel.query_ids[i] for i in selected.rows[rows]], level=level),
                 expected=float(parts[:, at].sum() + ordinary[at]),
                 parts={
-                    cause: Estimate(
-                        float(parts[row, at]),
-                        len(rows),
-                        Interval(
-                            float(parts[row, at] - z * errors[row, at]),
-                            float(parts[row, at] + z * errors[row, at]),
-                            level,
-                            "delta method, from the model",
-                        )
-                        if cause in involved
-                        else Undefined("no such finding for either"),
-                    )
-                    for row, cause in enumerate(CAUSES)
+                    cause: Estimate(float(part), interval)
+                    for cause, part, interval in zip(CAUSES, parts[:, at], intervals, strict=True)
                 },
                 ordinary=float(ordinary[at]),
                 crossings=tuple(
@@ -107,12 +100,8 @@ def covariance(selected: Selected) -> Array:
     """Of the effects' numbers; that of noise is widened where queries vary more than pairs."""
     n = len(selected.fitted.effects)
     narrow = np.linalg.pinv(selected.fitted.information, rcond=1e-12)[-n:, -n:] if n else np.zeros((0, 0))
-    wider = np.sqrt(
-        [
-            variance_ratio(selected.fitted, at) if NAMED[one.kind] == "noise" else 1.0
-            for at, one in enumerate(selected.fitted.effects)
-        ]
-    )
+    noisy = [NAMED[effect.kind] == "noise" for effect in selected.fitted.effects]
+    wider = np.sqrt([variance_ratio(selected.fitted, at) if noise else 1.0 for at, noise in enumerate(noisy)])
     return np.asarray(narrow * np.outer(wider, wider))
 
 
@@ -126,7 +115,7 @@ def mix_of_queries(selected: Selected, assessors: Sequence[int]) -> Array:
 
 def _parts(selected: Selected, couples: Sequence[tuple[int, int]], weights: Array, sizes: Array) -> tuple[Array, Array]:
     """Shapley parts of severity, thresholds and noise, shape (3, couples), and the rest, shape (couples,)."""
-    kinds = [NAMED[one.kind] for one in selected.fitted.effects]
+    kinds = [NAMED[effect.kind] for effect in selected.fitted.effects]
     present = [cause for cause in CAUSES if cause in kinds]
     differ: dict[frozenset[Named], Array] = {}
     for taken in itertools.chain.from_iterable(itertools.combinations(present, n) for n in range(len(present) + 1)):

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.stats.clustered import Estimate, Share, mean_by_queries, share
+from annot.stats.clustered import mean_by_queries, share
+from annot.stats.intervals import Estimate, Share
 
 
 class Repeat(NamedTuple):
@@ -36,30 +37,26 @@ class SelfConsistency:
     """The repeats with another grade, largest change first."""
 
 
-def self_consistency(repeats: Iterable[Repeat], *, level: float) -> tuple[SelfConsistency, ...]:
+def self_consistency(repeats: Iterable[Repeat], *, widest: float, level: float) -> tuple[SelfConsistency, ...]:
     """Each assessor by name, then all together. Empty when there are no repeats.
 
     Two grades of one person that agree by this share bound what two people can reach (Scholer, Turpin and Sanderson
-    2011, SIGIR, 1063-1072).
+    2011, SIGIR, 1063-1072). widest: the largest difference between two grades.
     """
     repeats = sorted(repeats)
-    names = sorted({one.assessor for one in repeats})
-    groups = [(name, [one for one in repeats if one.assessor == name]) for name in names]
-    return tuple(_of(name, group, level) for name, group in [*groups, *([(None, repeats)] if repeats else [])])
-
-
-def _of(name: str | None, repeats: list[Repeat], level: float) -> SelfConsistency:
-    change = np.array([one.second - one.first for one in repeats], dtype=np.float64)
-    queries = [one.query_id for one in repeats]
-    return SelfConsistency(
-        assessor=name,
-        same=share(change == 0, queries, level=level),
-        within_one=share(np.abs(change) <= 1, queries, level=level),
-        change=mean_by_queries(change, queries, level=level),
-        changed=tuple(
-            sorted(
-                (one for one in repeats if one.first != one.second),
-                key=lambda one: (-abs(one.second - one.first), one),
+    found = []
+    for name in [*sorted({repeat.assessor for repeat in repeats}), *([None] if repeats else [])]:
+        given = [repeat for repeat in repeats if name in (repeat.assessor, None)]
+        change = np.array([repeat.second - repeat.first for repeat in given], dtype=np.float64)
+        queries = [repeat.query_id for repeat in given]
+        changed = [repeat for repeat in given if repeat.first != repeat.second]
+        found.append(
+            SelfConsistency(
+                assessor=name,
+                same=share(change == 0, queries, level=level),
+                within_one=share(np.abs(change) <= 1, queries, level=level),
+                change=mean_by_queries(change, queries, level=level, most=widest),
+                changed=tuple(sorted(changed, key=lambda repeat: (-abs(repeat.second - repeat.first), repeat))),
             )
-        ),
-    )
+        )
+    return tuple(found)

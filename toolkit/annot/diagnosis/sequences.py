@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.judged import counted
+from annot.judged import FIRST, counted
 from annot.records import Assignment, Judgement
 
 Array = npt.NDArray[np.float64]
-FIRST = 1
-"""The occasion of everything but the hidden repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class JudgedSequence:
     grades: npt.NDArray[np.int64]
     """Shape (n,), as given."""
     seconds: Array
-    """Shape (n,), nan where no time was taken; 0 is no time either."""
+    """Shape (n,), nan where no time was taken."""
     days: tuple[str, ...] | None
     """The day of each judgement (ISO 8601, UTC); None where a moment is missing."""
     order: str
@@ -52,32 +50,36 @@ def sequences_of(
     by_clock: the order is that of `judged_at` where all of an assessor's judgements have one. Else it is that of the
     plan, and what was not planned comes last, by query and document.
     """
-    position = {(one.query_id, one.doc_id, one.assessor): one.position for one in assignments if one.occasion == FIRST}
-    of: dict[str, list[Judgement]] = {}
-    for one in counted(one for one in judgements if one.occasion == FIRST):
-        if one.grade is not None:
-            of.setdefault(one.assessor, []).append(one)
-    return tuple(_sequence(name, of[name], position, by_clock) for name in sorted(of))
+    position = {
+        (planned.query_id, planned.doc_id, planned.assessor): planned.position
+        for planned in assignments
+        if planned.occasion == FIRST
+    }
+    by_assessor: dict[str, list[Judgement]] = {}
+    for judgement in counted(judgements):
+        if judgement.occasion == FIRST and judgement.grade is not None:
+            by_assessor.setdefault(judgement.assessor, []).append(judgement)
+    return tuple(_sequence(name, given, position, by_clock) for name, given in sorted(by_assessor.items()))
 
 
 def _sequence(
-    name: str, judgements: list[Judgement], position: dict[tuple[str, str, str], int], by_clock: bool
+    name: str, given: list[Judgement], position: dict[tuple[str, str, str], int], by_clock: bool
 ) -> JudgedSequence:
-    dated = all(one.judged_at is not None for one in judgements)
+    dated = all(judgement.judged_at is not None for judgement in given)
     timed = by_clock and dated
     beyond = max(position.values(), default=0) + 1
 
-    def place(one: Judgement) -> tuple[str, int, str, str]:
-        planned = position.get((one.query_id, one.doc_id, name), beyond)
-        return (one.judged_at or "" if timed else "", planned, one.query_id, one.doc_id)
+    def place(judgement: Judgement) -> tuple[str, int, str, str]:
+        pair = judgement.query_id, judgement.doc_id
+        return (judgement.judged_at or "" if timed else "", position.get((*pair, name), beyond), *pair)
 
-    ordered = sorted(judgements, key=place)
+    ordered = sorted(given, key=place)
     return JudgedSequence(
         assessor=name,
-        query_ids=tuple(one.query_id for one in ordered),
-        doc_ids=tuple(one.doc_id for one in ordered),
-        grades=np.array([one.grade for one in ordered], dtype=np.int64),
-        seconds=np.array([np.nan if one.lead_time is None else one.lead_time for one in ordered], dtype=np.float64),
-        days=tuple(str(one.judged_at)[:10] for one in ordered) if dated else None,
+        query_ids=tuple(judgement.query_id for judgement in ordered),
+        doc_ids=tuple(judgement.doc_id for judgement in ordered),
+        grades=np.array([judgement.grade for judgement in ordered], dtype=np.int64),
+        seconds=np.array([judgement.lead_time or np.nan for judgement in ordered], dtype=np.float64),
+        days=tuple(str(judgement.judged_at)[:10] for judgement in ordered) if dated else None,
         order="judged_at" if timed else "position",
     )

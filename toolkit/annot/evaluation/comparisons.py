@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.agreement import Bootstrap, Intervals
-from annot.stats.clusters import of_clusters
+from annot.stats.bootstrap import of_clusters
 from annot.stats.multiplicity import holm
 from annot.stats.significance import randomisation_tests
 

@@ -1,4 +1,4 @@
-"""Runs measured by facet and together, in both dialects, and compared: with each other, chance, and one assessor."""
+"""Runs measured by facet and together, in both conventions, and compared: with each other, chance, and one assessor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import MEASURES, Evaluation, chance_floor, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
-from annot.stats.clusters import of_clusters
+from annot.stats.bootstrap import of_clusters
+from annot.stats.rounding import rounding
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, Mapping[str, float]]
@@ -28,15 +29,15 @@ ONE_ASSESSOR = "one assessor"
 TEST = "mean of fold means"
 PLAIN = "mean over queries"
 PRIMARY = {"csfcube": "NDCG%20", "trec": "nDCG"}
-"""The measure on which runs are compared, by dialect. One, named beforehand: each further one is another chance to find
-a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
+"""The measure on which runs are compared, by convention. One, named beforehand: each further one is another chance to
+find a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The measures of one run on one facet in one dialect; fractions, 0..1."""
+    """The measures of one run on one facet in one convention; fractions, 0..1."""
 
-    dialect: str
+    convention: str
     facet: str
     run: str
     average: str
@@ -59,7 +60,7 @@ class Evaluated:
     ceiling: tuple[Line, ...]
     """What one assessor's grades reach as a ranking. The final grades rest on them: it is on the generous side."""
     convention: str
-    """The dialect in which runs are compared."""
+    """The convention in which runs are compared."""
     measure: str
     """The measure on which they are compared."""
     comparisons: tuple[RunComparison, ...]
@@ -67,7 +68,7 @@ class Evaluated:
     verdicts: tuple[Verdict, ...]
     """One for each facet with at least two runs, then together."""
     evaluations: dict[str, dict[str, Evaluation]]
-    """By run, then dialect."""
+    """By run, then convention."""
     notes: tuple[str, ...]
 
 
@@ -96,6 +97,7 @@ class _Average(NamedTuple):
         return sums
 
 
+@rounding
 def of_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],
@@ -104,7 +106,7 @@ def of_runs(
     facets: Mapping[str, str],
     papers: Mapping[str, str],
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
-    dialects: tuple[str, ...],
+    conventions: tuple[str, ...],
     measure: str | None,
     relevant_from: int,
     bootstrap: Bootstrap,
@@ -112,7 +114,7 @@ def of_runs(
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
     facets, papers: the facet and the paper of each query. All lines of a facet see the same resamples of its papers.
-    judgements: those behind the qrels. measure: on which runs are compared, in the first of `dialects`; None takes
+    judgements: those behind the qrels. measure: on which runs are compared, in the first of `conventions`; None takes
     that of `PRIMARY`.
     """
     notes: list[str] = []
@@ -128,38 +130,39 @@ def of_runs(
             )
         known = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
         evaluations[tag] = {
-            dialect: measure_run(known, mine, dialect=dialect, relevant_from=relevant_from) for dialect in dialects
+            convention: measure_run(known, mine, convention=convention, relevant_from=relevant_from)
+            for convention in conventions
         }
-        notes += _notes(tag, evaluations[tag][dialects[0]], set(rankings) - set(facets))
-    primary = measure or PRIMARY[dialects[0]]
+        notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
+    primary = measure or PRIMARY[conventions[0]]
     lines: list[Line] = []
     ceiling: list[Line] = []
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
-    for dialect in dialects:
+    for convention in conventions:
         values: dict[str, Values] = {
-            tag: {one.query_id: one.values for one in evaluations[tag][dialect].queries} for tag in runs
+            tag: {one.query_id: one.values for one in evaluations[tag][convention].queries} for tag in runs
         }
-        floor = chance_floor(qrels, dialect=dialect, relevant_from=relevant_from)
-        one_assessor = single_assessor_ceiling(judgements, qrels, dialect=dialect, relevant_from=relevant_from)
+        floor = chance_floor(qrels, convention=convention, relevant_from=relevant_from)
+        one_assessor = single_assessor_ceiling(judgements, qrels, convention=convention, relevant_from=relevant_from)
         for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
             members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
             whole = _average_of(members, facet, folds, papers)
             there = [tag for tag in values if members <= values[tag].keys()]
-            lines += [_line(dialect, tag, values[tag], whole, bootstrap) for tag in there]
-            lines.append(_line(dialect, CHANCE, floor, whole, bootstrap))
+            lines += [_line(convention, tag, values[tag], whole, bootstrap) for tag in there]
+            lines.append(_line(convention, CHANCE, floor, whole, bootstrap))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, papers)
-                ceiling.append(_line(dialect, ONE_ASSESSOR, one_assessor, of_judged, bootstrap))
-            if dialect == dialects[0] and len(there) > 1:
+                ceiling.append(_line(convention, ONE_ASSESSOR, one_assessor, of_judged, bootstrap))
+            if convention == conventions[0] and len(there) > 1:
                 compared = {tag: {query_id: values[tag][query_id][primary] for query_id in members} for tag in there}
                 of_facet, verdict = compare_runs(
                     facet,
                     {tag: whole.sums(of_run) for tag, of_run in compared.items()},
                     whole.sizes(),
-                    convention=dialect,
+                    convention=convention,
                     measure=primary,
                     plan=bootstrap,
                     key=whole.key,
@@ -171,7 +174,7 @@ def of_runs(
         bootstrap=bootstrap,
         lines=tuple(lines),
         ceiling=tuple(ceiling),
-        convention=dialects[0],
+        convention=conventions[0],
         measure=primary,
         comparisons=tuple(comparisons),
         verdicts=tuple(verdicts),
@@ -190,15 +193,15 @@ def _average_of(
     return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 
 
-def _line(dialect: str, run: str, values: Values, average: _Average, bootstrap: Bootstrap) -> Line:
+def _line(convention: str, run: str, values: Values, average: _Average, bootstrap: Bootstrap) -> Line:
     members = {query_id for fold in average.folds for query_id in fold}
     sizes = average.sizes()
     intervals = {}
-    for name in MEASURES[dialect]:
+    for name in MEASURES[convention]:
         sums = average.sums({query_id: values[query_id][name] for query_id in members})
         intervals[name] = of_clusters(sums, sizes, cluster="query paper", plan=bootstrap, key=average.key)
     means = mean_over_folds(values, average.folds)
-    return Line(dialect, average.facet, run, average.kind, len(members), means, intervals)
+    return Line(convention, average.facet, run, average.kind, len(members), means, intervals)
 
 
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:

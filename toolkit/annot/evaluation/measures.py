@@ -1,4 +1,4 @@
-"""How good a ranking is: two dialects of the same measures, side by side, under honest names.
+"""How good a ranking is: two conventions of the same measures, side by side, under honest names.
 
 `trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose names
 mean something else in places:
@@ -9,7 +9,7 @@ mean something else in places:
   and normalise by the submitted list re-sorted; they are cut at floor(share of the list's length).
 - Ties keep the order of the submitted list.
 
-In both dialects an unjudged document counts as not relevant; how many there are stands beside the figures
+In both conventions an unjudged document counts as not relevant; how many there are stands beside the figures
 (`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
 above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
 does; the release's script never met either. Values are fractions, 0..1.
@@ -34,7 +34,7 @@ MEASURES = {
     "csfcube": ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP"),
     "trec": ("Rprec", "P@20", "R@20", "nDCG", "AP"),
 }
-"""The names of each dialect's measures, in the order in which they are shown."""
+"""The names of each convention's measures, in the order in which they are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class QueryMeasures:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One run, or one order of the pool, in one dialect."""
+    """One run, or one order of the pool, in one convention."""
 
-    dialect: str
+    convention: str
     relevant_from: int
     queries: tuple[QueryMeasures, ...]
     """All queries of the qrels, by id."""
@@ -72,23 +72,23 @@ class Evaluation:
     """Queries of the run without qrels: left out."""
 
 
-def evaluate(run: Run, qrels: Iterable[Qrel], *, dialect: str, relevant_from: int) -> Evaluation:
-    """Measure `run` in `dialect` (a name in DIALECTS).
+def evaluate(run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from: int) -> Evaluation:
+    """Measure `run` in `convention` (a name in CONVENTIONS).
 
     relevant_from: the smallest grade that counts as relevant in the binary measures.
-    Raises InputError for an unknown dialect, no qrels, a document submitted twice, or scores that rise down a list
+    Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """
-    _check_dialect(dialect)
+    _check_convention(convention)
     graded = _by_query(qrels)
     _check(run)
-    values = DIALECTS[dialect]({query_id: run.get(query_id, ()) for query_id in graded}, graded, relevant_from)
+    values = CONVENTIONS[convention]({query_id: run.get(query_id, ()) for query_id in graded}, graded, relevant_from)
     queries = tuple(
         _beside(query_id, values[query_id], run.get(query_id, ()), grades, relevant_from)
         for query_id, grades in graded.items()
     )
     return Evaluation(
-        dialect=dialect,
+        convention=convention,
         relevant_from=relevant_from,
         queries=queries,
         mean=_mean([one.values for one in queries]),
@@ -98,16 +98,17 @@ def evaluate(run: Run, qrels: Iterable[Qrel], *, dialect: str, relevant_from: in
     )
 
 
-def chance_floor(qrels: Iterable[Qrel], *, dialect: str, relevant_from: int) -> dict[str, dict[str, float]]:
+def chance_floor(qrels: Iterable[Qrel], *, convention: str, relevant_from: int) -> dict[str, dict[str, float]]:
     """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact."""
-    _check_dialect(dialect)
+    _check_convention(convention)
     return {
-        query_id: _floor(list(grades.values()), relevant_from, dialect) for query_id, grades in _by_query(qrels).items()
+        query_id: _floor(list(grades.values()), relevant_from, convention)
+        for query_id, grades in _by_query(qrels).items()
     }
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement], qrels: Iterable[Qrel], *, dialect: str, relevant_from: int
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], *, convention: str, relevant_from: int
 ) -> dict[str, dict[str, float]]:
     """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
 
@@ -124,7 +125,7 @@ def single_assessor_ceiling(
     for (query_id, _), given in sorted(answers.items()):
         if len(given) == len(graded[query_id]):
             run = {query_id: ranked([ScoredDoc(*answer) for answer in given.items()])}
-            measured = DIALECTS[dialect](run, {query_id: graded[query_id]}, relevant_from)
+            measured = CONVENTIONS[convention](run, {query_id: graded[query_id]}, relevant_from)
             reached.setdefault(query_id, []).append(measured[query_id])
     return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
 
@@ -194,10 +195,10 @@ def _trec(run: Run, graded: Grades, relevant_from: int) -> dict[str, Values]:
     return values
 
 
-DIALECTS: dict[str, Callable[[Run, Grades, int], dict[str, Values]]] = {"csfcube": _csfcube, "trec": _trec}
+CONVENTIONS: dict[str, Callable[[Run, Grades, int], dict[str, Values]]] = {"csfcube": _csfcube, "trec": _trec}
 
 
-def _floor(grades: Sequence[int], relevant_from: int, dialect: str) -> Values:
+def _floor(grades: Sequence[int], relevant_from: int, convention: str) -> Values:
     n, relevant = len(grades), sum(grade >= relevant_from for grade in grades)
     reached = min(CUTOFF, n) / n
     values = {
@@ -210,7 +211,7 @@ def _floor(grades: Sequence[int], relevant_from: int, dialect: str) -> Values:
         "nDCG": _expected_ndcg(grades, n, shift=1),
         "AP": _expected_ap(n, relevant),
     }
-    return {name: values[name] for name in MEASURES[dialect]}
+    return {name: values[name] for name in MEASURES[convention]}
 
 
 def _expected_ndcg(grades: Sequence[int], k: int, *, shift: int) -> float:
@@ -243,9 +244,9 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     return graded
 
 
-def _check_dialect(dialect: str) -> None:
-    if dialect not in DIALECTS:
-        raise InputError(f"dialect {dialect!r}: no such dialect", hint=f"one of {', '.join(DIALECTS)}")
+def _check_convention(convention: str) -> None:
+    if convention not in CONVENTIONS:
+        raise InputError(f"convention {convention!r}: no such convention", hint=f"one of {', '.join(CONVENTIONS)}")
 
 
 def _check(run: Run) -> None:

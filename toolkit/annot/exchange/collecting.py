@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from annot.records import Asked
 from annot.store import projects
 from annot.store.database import Store
 from annot.store.projects import Project, Round
+from annot.store.revisions import Recorded
+from annot.study.exports import without_ids
 
 Advance = Callable[[int, int | None], None]
 
@@ -57,6 +60,18 @@ class Haul(NamedTuple):
     def seen(self) -> set[str]:
         """The server's ids of all annotations, as text."""
         return {one.annotation for one in self.found}
+
+    def collected(self, *, assigned: int, judged: int, recorded: Recorded, vanished: int) -> Collected:
+        """The person's line after the recording. judged: pairs with an answer that counts."""
+        flagged = sum(bool(one.reading.flags) for one in self.found)
+        changed = recorded.revised + vanished
+        return Collected(self.project.assessor, assigned, judged, recorded.added, changed, flagged)
+
+    def flagged(self, what: str) -> list[str]:
+        """Why answers do not count, each reason with how often. what: what an answer is called."""
+        reasons = Counter(without_ids(flag) for one in self.found for flag in one.reading.flags)
+        person = self.project.assessor
+        return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
 
 
 def collect(

@@ -7,47 +7,39 @@ Intervals say where the future falls, not only its mean: they carry what is unce
 in what is still to come. Times of one query go together (its difficulty is theirs), so queries are the units of chance;
 while fewer than `MIN_FREEDOM` degrees of freedom stand behind that, single judgements are, and the result says so. Of
 a design, intervals also carry that its pilot is small, and there are none from fewer than `MIN_QUERIES` queries.
-The clock is an argument. What has no value is `Unknown`, with the reason in words.
+The clock is an argument.
 """
 
 from __future__ import annotations
 
 from annot.forecast.design import ALL, Together, pool_size, simulate_design
 from annot.forecast.hours import cost_of
-from annot.forecast.results import (
+from annot.forecast.outlook import (
     AssessorForecast,
     Design,
     DesignForecast,
-    Estimate,
     Finish,
     Forecast,
     PairTime,
-    Range,
     Rules,
-    Unknown,
 )
+from annot.forecast.remainder import forecast
 from annot.forecast.settling import settling_hours, settling_of
-from annot.forecast.study import forecast
-from annot.stats.durations import winsorised
 
 __all__ = [
     "ALL",
     "AssessorForecast",
     "Design",
     "DesignForecast",
-    "Estimate",
     "Finish",
     "Forecast",
     "PairTime",
-    "Range",
     "Rules",
     "Together",
-    "Unknown",
     "cost_of",
     "forecast",
     "pool_size",
     "settling_hours",
     "settling_of",
     "simulate_design",
-    "winsorised",
 ]

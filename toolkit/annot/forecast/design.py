@@ -10,22 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.held import held, interval_of, too_few
-from annot.forecast.hours import cost_of
+from annot.forecast.hours import cost_of, predicted
 from annot.forecast.labour import Labour, labour_of
-from annot.forecast.redrawing import own_share, redrawn
-from annot.forecast.results import Design, DesignForecast, Estimate, Rules, Unknown
+from annot.forecast.outlook import Design, DesignForecast, Rules
+from annot.forecast.redrawing import MIN_QUERIES, own_share, redrawn
 from annot.forecast.settling import settling_draws, settling_of, settling_value
-from annot.forecast.times import latest_counting
+from annot.judged import counted
 from annot.records import Judgement
+from annot.stats.intervals import Estimate, Interval
+from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-ALL, JUDGING_ALONE = "judging and settling", "judging only, disputes not priced"
-ONCE = Unknown("each pair is judged once: nobody agrees or disagrees")
+ALL, JUDGING_ALONE = "judging and adjudication", "judging only, adjudication not included"
+ONCE = Undefined("each pair is judged once, so there is no agreement to measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,12 @@ class _Drawn:
     widths: Array
 
 
+@rounding
 def simulate_design(
     design: Design,
     *,
     pilot: Iterable[Judgement],
-    together: Together | Unknown,
+    together: Together | Undefined,
     settled: Iterable[Judgement],
     dispute_seconds: float | None,
     simulations: int,
@@ -76,37 +79,37 @@ def simulate_design(
     Raises InputError for a design or tables that cannot be.
     """
     _check_design(design, together)
-    pairs = design.queries * design.pool_size
+    pairs, level = design.queries * design.pool_size, rules.level
     asked = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor: dict[str, list[Judgement]] = {}
-    for one in latest_counting(pilot):
-        by_assessor.setdefault(one.assessor, []).append(one)
+    for judgement in counted(pilot):
+        by_assessor.setdefault(judgement.assessor, []).append(judgement)
     labour = labour_of(by_assessor, fence=rules.fence)
     drawn = _simulated(design, asked, labour, together, simulations, rules)
+    timed = None if isinstance(labour, Undefined) else len(labour.query_ids)
+    judged = None if isinstance(together, Undefined) else len(together.tables)
+    few_timed, few_judged = _too_few(timed, " with times"), _too_few(judged, "")
 
-    few_timed = None if isinstance(labour, Unknown) else too_few(len(labour.query_ids), "with times")
-    few_judged = None if isinstance(together, Unknown) else too_few(len(together.tables), "")
-    if isinstance(labour, Unknown):
-        judging = Estimate(labour, labour)
+    expected = labour if isinstance(labour, Undefined) else labour.expected(asked)
+    judging = _estimate(expected, few_timed, drawn.hours, level)
+    if isinstance(together, Undefined):
+        disputed = settling = Estimate(together, together)
+        hours, priced = judging, JUDGING_ALONE
     else:
-        judging = Estimate(labour.expected(asked), few_timed or held(drawn.hours, rules.level))
-    disputed = settling = Estimate(together, together) if isinstance(together, Unknown) else Estimate(0.0, ONCE)
-    hours, priced = judging, JUDGING_ALONE
-    if isinstance(together, Together):
-        p = together.tables / together.tables.sum(axis=1, keepdims=True)
-        share = float(p[:, together.disputed].sum(axis=1).mean())
-        disputed = Estimate(share, few_judged or held(drawn.disputed / pairs, rules.level))
+        share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
+        disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
         rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence)
         # Where the pilot has no dispute none is expected, and no time is needed.
-        value = settling_value(rate, share * pairs)
+        settled_hours = settling_value(rate, share * pairs)
         draws = settling_draws(rate, drawn.disputed, rules)
-        settling = Estimate(value, interval_of(value, few_judged, draws, rules.level))
-        if not isinstance(value, Unknown):
+        settling = _estimate(settled_hours, few_judged, draws, level)
+        hours, priced = judging, JUDGING_ALONE
+        if not isinstance(settled_hours, Undefined):
             priced = ALL
-            if not isinstance(judging.value, Unknown):
-                total = draws if isinstance(draws, Unknown) else drawn.hours + draws
-                value = judging.value + value
-                hours = Estimate(value, interval_of(value, few_timed or few_judged, total, rules.level))
+            if not isinstance(expected, Undefined):
+                total = draws if isinstance(draws, Undefined) else drawn.hours + draws
+                hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
+    coefficient, width = _agreement_expected(design, together, few_judged, drawn, level)
     return DesignForecast(
         design=design,
         pairs=pairs,
@@ -115,12 +118,14 @@ def simulate_design(
         hours_adjudicating=settling,
         hours=hours,
         priced=priced,
-        hours_per_assessor=judging.value if isinstance(judging.value, Unknown) else judging.value / design.assessors,
+        hours_per_assessor=expected if isinstance(expected, Undefined) else expected / design.assessors,
         cost=cost_of(hours, rules),
         disputed=disputed,
-        coefficient=_coefficient(design, together, few_judged, drawn.values, rules.level),
-        width=_width(design, together, few_judged, drawn.widths, rules.level),
-        covers=_covers(labour, together, rules.level),
+        coefficient=coefficient,
+        width=width,
+        queries_judged=judged or 0,
+        queries_timed=timed or 0,
+        level=level,
         simulated=len(drawn.values),
         undefined=int(np.isnan(drawn.values).sum()),
     )
@@ -132,17 +137,26 @@ def pool_size(*, methods: int, per_method: int, cited: int) -> int:
 
 
 def _simulated(
-    design: Design, asked: int, labour: Labour | Unknown, together: Together | Unknown, simulations: int, rules: Rules
+    design: Design,
+    asked: int,
+    labour: Labour | Undefined,
+    together: Together | Undefined,
+    simulations: int,
+    rules: Rules,
 ) -> _Drawn:
     """Hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which takes long."""
     n = max(rules.draws, simulations)
     agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
     hours, disputed = np.full(n, np.nan), np.zeros(n)
     values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
-    distributions, share = np.zeros((0, 0)), 1.0
+    distributions: Array = np.zeros((0, 0))
+    share = 1.0
     if isinstance(together, Together):
-        distributions = together.tables / together.tables.sum(axis=1, keepdims=True)
+        distributions = _shares(together.tables)
         share = own_share(together.tables)
+    same_queries = (
+        isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
+    )
     for at in range(n):
         rng = generator(rules.seed, "design", str(at))
         again = like = None
@@ -157,7 +171,7 @@ def _simulated(
                 values[at], widths[at] = _agreement(together, study, int(rng.integers(2**31)))
         if isinstance(labour, Labour):
             # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
-            if again is None or like is None or isinstance(together, Unknown) or labour.query_ids != together.query_ids:
+            if again is None or like is None or not same_queries:
                 again = redrawn(len(labour.query_ids), rng)
                 like = again.picked(design.queries, rng)
             hours[at] = labour.simulated(asked, again, like, design.assessors, rng)
@@ -173,53 +187,61 @@ def _agreement(together: Together, study: Tables, seed: int) -> tuple[float, flo
     return value, high - low
 
 
-def _coefficient(
-    design: Design, together: Together | Unknown, few: Unknown | None, values: Array, level: float
-) -> Estimate:
-    none = _why_none(design, together, values)
-    if isinstance(together, Unknown) or none:
-        return Estimate(none or ONCE, none or ONCE)
-    p = together.tables / together.tables.sum(axis=1, keepdims=True)
-    try:
-        value: float | Unknown = together.coefficient(p * design.pool_size * design.queries / len(p))
-    except UndefinedStatistic as reason:
-        value = Unknown(str(reason))
-    return Estimate(value, few or held(values, level))
-
-
-def _width(design: Design, together: Together | Unknown, few: Unknown | None, widths: Array, level: float) -> Estimate:
-    none = _why_none(design, together, widths)
-    if none:
-        return Estimate(none, none)
-    if isinstance(together, Together) and len(together.tables) == 1:
-        assert few is not None
-        return Estimate(few, few)
-    return Estimate(float(np.nanmedian(widths)), few or held(widths, level))
-
-
-def _why_none(design: Design, together: Together | Unknown, values: Array) -> Unknown | None:
+def _agreement_expected(
+    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _Drawn, level: float
+) -> tuple[Estimate, Estimate]:
+    """The coefficient, and the width of its interval."""
+    none: Undefined | None = None
     if design.per_pair == 1:
-        return ONCE
-    if isinstance(together, Unknown):
-        return together
-    if np.isnan(values).all():
-        return Unknown(f"in none of {len(values)} simulated studies had the coefficient a value")
-    return None
+        none = ONCE
+    elif not isinstance(together, Together):
+        none = together
+    elif np.isnan(drawn.values).all():
+        none = Undefined(f"in none of {len(drawn.values)} simulated studies had the coefficient a value")
+    if none or isinstance(together, Undefined):
+        return Estimate(none or ONCE, none or ONCE), Estimate(none or ONCE, none or ONCE)
+    tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
+    try:
+        value: Value = together.coefficient(tables)
+    except UndefinedStatistic as reason:
+        value = Undefined(str(reason))
+    coefficient = Estimate(value, few or _held(drawn.values, level))
+    if len(together.tables) == 1:
+        assert few is not None
+        return coefficient, Estimate(few, few)
+    return coefficient, _estimate(float(np.nanmedian(drawn.widths)), few, drawn.widths, level)
 
 
-def _covers(labour: Labour | Unknown, together: Together | Unknown, level: float) -> str:
-    sizes = []
-    if isinstance(together, Together):
-        sizes.append(f"{len(together.tables)} queries for agreement and disputes")
-    if isinstance(labour, Labour):
-        sizes.append(f"{len(labour.query_ids)} queries for times")
-    return (
-        f"{100 * level:g}% prediction intervals: where the study falls if its queries and people are like the pilot's; "
-        f"they carry the chance in the study and in a pilot of {' and '.join(sizes) or 'no query'}"
-    )
+def _shares(tables: Tables) -> Array:
+    """How often each query's pairs showed each pattern, as a share of the query's pairs."""
+    return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
 
-def _check_design(design: Design, together: Together | Unknown) -> None:
+def _too_few(n: int | None, what: str) -> Undefined | None:
+    if n is None or n >= MIN_QUERIES:
+        return None
+    queries = f"{n} {'query' if n == 1 else 'queries'}{what}"
+    return Undefined(f"a pilot of {queries} does not show how queries differ; {MIN_QUERIES} would")
+
+
+def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:
+    if isinstance(value, Undefined):
+        return Estimate(value, value)
+    return Estimate(value, few or (draws if isinstance(draws, Undefined) else _held(draws, level)))
+
+
+def _held(draws: Array, level: float) -> Interval | Undefined:
+    """Where one more draw falls with probability `level`: by ranks, as few draws do not reach the tails."""
+    defined = draws[~np.isnan(draws)]
+    fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
+    if len(defined) < fewest:
+        return Undefined(
+            f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
+        )
+    return predicted(defined, level, method="weibull")
+
+
+def _check_design(design: Design, together: Together | Undefined) -> None:
     named = {
         "queries": design.queries,
         "pool size": design.pool_size,

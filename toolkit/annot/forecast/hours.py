@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.results import Estimate, Range, Rules, Unknown
-from annot.forecast.times import NO_TIMES, seconds_of, times_of
+from annot.forecast.outlook import Rules
+from annot.forecast.times import NO_TIMES, seconds_of
 from annot.records import Judgement
 from annot.stats.durations import fences
+from annot.stats.intervals import Estimate, Interval
 from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 
@@ -49,7 +51,7 @@ class Speed:
         return spread + float(np.mean(list(self.known.values())))
 
 
-def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Speed | Unknown:
+def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Speed | Undefined:
     """Means and their variances from units of chance: queries, or single judgements while there are too few."""
     kept = kept_times(by_assessor, fence=fence)
     if not kept:
@@ -61,7 +63,7 @@ def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) ->
     sizes: dict[str, npt.NDArray[np.int64]] = {}
     squares = 0.0
     for name, times in kept.items():
-        seconds = np.array([one for _, one in times])
+        seconds = np.array([time for _, time in times])
         labels = [query_id for query_id, _ in times] if unit == "queries" else list(range(len(times)))
         _, at = np.unique(labels, return_inverse=True)
         n = np.bincount(at)
@@ -87,23 +89,22 @@ def kept_times(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) 
     """(query_id, seconds) of each judgement whose time is within its assessor's fences; who has none is left out."""
     kept: dict[str, list[tuple[str, float]]] = {}
     for name in sorted(by_assessor):
-        timed = [one for one in by_assessor[name] if seconds_of(one)]
+        timed = [(judgement.query_id, seconds) for judgement in by_assessor[name] if (seconds := seconds_of(judgement))]
         if timed:
-            low, high = fences(times_of(timed), fence)
-            told = zip(timed, times_of(timed).tolist(), strict=True)
-            kept[name] = [(one.query_id, time) for one, time in told if low <= time <= high]
+            low, high = fences(np.array([seconds for _, seconds in timed]), fence)
+            kept[name] = [(query_id, seconds) for query_id, seconds in timed if low <= seconds <= high]
     return kept
 
 
-def hours_for(speed: Speed | Unknown, left: Mapping[str, float], rules: Rules) -> Estimate:
+def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules) -> Estimate:
     """Hours for so many pairs by assessor."""
     if not any(left.values()):
-        return Estimate(0.0, Range(0.0, 0.0, rules.level))
-    if isinstance(speed, Unknown):
+        return Estimate(0.0, predicted(np.zeros(1), rules.level))
+    if isinstance(speed, Undefined):
         return Estimate(speed, speed)
     value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
     if speed.freedom < MIN_FREEDOM:
-        return Estimate(value, Unknown(f"{speed.n_times} judgement(s) with a time: too few"))
+        return Estimate(value, Undefined(f"only {speed.n_times} judgement(s) have a time"))
     total = np.zeros(rules.draws)
     scale = scale_of(speed.freedom, rules.draws, rules.seed)
     for name, n in left.items():
@@ -111,7 +112,7 @@ def hours_for(speed: Speed | Unknown, left: Mapping[str, float], rules: Rules) -
             deviation = math.sqrt(speed.variance_of(name) + speed.per_pair / n)
             normal = generator(rules.seed, "hours", name).standard_normal(rules.draws)
             total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
-    return Estimate(value, middle_share(total / HOUR, rules.level))
+    return Estimate(value, predicted(total / HOUR, rules.level))
 
 
 def scale_of(freedom: int, draws: int, seed: int) -> Array:
@@ -120,20 +121,27 @@ def scale_of(freedom: int, draws: int, seed: int) -> Array:
 
 
 def cost_of(hours: Estimate, rules: Rules) -> Estimate:
+    """Hours at the hourly rate."""
     if rules.hourly_rate is None:
-        no_rate = Unknown("no hourly rate is given")
+        no_rate = Undefined("no hourly rate is given")
         return Estimate(no_rate, no_rate)
-    value = hours.value if isinstance(hours.value, Unknown) else hours.value * rules.hourly_rate
-    spread = hours.interval
-    if isinstance(spread, Range):
-        spread = Range(spread.low * rules.hourly_rate, spread.high * rules.hourly_rate, spread.level)
-    return Estimate(value, spread)
+    return times(hours, rules.hourly_rate)
 
 
-def middle_share(draws: Array, level: float) -> Range:
-    low, high = np.quantile(draws, tails(level))
-    return Range(float(low), float(high), level)
+def times(estimate: Estimate, factor: float) -> Estimate:
+    """The figure and both ends of its interval, times `factor`."""
+    value, interval = estimate.value, estimate.interval
+    if isinstance(interval, Interval):
+        interval = replace(interval, low=factor * interval.low, high=factor * interval.high)
+    return Estimate(value if isinstance(value, Undefined) else factor * value, interval)
+
+
+def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"] = "linear") -> Interval:
+    """The middle `level` share of what was drawn."""
+    low, high = np.quantile(draws, tails(level), method=method)
+    return Interval(float(low), float(high), level, "prediction")
 
 
 def tails(level: float) -> tuple[float, float]:
+    """The quantiles between which the middle `level` share lies."""
     return (1 - level) / 2, (1 + level) / 2

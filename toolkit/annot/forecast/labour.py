@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from annot.forecast.hours import HOUR, Speed, kept_times, speed_of
 from annot.forecast.redrawing import Indices, Redrawn
-from annot.forecast.results import Unknown
 from annot.records import Judgement
+from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Labour:
         return np.concatenate([self.by_person, self.by_person.mean() * others])
 
 
-def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Labour | Unknown:
+def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Labour | Undefined:
     """Learn from times within the fences.
 
     A query's time is relative to its own assessors', so that a query that slow people judged is no slow query.

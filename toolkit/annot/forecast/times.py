@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.forecast.results import PairTime, Unknown
+from annot.forecast.outlook import PairTime
 from annot.records import Judgement
 from annot.stats.durations import fences, winsorised
+from annot.stats.undefined import Undefined
 
-Array = npt.NDArray[np.float64]
-
-NO_TIMES = Unknown("no judgement has a time yet")
+NO_TIMES = Undefined("no judgement has a time yet")
 
 
-def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Unknown:
-    timed = [one for one in given if seconds_of(one)]
-    if not timed:
+def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
+    """The times of one assessor's judgements."""
+    times = np.array([seconds for judgement in given if (seconds := seconds_of(judgement))])
+    if not len(times):
         return NO_TIMES
-    times = times_of(timed)
     low, high = fences(times, fence)
     return PairTime(
         n=len(times),
@@ -34,24 +32,13 @@ def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Unknown:
     )
 
 
-def latest_counting(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """The latest revision of each judgement, where it carries no flag; the answer to a repeat is one of its own."""
-    latest: dict[tuple[str, str, str, int], Judgement] = {}
-    for one in sorted(judgements, key=lambda one: one.revision):
-        latest[one.query_id, one.doc_id, one.assessor, one.occasion] = one
-    return [latest[key] for key in sorted(latest) if not latest[key].flags]
+def seconds_of(judgement: Judgement) -> float | None:
+    """The time that a judgement took; 0 or less is no time."""
+    return judgement.lead_time if judgement.lead_time is not None and judgement.lead_time > 0 else None
 
 
-def seconds_of(one: Judgement) -> float | None:
-    return one.lead_time if one.lead_time is not None and one.lead_time > 0 else None
-
-
-def times_of(given: Sequence[Judgement]) -> Array:
-    return np.asarray([seconds_of(one) for one in given], dtype=np.float64)
-
-
-def moment_of(one: Judgement) -> datetime | None:
-    if one.judged_at is None:
+def moment_of(judgement: Judgement) -> datetime | None:
+    if judgement.judged_at is None:
         return None
-    moment = datetime.fromisoformat(one.judged_at)
+    moment = datetime.fromisoformat(judgement.judged_at)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from annot.evaluation.evaluated import of_runs
-from annot.evaluation.measures import DIALECTS, MEASURES
+from annot.evaluation.measures import CONVENTIONS, MEASURES
 from annot.library import tidy
 from annot.library.given import bootstrap_in, qrels_in, ratings_in, runs_in
 from annot.names import check_name
@@ -208,8 +208,8 @@ def evaluate(
     9  chance      AP  0.7778        2
     """
     if convention is not None:
-        check_name(convention, tuple(DIALECTS), what="convention")
-    conventions = tuple(DIALECTS) if convention is None else (convention,)
+        check_name(convention, tuple(CONVENTIONS), what="convention")
+    conventions = tuple(CONVENTIONS) if convention is None else (convention,)
     if measure is not None:
         check_name(measure, MEASURES[conventions[0]], what="measure")
     given = qrels_in(qrels)
@@ -220,7 +220,7 @@ def evaluate(
         facets=given.facets,
         papers=given.papers,
         splits={},
-        dialects=conventions,
+        conventions=conventions,
         measure=measure,
         relevant_from=relevant_from,
         bootstrap=bootstrap_in(resamples, level, seed),

@@ -68,7 +68,7 @@ def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
     return _frame(
         {
-            "convention": line["dialect"],
+            "convention": line["convention"],
             "facet": line["facet"],
             "run": line["run"],
             "measure": measure,
@@ -328,7 +328,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool show": pool,
     "qrels": grades,
     "query list": records,
-    "reusability": lambda data: figures({**data, "mixtures": [data["mixtures"]]}),
+    "assessor-effect": lambda data: figures({**data, "random_assessors": [data["random_assessors"]]}),
     "status": status,
     "trace": story,
 }

@@ -23,9 +23,11 @@ def bundle(files: Mapping[str, bytes]) -> dict[str, bytes]:
     by_folded: dict[str, list[str]] = {}
     for path in files:
         by_folded.setdefault(path.casefold(), []).append(path)
-    faults += [f"{', '.join(same)}: one file where case is not told apart" for same in by_folded.values() if same[1:]]
+    faults += [
+        f"{', '.join(same)}: these names differ only in upper and lower case" for same in by_folded.values() if same[1:]
+    ]
     if SUMS_FILE in files:
-        faults.append(f"{SUMS_FILE}: is written here")
+        faults.append(f"{SUMS_FILE}: reserved for the checksums")
     if faults:
         raise InputError(f"the release: {len(faults)} fault(s) in the names of files", faults=faults)
     sums = "".join(f"{hashlib.sha256(files[path]).hexdigest()}  {path}\n" for path in sorted(files))

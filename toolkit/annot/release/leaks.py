@@ -60,7 +60,7 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
         found.update(_in_text(path, -1, path, searches, ids, public))
         for inner, text in _texts(path, content):
             if text is None:
-                found.add(Leak(inner, 0, "not searched: neither text nor an archive that opens", ""))
+                found.add(Leak(inner, 0, "not searched: neither text nor a readable archive", ""))
                 continue
             for before, block in _blocks(text):
                 found.update(_in_text(inner, before, block, searches, ids, public))
@@ -179,11 +179,11 @@ def _in_text(
             for match in id_pattern.finditer(reading):
                 if match[1] in ids:
                     line = before + reading.count("\n", 0, match.start()) + 1
-                    yield Leak(path, line, "a planted studio id", _masked(match[1]))
+                    yield Leak(path, line, "a known studio id", _masked(match[1]))
         for search in searches:
             for match in search.pattern.finditer(reading):
                 line = before + reading.count("\n", 0, match.start()) + 1
-                yield Leak(path, line, f"a planted {search.secret.kind}", _masked(search.secret.value))
+                yield Leak(path, line, f"a known {search.secret.kind}", _masked(search.secret.value))
         for pattern in _PATTERNS:
             for found, at in _matches(pattern, reading):
                 if found not in public:
@@ -193,7 +193,7 @@ def _in_text(
         for form in search.encoded:
             if (at := text.find(form)) >= 0:
                 line = before + text.count("\n", 0, at) + 1
-                yield Leak(path, line, f"a planted {search.secret.kind}, in base64", _masked(search.secret.value))
+                yield Leak(path, line, f"a known {search.secret.kind}, in base64", _masked(search.secret.value))
 
 
 def _readings(text: str) -> list[str]:

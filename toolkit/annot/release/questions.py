@@ -108,8 +108,9 @@ def answer_sheet(answers: Answers) -> str:
     same text.
     """
     lines = [
-        "# What only people can tell about this collection. Remove the # before an answer and write it between the",
-        '# quotation marks; for several lines use """ on both sides. `annot datasheet` prints what is still missing.',
+        "# Only people can answer these questions about the collection. To answer one, remove the # before its name",
+        '# and write between the quotation marks; for several lines use """ on both sides. `annot datasheet` lists the',
+        "# questions that are still open.",
     ]
     section = ""
     for question in questions():
@@ -125,10 +126,10 @@ def answer_sheet(answers: Answers) -> str:
 
 def _remark(answers: Answers, question: Question) -> str:
     if question.kind == "records":
-        return " (Answered from the records; what you write is added.)"
+        return " (Answered from the records; your text is added.)"
     if question.kind == "optional":
-        return " (May stay empty.)"
-    return " (Not needed, since it does not relate to people.)" if _needless(answers, question) else ""
+        return " (Optional.)"
+    return " (Not needed: the collection does not relate to people.)" if _needless(answers, question) else ""
 
 
 def _needless(answers: Answers, question: Question) -> bool:

@@ -105,22 +105,22 @@ def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str
     for group in table.groups:
         for title, share in (("disputed", group.disputed), ("overruled", group.overruled)):
             if isinstance(share.pooled.value, float):
-                of = (share.intervals or {}).get("pooled")
-                yield from _of_interval(of, "–", f"share {title}", "", group.name)
+                of_share = (share.intervals or {}).get("pooled")
+                yield from _of_interval(of_share, "–", f"share {title}", "", group.name)
             elif group.not_settled is None:
                 why = "no pair was judged by two assessors"
                 yield _Case(NO_VALUE, why, "–", f"share {title}", "", group.name), why
 
 
 def _of_interval(
-    found: Intervals | None, stage: str, figure: str, statistic: str, place: str
+    found: Intervals | Interval | Undefined | None, stage: str, figure: str, statistic: str, place: str
 ) -> Iterator[tuple[_Case, str]]:
     if found is None:
         return
-    if isinstance(found.percentile, Undefined):
-        kind, reason = found.percentile.kind, found.percentile.reason
-        yield _Case(NO_INTERVAL, kind, stage, figure, statistic, place), reason
-    elif isinstance(found.percentile, Interval) and found.percentile.low == found.percentile.high:
+    interval = found.percentile if isinstance(found, Intervals) else found
+    if isinstance(interval, Undefined):
+        yield _Case(NO_INTERVAL, interval.kind, stage, figure, statistic, place), interval.reason
+    elif interval.low == interval.high:
         yield _Case(NO_INTERVAL, NO_WIDTH, stage, figure, statistic, place), NO_WIDTH
 
 

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from annot.agreement import AgreementTable, Bootstrap, Undefined
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import DIALECTS
+from annot.evaluation.measures import CONVENTIONS
 from annot.formats.trec import write_qrels
 from annot.records import Decision, Judgement, Pool, Query, Source
 from annot.report.words import sentence
@@ -158,19 +158,19 @@ class Study:
             self.snapshot,
             measured.read_run_files(self.snapshot.ws),
             self.outcome.qrels,
-            dialects=tuple(DIALECTS),
+            conventions=tuple(CONVENTIONS),
         )
 
     @cached_property
-    def effect(self) -> DoesItMatter | Undefined:
+    def effect(self) -> AssessorEffect | Undefined:
         """What the assessors do to the runs, or why there is nothing to rank."""
         return self._missing(runs=2) or measured.assessor_effect_of(
             self.snapshot,
             measured.read_run_files(self.snapshot.ws),
             self.outcome.qrels,
-            dialect=measured.CONVENTION,
+            convention=measured.CONVENTION,
             measure=measured.MEASURE,
-            mixtures=measured.MIXTURES,
+            n_random=measured.N_RANDOM,
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:

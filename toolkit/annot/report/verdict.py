@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
@@ -71,7 +71,7 @@ def reliability(alpha: Number) -> Reliability:
     return "unreliable" if high < TENTATIVE else "uncertain"
 
 
-def robustness(effect: DoesItMatter | Undefined, *, judged_twice: int) -> Robustness:
+def robustness(effect: AssessorEffect | Undefined, *, judged_twice: int) -> Robustness:
     """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs.
 
     Untried: no difference between runs is significant under the final grades, so none could turn round.
@@ -80,18 +80,18 @@ def robustness(effect: DoesItMatter | Undefined, *, judged_twice: int) -> Robust
         return "unknown"
     if not any(one.significant.get(FINAL) for one in effect.comparisons):
         return "untried"
-    return "robust" if effect.mixtures.with_swap <= MOST_REVERSED * effect.mixtures.n else "fragile"
+    return "robust" if effect.random_assessors.with_swap <= MOST_REVERSED * effect.random_assessors.n else "fragile"
 
 
-def same_order(effect: DoesItMatter) -> bool:
+def same_order(effect: AssessorEffect) -> bool:
     """Whether the whole order of the runs stays, whoever judges."""
-    found = effect.mixtures.tau_range
+    found = effect.random_assessors.tau_range
     return not isinstance(found, Undefined) and found[0] >= SAME_ORDER
 
 
-def tau(effect: DoesItMatter) -> Number:
+def tau(effect: AssessorEffect) -> Number:
     """Tau with the final ranking where an assessor is chosen at random for each pair: the mean and the middle share."""
-    mixed = effect.mixtures
+    mixed = effect.random_assessors
     plain = number(mixed.tau, TAU)
     if isinstance(mixed.tau_range, Undefined) or plain.value is None:
         return plain
@@ -126,7 +126,7 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
 
     Where no run covers all facets, those of the last facet that has one.
     """
-    lines = [line for line in evaluated.lines if line.dialect == evaluated.convention]
+    lines = [line for line in evaluated.lines if line.convention == evaluated.convention]
     facet = [line.facet for line in lines if line.run != CHANCE][-1]
     there = [line for line in lines if line.facet == facet]
     return [line for line in there if line.run != CHANCE], next(line for line in there if line.run == CHANCE)

@@ -1,1 +1,1 @@
-"""Statistics shared by the rooms: intervals, resampling, tests, seeding."""
+"""Statistics shared by the rooms: intervals (`intervals` says which method is for what), tests, seeding, rounding."""

@@ -1,6 +1,7 @@
 """Intervals by resampling whole queries: pairs of one query share its difficulty and assessors, so they go together.
 
-Percentile and BCa intervals after Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 13 and 14.
+What is resampled may also be larger than a query, such as the papers that queries were made of. Percentile and BCa
+intervals after Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 13 and 14.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from annot.stats.intervals import Interval, Intervals
+from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
+from annot.stats.significance import TIE
 from annot.stats.undefined import Undefined
 
 Array = npt.NDArray[np.float64]
@@ -32,9 +36,24 @@ class Bootstrap:
     seed: int
 
 
+class Weights(NamedTuple):
+    """How often each of n queries counts: as they are, shape (1, n); in each resample, (B, n); without each, (n, n)."""
+
+    whole: Array
+    drawn: Array
+    left_out: Array
+
+
 def draw(n_queries: int, *, plan: Bootstrap, key: str) -> Indices:
     """Positions of the queries in each resample, shape (resamples, n_queries). `key` names what is resampled."""
     return generator(plan.seed, "bootstrap", key).integers(0, n_queries, size=(plan.resamples, n_queries))
+
+
+def weights_of(n_queries: int, *, plan: Bootstrap, key: str) -> Weights:
+    """The same as weights. Figures of one key see the same resamples and can be compared."""
+    drawn = draw(n_queries, plan=plan, key=key)
+    times = np.stack([np.bincount(row, minlength=n_queries) for row in drawn]).astype(np.float64)
+    return Weights(np.ones((1, n_queries)), times, 1 - np.eye(n_queries))
 
 
 def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> Intervals:
@@ -42,37 +61,33 @@ def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> I
 
     Queries without a value take part in the resampling, so that the interval also shows how often there is none.
     """
-    if len(values) < 2:
-        return too_few(len(values))
+    n = len(values)
+    if n < 2:
+        return too_few(n, "query")
     of = QUERY_STATISTICS[statistic]
-    others = values[all_but_one(len(values))]
+    others = np.array([[at for at in range(n) if at != left] for left in range(n)])
     return intervals(
         estimate=float(of(values[None, :])[0]),
-        replicates=of(values[draw(len(values), plan=plan, key=key)]),
-        left_out=of(others),
+        replicates=of(values[draw(n, plan=plan, key=key)]),
+        left_out=of(values[others]),
         level=plan.level,
     )
 
 
-def of_ratio(parts: Array, wholes: Array, *, plan: Bootstrap, key: str) -> Intervals:
-    """Intervals of sum(parts) / sum(wholes), both of shape (Q,), one a query: a share of all pairs together."""
-    if len(parts) < 2:
-        return too_few(len(parts))
+def of_clusters(sums: Array, sizes: Array, *, cluster: str, plan: Bootstrap, key: str) -> Intervals:
+    """Intervals of the mean, over strata, of (sum of `sums`) / (sum of `sizes`), by resampling the clusters.
 
-    def of(at: Indices) -> Array:
-        whole = wholes[at].sum(axis=1)
-        result = np.full(len(at), np.nan)
-        np.divide(parts[at].sum(axis=1), whole, out=result, where=whole > 0)
-        return result
-
-    return intervals(
-        estimate=float(of(np.arange(len(parts))[None, :])[0]),
-        replicates=of(draw(len(parts), plan=plan, key=key)),
-        left_out=of(all_but_one(len(parts))),
-        level=plan.level,
-    )
+    sums, sizes: shape (C, S), C clusters in S strata; one stratum for a plain share or mean. In a resample that leaves
+    a stratum without any observation the figure has no value. cluster: what one is called.
+    """
+    if len(sizes) < 2:
+        return too_few(len(sizes), cluster)
+    weightings = weights_of(len(sizes), plan=plan, key=key)
+    whole, replicates, left_out = (_mean_ratio(sums, sizes, weights) for weights in weightings)
+    return intervals(estimate=float(whole[0]), replicates=replicates, left_out=left_out, level=plan.level)
 
 
+@rounding
 def intervals(*, estimate: float, replicates: Array, left_out: Array, level: float) -> Intervals:
     """Both intervals of `estimate`.
 
@@ -80,11 +95,11 @@ def intervals(*, estimate: float, replicates: Array, left_out: Array, level: flo
     nan marks what has no value.
     """
     if np.isnan(estimate):
-        return _both("the figure itself has no value")
+        return none("the figure itself has no value")
     defined = replicates[~np.isnan(replicates)]
     lost = len(replicates) - len(defined)
     if lost > MAX_UNDEFINED * len(replicates):
-        return _both(
+        return none(
             f"{lost} of {len(replicates)} resamples have no value",
             in_general=f"more than {100 * MAX_UNDEFINED:g}% of the resamples have no value",
         )
@@ -94,28 +109,35 @@ def intervals(*, estimate: float, replicates: Array, left_out: Array, level: flo
         return Interval(float(low), float(high), level, method, len(replicates), lost)
 
     tails = ((1 - level) / 2, (1 + level) / 2)
-    try:
-        bca: Interval | Undefined = interval("bca", _bca_tails(estimate, defined, left_out, tails))
-    except _NoBCa as reason:
-        bca = Undefined(str(reason))
+    corrected = _bca_tails(estimate, defined, left_out, tails)
+    bca = corrected if isinstance(corrected, Undefined) else interval("bca", corrected)
     return Intervals(percentile=interval("percentile", tails), bca=bca)
 
 
-class _NoBCa(Exception):
-    """Why the BCa interval cannot be had."""
+def too_few(n: int, unit: str) -> Intervals:
+    """No interval of fewer than two."""
+    return none(f"{n or 'no'} {unit}: nothing to resample")
 
 
-def _bca_tails(estimate: float, defined: Array, left_out: Array, tails: Sequence[float]) -> list[float]:
+def none(reason: str, *, in_general: str = "") -> Intervals:
+    """Neither interval, for one reason."""
+    return Intervals(Undefined(reason, in_general), Undefined(reason, in_general))
+
+
+def _bca_tails(estimate: float, defined: Array, left_out: Array, tails: Sequence[float]) -> list[float] | Undefined:
     """Efron and Tibshirani 1993, equations 14.9-14.15; a resample equal to the estimate counts half below it."""
     if np.isnan(left_out).any():
-        raise _NoBCa("without one of the queries the figure has no value")
-    below = float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2)
+        return Undefined("without one of the queries the figure has no value")
+    # Sums in another order differ by rounding: what is equal up to it counts as equal.
+    tie = TIE * max(1.0, abs(estimate))
+    equal = np.abs(defined - estimate) <= tie
+    below = float(np.mean((defined < estimate) & ~equal) + np.mean(equal) / 2)
     if not 0 < below < 1:
-        raise _NoBCa("all resamples lie on one side of the figure")
+        return Undefined("all resamples lie on one side of the figure")
     gaps = left_out.mean() - left_out
     spread = float((gaps**2).sum())
-    if spread <= (1e-12 * max(1.0, abs(estimate))) ** 2:
-        raise _NoBCa("the figure is the same whichever query is left out")
+    if spread <= tie**2:
+        return Undefined("the figure is the same whichever query is left out")
     acceleration = float((gaps**3).sum()) / (6 * spread**1.5)
     normal = NormalDist()
     z0 = normal.inv_cdf(below)
@@ -142,14 +164,9 @@ def _mean(values: Array) -> Array:
 QUERY_STATISTICS: dict[str, Callable[[Array], Array]] = {"median": _median, "mean": _mean}
 
 
-def all_but_one(n: int) -> Indices:
-    """Positions of the others, shape (n, n - 1)."""
-    return np.array([[at for at in range(n) if at != left] for left in range(n)], dtype=np.int64)
-
-
-def _both(reason: str, *, in_general: str = "") -> Intervals:
-    return Intervals(Undefined(reason, in_general), Undefined(reason, in_general))
-
-
-def too_few(n_queries: int) -> Intervals:
-    return _both(f"{n_queries} query: nothing to resample" if n_queries == 1 else "no query to resample")
+def _mean_ratio(sums: Array, sizes: Array, weights: Array) -> Array:
+    """The figure under each weighting of the clusters, shape (B,); nan where a stratum is empty."""
+    total, of = weights @ sums, weights @ sizes
+    ratios = np.full(total.shape, np.nan)
+    np.divide(total, of, out=ratios, where=of > 0)
+    return np.asarray(ratios.mean(axis=1))

@@ -33,9 +33,9 @@ def to_json(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): to_json(one) for key, one in value.items()}
+        return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_json(one) for one in value]
+        return [to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
     return value

@@ -104,7 +104,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
             person = haul.project.assessor
             recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
             with store.begin() as session:
-                done = adjudications.record_adjudications(
+                recorded = adjudications.record_adjudications(
                     session,
                     [_sourced(ws, one, haul.project, planned.get(one.asked.pair, ())) for one in haul.found],
                     recorded_at=recorded_at,
@@ -119,11 +119,8 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 )
                 assigned = len(projects.read_tasks(session, haul.project.project))
             settled = {one.asked.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
-            flagged = sum(bool(one.reading.flags) for one in haul.found)
-            rows.append(Collected(person, assigned, len(settled), done.added, done.revised + vanished, flagged))
-            notes += haul.notes
-            reasons = Counter(flag for one in haul.found for flag in one.reading.flags)
-            notes += [f"{person}: {count} decision(s) do not count: {why}" for why, count in sorted(reasons.items())]
+            rows.append(haul.collected(assigned=assigned, judged=len(settled), recorded=recorded, vanished=vanished))
+            notes += [*haul.notes, *haul.flagged("decision")]
     return CollectedDecisions(tuple(rows), tuple(notes))
 
 

@@ -1,11 +1,11 @@
-"""Does it matter who judged? The runs ranked under each assessor's grades, the final ones, and mixtures of both."""
+"""The effect of the assessor: the runs ranked under each assessor's grades, the final ones, and random choices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from annot.agreement import to_json
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.errors import InputError
 from annot.evaluation.measures import MEASURES
 from annot.names import check_name
@@ -18,27 +18,26 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 
-def measure(ws: Workspace, *, dialect: str, measure_name: str, mixtures: int) -> DoesItMatter:
+def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`."""
-    check_name(dialect, tuple(MEASURES), what="dialect")
-    check_name(measure_name, MEASURES[dialect], what=f"measure of dialect {dialect}")
-    qrels, runs = exported_qrels(ws), read_run_files(ws)
+    check_name(convention, tuple(MEASURES), what="convention")
+    check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
+    snapshot = read_snapshot(ws)
+    qrels, runs = exported_qrels(snapshot), read_run_files(ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"
         )
-    effect = assessor_effect_of(
-        read_snapshot(ws), runs, qrels, dialect=dialect, measure=measure_name, mixtures=mixtures
-    )
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
     write_file(*assessor_effect_file(ws, effect))
     return effect
 
 
-def as_data(found: DoesItMatter) -> Any:
+def as_data(found: AssessorEffect) -> Any:
     """The answer as JSON can carry it."""
     return to_json(found)
 
 
-def describe(found: DoesItMatter) -> str:
+def describe(found: AssessorEffect) -> str:
     """The rankings, how they compare, and what chance in who judged does to them."""
     return "\n\n".join([*map(wrapped, method(found)), *map(table_text, terminal(found))])

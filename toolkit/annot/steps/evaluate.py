@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import DIALECTS, MEASURES
+from annot.evaluation.measures import CONVENTIONS, MEASURES
 from annot.names import check_name
 from annot.report.sections.runs import terminal
 from annot.report.text import table_text
@@ -16,20 +16,21 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 
-def evaluate(ws: Workspace, *, files: tuple[Path, ...], dialect: str | None, measure: str | None) -> Evaluated:
-    """Evaluate run files (those of `exports/runs/` when none is named), in all dialects when none is named.
+def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, measure: str | None) -> Evaluated:
+    """Evaluate run files (those of `exports/runs/` when none is named), in all conventions when none is named.
 
-    measure: on which runs are compared, in the first of the dialects. When none of this is named, the result is
+    measure: on which runs are compared, in the first of the conventions. When none of this is named, the result is
     written to `exports/evaluation.json` too.
     """
-    if dialect is not None:
-        check_name(dialect, tuple(DIALECTS), what="dialect")
-    dialects = tuple(DIALECTS) if dialect is None else (dialect,)
+    if convention is not None:
+        check_name(convention, tuple(CONVENTIONS), what="convention")
+    conventions = tuple(CONVENTIONS) if convention is None else (convention,)
     if measure is not None:
-        check_name(measure, MEASURES[dialects[0]], what=f"measure of dialect {dialects[0]}")
+        check_name(measure, MEASURES[conventions[0]], what=f"measure of convention {conventions[0]}")
     runs = read_run_files(ws, files)
-    evaluated = evaluation_of(read_snapshot(ws), runs, exported_qrels(ws), dialects=dialects, measure=measure)
-    if not files and dialect is None and measure is None:
+    snapshot = read_snapshot(ws)
+    evaluated = evaluation_of(snapshot, runs, exported_qrels(snapshot), conventions=conventions, measure=measure)
+    if not files and convention is None and measure is None:
         write_file(*evaluation_file(ws, evaluated))
     return evaluated
 

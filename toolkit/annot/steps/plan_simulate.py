@@ -19,20 +19,20 @@ from annot.forecast import (
     ALL,
     Design,
     DesignForecast,
-    Estimate,
-    Range,
     Rules,
     Together,
-    Unknown,
     pool_size,
     simulate_design,
 )
+from annot.forecast.hours import times
+from annot.forecast.times import seconds_of
 from annot.names import check_name
 from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
-from annot.report.cells import COST, HOURS, MEAN
+from annot.report.cells import COST, HOURS, MEAN, number
 from annot.report.cells import coefficient as kind_of
-from annot.report.forecasts import estimate, figure
+from annot.report.forecasts import estimate
+from annot.stats.undefined import Undefined
 from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -99,11 +99,11 @@ def simulate(
     settings = ws.settings
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         known = read_queries(session)
-        everyone = [one for one in people.read_assessors(session) if not one.adjudicator]
+        everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
         drawn = pools.read_pools(session)
         outcome = outcome_of(session)
-    given = [one for one in outcome.judgements if not one.flags and one.grade is not None]
-    answered = ratings_of(outcome.of_answered_pairs, (), {one.query_id: one.facet for one in known})
+    given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
+    answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
     team = settings.judging.per_pair if per_pair is None else per_pair
     rules = rules_of(settings, hourly_rate)
     rules = rules if seed is None else replace(rules, seed=seed)
@@ -112,7 +112,7 @@ def simulate(
         raise MissingInput(
             "no pilot: no pair was judged by two people yet", hint="let two assessors judge a few queries, and pull"
         )
-    methods = tuple(one for one in settings.pool.methods if one != CITED and one not in settings.pool.without)
+    methods = tuple(name for name in settings.pool.methods if name not in (CITED, *settings.pool.without))
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(np.mean(cited)) if cited else 0.0
     quota = settings.pool.per_method if per_method is None else per_method
@@ -140,9 +140,9 @@ def simulate(
         pairs=int(joint.tables.sum()),
         chosen=joint.chosen,
         judgements=len(given),
-        with_time=sum(one.lead_time is not None and one.lead_time > 0 for one in given),
-        assessors=len({one.assessor for one in given}),
-        settled_with_time=sum(one.lead_time is not None and one.lead_time > 0 for one in settled),
+        with_time=sum(seconds_of(answer) is not None for answer in given),
+        assessors=len({answer.assessor for answer in given}),
+        settled_with_time=sum(seconds_of(ruling) is not None for ruling in settled),
         cited=mean_cited,
     )
     return Simulated(
@@ -150,9 +150,9 @@ def simulate(
     )
 
 
-def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Unknown:
+def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Undefined:
     if not len(joint.tables):
-        return Unknown(f"no pair of the pilot was judged by {team}, the most are {joint.most}")
+        return Undefined(f"no pair of the pilot was judged by {team}; the most is {joint.most}")
     grades = ws.settings.scale.grades
     units = units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
     return Together(
@@ -179,56 +179,59 @@ def as_data(found: Simulated) -> Any:
 
 def describe(found: Simulated) -> str:
     """The forecast in words."""
-    one, pilot = found.forecast, found.pilot
-    design = one.design
-    cited = f" and {round(pilot.cited)} cited" if round(pilot.cited) else ""
+    forecast, design = found.forecast, found.forecast.design
+    n_cited = round(found.pilot.cited)
+    cited = f" and {n_cited} cited" if n_cited else ""
     again = ""
     if found.repeats:
         again = f", and {100 * design.repeats:.3g}% of them again" if design.repeats else ", none of them again"
     rows = [
         ["queries", str(design.queries)],
-        ["documents a query", f"{design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
-        ["judgements", f"{one.judgements:,} ({one.pairs:,} pairs, {_people(design.per_pair)} each{again})"],
-        ["hours of judging", estimate(one.hours_judging, HOURS)],
-        ["  of each assessor", f"{figure(one.hours_per_assessor, HOURS)} ({_people(design.assessors)})"],
-        ["disputes, % of pairs", estimate(_percent(one.disputed), MEAN)],
-        ["hours of settling them", estimate(one.hours_adjudicating, HOURS)],
-        ["hours in all", _priced(estimate(one.hours, HOURS), one)],
-        [f"cost, {found.currency}", _priced(estimate(one.cost, COST), one)],
-        [f"{TITLES[found.coefficient]}, pooled over pairs", estimate(one.coefficient, kind_of(found.coefficient))],
-        ["  width of its interval", estimate(one.width, kind_of(found.coefficient))],
+        ["documents per query", f"{design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
+        ["judgements", f"{forecast.judgements:,} ({forecast.pairs:,} pairs, {_people(design.per_pair)} each{again})"],
+        ["hours of judging", estimate(forecast.hours_judging, HOURS)],
+        ["  per assessor", f"{number(forecast.hours_per_assessor, HOURS)} ({_people(design.assessors)})"],
+        ["disputes, % of pairs", estimate(times(forecast.disputed, 100), MEAN)],
+        ["hours of adjudication", estimate(forecast.hours_adjudicating, HOURS)],
+        ["hours in all", _priced(estimate(forecast.hours, HOURS), forecast)],
+        [f"cost, {found.currency}", _priced(estimate(forecast.cost, COST), forecast)],
+        [f"{TITLES[found.coefficient]}, all pairs pooled", estimate(forecast.coefficient, kind_of(found.coefficient))],
+        ["  width of its interval", estimate(forecast.width, kind_of(found.coefficient))],
     ]
-    width = max(len(row[0]) for row in rows)
+    width = max(len(name) for name, _ in rows)
     return "\n\n".join(["\n".join(_head(found)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)])
 
 
 def _head(found: Simulated) -> Iterator[str]:
-    one, pilot = found.forecast, found.pilot
+    forecast, pilot, per_pair = found.forecast, found.pilot, found.forecast.design.per_pair
     yield (
-        f"from a pilot of {pilot.pairs} pairs judged by {one.design.per_pair} on {pilot.queries} queries, "
-        f"{pilot.with_time} of {pilot.judgements} judgements with a time; {one.simulated} simulated studies"
-        + (f", {one.undefined} of them without a value" if one.undefined else "")
+        f"from a pilot of {pilot.pairs} pairs judged by {per_pair} on {pilot.queries} queries, "
+        f"{pilot.with_time} of {pilot.judgements} judgements with a time; {forecast.simulated} simulated studies"
+        + (f", {forecast.undefined} of them without a value" if forecast.undefined else "")
     )
     if pilot.chosen:
-        yield f"{pilot.chosen} of these pairs were judged by more: {one.design.per_pair} were drawn for each"
-    yield one.covers
+        yield f"{pilot.chosen} of these pairs were judged by more: {per_pair} were drawn for each"
+    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
+    yield (
+        f"{100 * forecast.level:g}% prediction intervals: the study falls inside if its queries and people are like "
+        "the pilot's; they include chance in the study and in the pilot ("
+        + (", ".join(f"{n} queries {what}" for n, what in sizes if n) or "no query")
+        + ")"
+    )
+    yield (
+        "agreement is that of all pairs pooled, with equal weight for each query; `annot agreement --all` shows it for "
+        "the pilot, beside the median over queries"
+    )
     yield IN_WORDS[found.missing]
-    if found.repeats and not one.design.repeats:
+    if found.repeats and not forecast.design.repeats:
         yield f"no repeats: an assessor has fewer than {FEWEST_FOR_REPEATS} pairs of a query"
 
 
-def _priced(told: str, one: DesignForecast) -> str:
+def _priced(text: str, forecast: DesignForecast) -> str:
     """Where the value is not that of everything, that is said beside it."""
-    known = not isinstance(one.hours.value, Unknown)
-    return f"{told} ({one.priced})" if known and one.priced != ALL else told
+    known = not isinstance(forecast.hours.value, Undefined)
+    return f"{text} ({forecast.priced})" if known and forecast.priced != ALL else text
 
 
 def _people(n: int) -> str:
     return f"{n} assessor" if n == 1 else f"{n} assessors"
-
-
-def _percent(share: Estimate) -> Estimate:
-    value, spread = share.value, share.interval
-    if isinstance(spread, Range):
-        spread = Range(100 * spread.low, 100 * spread.high, spread.level)
-    return Estimate(value if isinstance(value, Unknown) else 100 * value, spread)

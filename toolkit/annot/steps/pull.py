@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,9 +10,9 @@ from annot.exchange.collecting import Collected, Found, collect
 from annot.exchange.connection import connect
 from annot.records import Judgement, Source
 from annot.store import judgements, people
-from annot.store.database import Store, open_store
+from annot.store.database import open_store
 from annot.store.projects import Project
-from annot.study.exports import export_judgements, without_ids
+from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -46,7 +45,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 assessor = haul.project.assessor
                 recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
                 with store.begin() as session:
-                    done = judgements.record_judgements(
+                    recorded = judgements.record_judgements(
                         session, [_sourced(one, haul.project) for one in haul.found], recorded_at=recorded_at
                     )
                     vanished = judgements.record_vanished(
@@ -57,9 +56,10 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                         seen=haul.seen,
                         recorded_at=recorded_at,
                     )
-                rows.append(_row(store, assessor, haul.found, done.added, done.revised + vanished))
-                notes += haul.notes
-                notes += _flags(assessor, haul.found)
+                    assigned = len(people.read_assignments(session, assessor))
+                judged = {one.asked for one in haul.found if not one.reading.flags}
+                rows.append(haul.collected(assigned=assigned, judged=len(judged), recorded=recorded, vanished=vanished))
+                notes += [*haul.notes, *haul.flagged("annotation")]
         with store.read() as session:
             outcome = outcome_of(session)
     export_judgements(ws, outcome)
@@ -85,17 +85,3 @@ def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
         reading.payload,
         server=project.server,
     )
-
-
-def _row(store: Store, assessor: str, found: tuple[Found, ...], new: int, changed: int) -> Collected:
-    with store.read() as session:
-        assigned = len(people.read_assignments(session, assessor))
-    judged = {one.asked for one in found if not one.reading.flags}
-    flagged = sum(bool(one.reading.flags) for one in found)
-    return Collected(assessor, assigned, len(judged), new, changed, flagged)
-
-
-def _flags(assessor: str, found: tuple[Found, ...]) -> list[str]:
-    """Why annotations do not count, each reason with how often."""
-    reasons = Counter(without_ids(flag) for one in found for flag in one.reading.flags)
-    return [f"{assessor}: {count} annotation(s) do not count: {reason}" for reason, count in sorted(reasons.items())]

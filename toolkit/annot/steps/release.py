@@ -76,7 +76,7 @@ def release(
     files = bundle(made)
     _refuse_leaks(study, records, files, answers, allowed)
     if not terms.published:
-        notes = (*notes, "no date is given: Croissant asks for one; set collection.published, or use --date")
+        notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
         write_folder(folder, files)
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
@@ -98,15 +98,15 @@ def terms_of(
         except InputError as error:
             faults.append(error.message)
     needed = {
-        "creators": "who made the collection, as they want to be named",
+        "creators": "the names of its makers, as they want to be named in public",
         "description": "two or three sentences",
-        "url": "where the collection can be found",
+        "url": "the address where the collection can be found",
     }
     faults += [
         f"collection.{key}: empty, expected {what}" for key, what in needed.items() if not getattr(collection, key)
     ]
     if with_text and not collection.text_licence:
-        faults.append("collection.text_licence: empty; texts go out under a licence that is named, or with --ids-only")
+        faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
     if faults:
         raise InputError(
             f"annot.toml: {len(faults)} entr{'y' if len(faults) == 1 else 'ies'} missing for a release", faults=faults
@@ -118,9 +118,10 @@ def terms_of(
 def _refuse_without_corpus(ws: Workspace) -> None:
     if not any(ws.corpus.glob("*.parquet")):
         raise MissingInput(
-            "no corpus: a release names its papers, and this workspace has none",
-            hint="for judgements of another tool make a new workspace, put the papers in (`annot corpus add`, "
-            "`annot facets`), and import the judgements there; agreement, qrels, report and datasheet need no corpus",
+            "no corpus: a release lists its papers, and this workspace has none",
+            hint="to publish judgements made with another tool, make a new workspace, add the papers "
+            "(`annot corpus add`, `annot facets`) and import the judgements there; agreement, qrels, report and "
+            "datasheet need no corpus",
         )
 
 
@@ -133,16 +134,16 @@ def _refuse_without_papers(study: Snapshot, *, with_text: bool) -> None:
         raise InputError(
             f"{len(absent)} paper(s) of queries, pools and judgements are not in the corpus",
             faults=[f"paper {paper_id}: not in the corpus" for paper_id in absent],
-            hint="put them in with `annot corpus add`; its filters leave out short and long abstracts, see [corpus] in "
-            "annot.toml",
+            hint="add them with `annot corpus add`; its filters reject very short and very long abstracts, see "
+            "[corpus] in annot.toml",
         )
     silent = [query.query_id for query in study.queries if not query.sentences]
     if with_text and silent:
         raise InputError(
-            f"{len(silent)} queries have no sentence: with texts, theirs would be empty",
-            faults=[f"query {query_id}: no sentence of its facet" for query_id in silent],
+            f"{len(silent)} queries have no sentences, so their texts would be empty",
+            faults=[f"query {query_id}: no sentence belongs to its facet" for query_id in silent],
             hint="release with --ids-only; or import the judgements into a new workspace after `annot corpus add` and "
-            "`annot facets`: sentences are looked up when a query is made",
+            "`annot facets`, because a query gets its sentences when it is made",
         )
 
 
@@ -150,7 +151,7 @@ def _refuse_unanswered(missing: tuple[OpenQuestion, ...]) -> None:
     if missing:
         raise FindingError(
             f"{len(missing)} question(s) of the datasheet are not answered\n{describe_open(missing)}",
-            hint=f"answer them in {ANSWERS_FILE}; `annot datasheet` writes it",
+            hint=f"answer them in {ANSWERS_FILE}; `annot datasheet` writes this file",
         )
 
 
@@ -162,7 +163,7 @@ def _refuse_leaks(
     allowed: Sequence[str],
 ) -> None:
     found = [
-        f"the pseudonym {name!r} is part of its account's name"
+        f"the pseudonym {name!r} is part of the name of its account"
         for name in telling_pseudonyms(study.people, allowed=allowed)
     ]
     printed = (
@@ -179,7 +180,7 @@ def _refuse_leaks(
         found.append(f"{place}: {one.what}" + (f", {one.shown}" if one.shown else ""))
     if found:
         raise FindingError(
-            f"nothing written: {len(found)} finding(s)",
+            f"nothing written: {len(found)} place(s) would reveal people, passwords or the server",
             faults=found,
-            hint="change what was found, or say that it is meant to be public with --allow TEXT",
+            hint="remove what was found; or, if it is meant to be public, allow it with --allow TEXT",
         )

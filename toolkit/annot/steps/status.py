@@ -48,9 +48,9 @@ def status(ws: Workspace) -> Status:
         plan = people.read_assignments(session)
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
-    assigned = Counter(one.assessor for one in plan)
-    answers = (one for one in outcome.everything if one.grade is not None or one.cannot_judge is not None)
-    judged = Counter(one.assessor for one in answers if not one.flags)
+    assigned = Counter(planned.assessor for planned in plan)
+    answers = (answer for answer in outcome.everything if answer.grade is not None or answer.cannot_judge is not None)
+    judged = Counter(answer.assessor for answer in answers if not answer.flags)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
@@ -77,7 +77,10 @@ def describe(found: Status) -> str:
         f"{found.pairs} pairs planned: {found.agreed} agreed, {found.disputed} in dispute "
         f"({found.open} of them open), {found.incomplete} incomplete; {found.settled} settled by an adjudicator",
     ]
-    rows = [[one.assessor, one.assigned, one.judged, share_done(one.judged, one.assigned)] for one in found.assessors]
+    rows = [
+        [person.assessor, person.assigned, person.judged, share_done(person.judged, person.assigned)]
+        for person in found.assessors
+    ]
     parts = ["\n".join(lines), text_table(["assessor", "assigned", "judged", "done"], rows)]
     return "\n\n".join(part for part in [*parts, f"next: {found.next_command}"] if part)
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
 
 from annot.errors import InputError
-from annot.formats.trec import read_run
+from annot.formats.trec import TrecRun, read_run
 from annot.names import known_query
-from annot.records import Assignment, Draw, Paper, Pool, Source
-from annot.report.traced import InRun, PaperTold, Pooled, Said, Sentence, Shown, Standing, Trace
+from annot.records import Assignment, Draw, Judgement, Paper, Pool, Source
+from annot.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
-from annot.store.adjudications import SourcedAdjudication
+from annot.store.adjudications import Adjudication, SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
@@ -26,50 +29,53 @@ from annot.study.workspace import Workspace
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     """The story of the pair. Raises InputError, with the near name, for a query or document nobody knows."""
+    pair = (query_id, doc_id)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)
         query = known_query({known.query_id: known for known in snapshot.queries}, query_id)
         ids = [query.paper_id, doc_id]
-        labels = {one.paper_id: one for one in facet_labels.read_labels(session, ids)}
+        labels = {paper.paper_id: paper for paper in facet_labels.read_labels(session, ids)}
         sent_to = [
             (project.assessor, project.round)
             for project in snapshot.projects
-            if (query_id, doc_id) in {asked.pair for asked in projects.read_tasks(session, project.project)}
+            if pair in {asked.pair for asked in projects.read_tasks(session, project.project)}
         ]
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
-    plan, outcome = snapshot.assignments, snapshot.outcome
+    outcome = snapshot.outcome
     pool = snapshot.pools.get(query.paper_id)
-    rankings_sha256 = snapshot.rankings_sha256.get(query.paper_id, "")
-    found = papers.find_papers(ws.corpus, ids) if has_corpus(ws) else {}
-    pooled = _pooled(pool, doc_id, rankings_sha256)
+    texts = papers.find_papers(ws.corpus, ids) if has_corpus(ws) else {}
+    pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.paper_id, ""))
     had_by = () if pooled else _had_by(ws, query.paper_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
-    if not (doc_id in found or pooled or judged or settled or had_by or any(run.rank for run in runs)):
-        _refuse_unknown(query_id, doc_id, pool, plan)
-    pair = (query_id, doc_id)
-    decision = next((one for one in outcome.decisions if (one.query_id, one.doc_id) == pair), None)
-    said = (*_judged(judged, outcome), *_settled(settled, outcome))
+    if not (doc_id in texts or pooled or judged or settled or had_by or any(run.rank for run in runs)):
+        _refuse_unknown(query_id, doc_id, pool, snapshot.assignments)
+    decision = {(known.query_id, known.doc_id): known for known in outcome.decisions}.get(pair)
+    qrels = exported_qrels(snapshot) if ws.qrels.is_file() else ()
     return Trace(
         query_id=query_id,
         doc_id=doc_id,
         facet=query.facet,
         query_sentences=tuple(place + 1 for place in query.sentences),
-        query_paper=_told(ws, found.get(query.paper_id), labels.get(query.paper_id)),
-        document=_told(ws, found.get(doc_id), labels.get(doc_id)),
-        corpus_sha256=recorded_sha256(ws) if found else None,
+        query_paper=_paper(ws, texts.get(query.paper_id), labels.get(query.paper_id)),
+        document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
+        corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
         had_by=had_by,
-        given_to=tuple((one.assessor, one.position, one.occasion) for one in plan if one.asked.pair == pair),
-        imported=bool(judged) and not any(one.source == Source.LABEL_STUDIO for one in judged),
+        given_to=tuple(
+            (given.assessor, given.position, given.occasion)
+            for given in snapshot.assignments
+            if given.asked.pair == pair
+        ),
+        imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
-        said=tuple(sorted(said, key=lambda one: one.recorded_at or "")),
+        said=tuple(sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=_recorded_at)),
         shown=_shown(settled, outcome),
         standing=_standing(pair, outcome),
         grade=None if decision is None else decision.grade,
         adjudicator=None if decision is None else decision.adjudicator,
         reason=None if decision is None else decision.reason,
-        qrel=_qrel(ws, pair),
+        qrel=next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None),
         runs=runs,
     )
 
@@ -85,127 +91,126 @@ def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[A
     )
 
 
-def _told(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> PaperTold | None:
+def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> TracedPaper | None:
     if paper is None:
         return None
     own = labels.labels if labels is not None else (None,) * len(paper.sentences)
     record = json.dumps(asdict(paper), sort_keys=True, ensure_ascii=False)
-    return PaperTold(
+    return TracedPaper(
         paper_id=paper.paper_id,
         title=paper.title,
         year=paper.year,
         sentences=tuple(
-            Sentence(at, text, label, None if label is None else ws.settings.facet_of(label))
+            Sentence(at, text, label, label and ws.settings.facet_of(label))
             for at, (text, label) in enumerate(zip(paper.sentences, own, strict=True), start=1)
         ),
-        labels_origin=None if labels is None else labels.origin,
+        labels_origin=labels and labels.origin,
         sha256=hashlib.sha256(record.encode()).hexdigest(),
     )
 
 
 def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> Pooled | None:
-    for at, entry in enumerate(pool.entries if pool is not None else (), start=1):
-        if entry.doc_id == doc_id:
-            assert pool is not None
-            return Pooled(
-                position=at,
-                size=len(pool.entries),
-                drawn=entry.drawn,
-                also=entry.also,
-                mode=pool.mode,
-                per_method=pool.per_method,
-                ranking_depth=pool.ranking_depth,
-                seed=pool.seed,
-                rankings_sha256=rankings_sha256,
-            )
-    return None
+    if pool is None:
+        return None
+    settings = {name: getattr(pool, name) for name in ("mode", "per_method", "ranking_depth", "seed")}
+    return next(
+        (
+            Pooled(at, len(pool.entries), entry.drawn, entry.also, rankings_sha256=rankings_sha256, **settings)
+            for at, entry in enumerate(pool.entries, start=1)
+            if entry.doc_id == doc_id
+        ),
+        None,
+    )
 
 
 def _had_by(ws: Workspace, paper_id: str, doc_id: str) -> tuple[Draw, ...]:
     """The rankings that the pools were drawn from and that have the document, though nobody drew it."""
-    found = []
-    for path in sorted(ws.rankings.glob("*.run")):
-        with path.open(encoding="utf-8") as lines:
-            ranking = read_run(lines, name=str(path)).rankings.get(paper_id, ())
-        found += [Draw(path.stem, at, doc.score, None) for at, doc in enumerate(ranking, 1) if doc.doc_id == doc_id]
-    return tuple(found)
+    return tuple(
+        Draw(path.stem, at, ranked.score, None)
+        for path, run in _read_runs(ws.rankings)
+        for at, ranked in enumerate(run.rankings.get(paper_id, ()), start=1)
+        if ranked.doc_id == doc_id
+    )
 
 
 def _runs(ws: Workspace, query_id: str, doc_id: str) -> tuple[InRun, ...]:
-    found = []
-    for path in sorted(ws.runs.glob("*.run")):
-        with path.open(encoding="utf-8") as lines:
-            run = read_run(lines, name=str(path))
+    places = []
+    for _, run in _read_runs(ws.runs):
         ranking = run.rankings.get(query_id, ())
-        place = next((at for at, doc in enumerate(ranking) if doc.doc_id == doc_id), None)
-        if place is None:
-            found.append(InRun(run.tag, None, None, len(ranking)))
-        else:
-            found.append(InRun(run.tag, place + 1, ranking[place].score, len(ranking)))
-    return tuple(found)
+        ranks = ((at, ranked.score) for at, ranked in enumerate(ranking, start=1) if ranked.doc_id == doc_id)
+        rank, score = next(ranks, (None, None))
+        places.append(InRun(run.tag, rank, score, len(ranking)))
+    return tuple(places)
 
 
-def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> list[Said]:
-    # A record that stands is one of the current ones; those of earlier revisions differ at least in their number.
-    return [
-        Said(
-            person=one.judgement.assessor,
-            role="assessor",
-            occasion=one.judgement.occasion,
-            revision=one.judgement.revision,
-            grade=one.judgement.grade,
-            cannot_judge=one.judgement.cannot_judge,
-            reason=None,
-            comment=one.judgement.comment,
-            judged_at=one.judgement.judged_at,
-            recorded_at=one.recorded_at,
-            lead_time=one.judgement.lead_time,
-            flags=one.judgement.flags,
-            source=one.source,
-            annotation=one.annotation,
-            counts=not one.judgement.flags and one.judgement in outcome.everything,
-        )
-        for one in history
-    ]
+def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
+    for path in sorted(folder.glob("*.run")):
+        with path.open(encoding="utf-8") as lines:
+            yield path, read_run(lines, name=str(path))
 
 
-def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> list[Said]:
-    standing = tuple(outcome.adjudications.values())
-    return [
-        Said(
-            person=one.adjudication.adjudicator,
-            role="adjudicator",
-            occasion=1,
-            revision=one.adjudication.revision,
-            grade=one.adjudication.grade,
-            cannot_judge=one.adjudication.cannot_judge,
-            reason=one.adjudication.reason,
-            comment=one.adjudication.comment,
-            judged_at=one.adjudication.judged_at,
-            recorded_at=one.recorded_at,
-            lead_time=one.adjudication.lead_time,
-            flags=one.adjudication.flags,
-            source=one.source,
-            annotation=one.annotation,
-            counts=one.adjudication in standing,
-        )
-        for one in history
-    ]
-
-
-def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[Shown, ...]:
-    found: dict[str, Shown] = {}
+def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
-        one = sourced.adjudication
-        grades = {
-            judgement.assessor: judgement.grade
-            for judgement in outcome.judgements
-            if (judgement.query_id, judgement.doc_id) == (one.query_id, one.doc_id)
-        }
-        found[one.adjudicator] = Shown(
-            one.adjudicator, one.ratings, tuple((name, grades.get(name)) for name in one.shown)
+        answer = sourced.judgement
+        # One that stands is among the current ones; those of earlier revisions differ at least in their number.
+        counts = not answer.flags and answer in outcome.everything
+        yield _said(sourced, answer, answer.assessor, "assessor", answer.occasion, None, counts=counts)
+
+
+def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
+    for sourced in history:
+        answer = sourced.adjudication
+        counts = answer in outcome.adjudications.values()
+        yield _said(sourced, answer, answer.adjudicator, "adjudicator", 1, answer.reason, counts=counts)
+
+
+def _said(
+    sourced: SourcedJudgement | SourcedAdjudication,
+    answer: Judgement | Adjudication,
+    person: str,
+    role: Literal["assessor", "adjudicator"],
+    occasion: int,
+    reason: str | None,
+    *,
+    counts: bool,
+) -> Said:
+    return Said(
+        person=person,
+        role=role,
+        occasion=occasion,
+        revision=answer.revision,
+        grade=answer.grade,
+        cannot_judge=answer.cannot_judge,
+        reason=reason,
+        comment=answer.comment,
+        judged_at=answer.judged_at,
+        recorded_at=sourced.recorded_at,
+        lead_time=answer.lead_time,
+        flags=answer.flags,
+        source=sourced.source,
+        annotation=sourced.annotation,
+        counts=counts,
+    )
+
+
+def _recorded_at(said: Said) -> str:
+    return said.recorded_at or ""
+
+
+def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[ShownGrades, ...]:
+    """What each adjudicator saw, by the latest of their answers."""
+    grades = {
+        (judgement.query_id, judgement.doc_id, judgement.assessor): judgement.grade for judgement in outcome.judgements
+    }
+    views = {
+        settled.adjudicator: ShownGrades(
+            settled.adjudicator,
+            settled.ratings,
+            tuple((name, grades.get((settled.query_id, settled.doc_id, name))) for name in settled.shown),
         )
-    return tuple(found.values())
+        for settled in (sourced.adjudication for sourced in history)
+    }
+    return tuple(views.values())
 
 
 def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
@@ -216,10 +221,3 @@ def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
     if pair in outcome.open:
         return "in dispute"
     return "incomplete" if pair in outcome.incomplete else "agreed"
-
-
-def _qrel(ws: Workspace, pair: tuple[str, str]) -> int | None:
-    """The pair's grade in the qrels that were written."""
-    if not ws.qrels.is_file():
-        return None
-    return next((qrel.relevance for qrel in exported_qrels(ws) if (qrel.query_id, qrel.doc_id) == pair), None)

@@ -9,9 +9,8 @@ from dataclasses import asdict
 from annot.errors import InputError, MissingInput
 from annot.formats.trec import read_qrels, write_qrels
 from annot.records import Qrel
-from annot.store.database import open_store
-from annot.store.queries import read_queries
 from annot.study.outcome import Outcome
+from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
@@ -66,18 +65,17 @@ def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
     return outcome.qrels
 
 
-def exported_qrels(ws: Workspace) -> tuple[Qrel, ...]:
+def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
     """The qrels as they were written.
 
     Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
     """
+    ws = snapshot.ws
     if not ws.qrels.is_file():
         raise MissingInput(f"{ws.qrels}: no qrels yet", hint=HINT)
     with ws.qrels.open(encoding="utf-8") as lines:
         qrels = read_qrels(lines, name=str(ws.qrels))
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        known = {query.query_id for query in read_queries(session)}
-    strangers = sorted({qrel.query_id for qrel in qrels} - known)
+    strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(
             f"{ws.qrels}: {len(strangers)} of its queries are not in this study",

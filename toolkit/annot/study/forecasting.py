@@ -24,6 +24,6 @@ def rules_of(settings: Settings, hourly_rate: float | None) -> Rules:
 def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
     """The adjudications that count, as the grades that their adjudicators gave, with their times."""
     return tuple(
-        Judgement(one.query_id, one.doc_id, one.adjudicator, one.grade, lead_time=one.lead_time)
-        for _, one in sorted(outcome.adjudications.items())
+        Judgement(ruling.query_id, ruling.doc_id, ruling.adjudicator, ruling.grade, lead_time=ruling.lead_time)
+        for _, ruling in sorted(outcome.adjudications.items())
     )

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, Bootstrap, agreement_table
-from annot.assessor_effect import DoesItMatter, Mattering, does_it_matter
+from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
-from annot.diagnosis.overview import Asked, Looked, diagnosed
+from annot.diagnosis.overview import AskedAndGraded, Looked, diagnosed
 from annot.errors import InputError, MissingInput
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
+from annot.stats.rounding import rounding
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
@@ -30,7 +31,7 @@ DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 
 CONVENTION, MEASURE = next(iter(PRIMARY.items()))
-MIXTURES = 500
+N_RANDOM = 500
 """What the effect of the assessor is measured on when nothing else is asked: as the runs are compared."""
 EXACT_UP_TO = 20
 """Queries up to which the randomisation test counts every sign flip."""
@@ -79,6 +80,7 @@ def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
     )
 
 
+@rounding
 def assessors_of(snapshot: Snapshot) -> Looked:
     """How everyone who judged does it. Raises MissingInput when nobody did.
 
@@ -126,10 +128,10 @@ def _order(orders: set[str], *, elsewhere: bool) -> str:
     return f"the order of the plan{of_some}"
 
 
-def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[Asked, ...]:
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[AskedAndGraded, ...]:
     asked = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
-    return tuple(Asked(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
+    return tuple(AskedAndGraded(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
 
 
 def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
@@ -152,10 +154,10 @@ def evaluation_of(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],
     *,
-    dialects: tuple[str, ...],
+    conventions: tuple[str, ...],
     measure: str | None = None,
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on `measure` in the first of the dialects."""
+    """The runs measured on the qrels, and compared on `measure` in the first of the conventions."""
     return of_runs(
         runs,
         qrels,
@@ -163,7 +165,7 @@ def evaluation_of(
         facets=snapshot.facets,
         papers={query.query_id: query.paper_id for query in snapshot.queries},
         splits=snapshot.splits,
-        dialects=dialects,
+        conventions=conventions,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         bootstrap=bootstrap_of(snapshot.ws),
@@ -175,22 +177,22 @@ def assessor_effect_of(
     runs: Mapping[str, Mapping[str, Ranking]],
     qrels: tuple[Qrel, ...],
     *,
-    dialect: str,
+    convention: str,
     measure: str,
-    mixtures: int,
-) -> DoesItMatter:
+    n_random: int,
+) -> AssessorEffect:
     """The runs ranked under every grading."""
-    settings = Mattering(
-        dialect=dialect,
+    settings = EffectSettings(
+        convention=convention,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        mixtures=mixtures,
+        n_random=n_random,
         alpha=SWAP_ALPHA,
         exact_up_to=EXACT_UP_TO,
         permutations=SWAP_PERMUTATIONS,
         bootstrap=bootstrap_of(snapshot.ws),
     )
-    return does_it_matter(runs, snapshot.outcome.judgements, qrels, settings)
+    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings)
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:

@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.agreement import HEADLINE, TOGETHER, Intervals, Value
+from annot.agreement import HEADLINE, TOGETHER
 from annot.errors import MissingInput
-from annot.forecast import Estimate, Forecast, Rules, cost_of, forecast, settling_hours, settling_of
+from annot.forecast import Forecast, Rules, cost_of, forecast, settling_hours, settling_of
+from annot.stats.intervals import Estimate, Intervals
+from annot.stats.undefined import Value
 from annot.study.forecasting import rules_of, settled_of
 from annot.study.measured import agreement_of
 from annot.study.outcome import Outcome
@@ -41,10 +43,13 @@ class QuerySeen:
 
 @dataclass(frozen=True, slots=True)
 class RunningFigure:
-    """One coefficient over all complete pairs together."""
+    """The median over queries of one coefficient, as `annot agreement` shows it."""
 
     coefficient: str
-    pooled: Value
+    """Its short name."""
+    median: Value
+    n_queries: int
+    """Queries in which it has a value."""
     intervals: Intervals | None
 
 
@@ -61,7 +66,7 @@ class RunningAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class DisputesSeen:
     """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
 
     disputed: int
@@ -85,7 +90,7 @@ class Look:
     queries: tuple[QuerySeen, ...]
     agreement: RunningAgreement | None
     """None while no pair is complete."""
-    settling: Settling
+    settling: DisputesSeen
     forecast: Forecast
     """Of judging."""
     currency: str
@@ -106,21 +111,20 @@ def progress_of(
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     answers = {
-        (one.asked, one.assessor): one
-        for one in outcome.everything
-        if not one.flags and (one.grade is not None or one.cannot_judge is not None)
+        (answer.asked, answer.assessor): answer
+        for answer in outcome.everything
+        if not answer.flags and (answer.grade is not None or answer.cannot_judge is not None)
     }
-    open_pairs = [one for one in plan if (one.asked, one.assessor) not in answers]
-    names = sorted({one.assessor for one in plan})
-    assigned = Counter(one.assessor for one in plan)
-    remaining = Counter(one.assessor for one in open_pairs)
-    given = {name: Counter(one.grade for one in answers.values() if one.assessor == name) for name in names}
+    names = sorted({planned.assessor for planned in plan})
+    assigned = Counter(planned.assessor for planned in plan)
+    remaining = Counter(planned.assessor for planned in plan if (planned.asked, planned.assessor) not in answers)
+    given = {name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names}
     rules = rules_of(ws.settings, hourly_rate)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
         new=new,
         assigned=len(plan),
-        judged=len(plan) - len(open_pairs),
+        judged=len(plan) - remaining.total(),
         assessors=tuple(
             AssessorSeen(
                 assessor=name,
@@ -160,10 +164,10 @@ def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[Que
     return tuple(found)
 
 
-def _settling(outcome: Outcome, seconds: float | None, rules: Rules) -> Settling:
+def _settling(outcome: Outcome, seconds: float | None, rules: Rules) -> DisputesSeen:
     rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence)
     hours = settling_hours(rate, len(outcome.open), rules)
-    return Settling(len(outcome.settlement.disputed), len(outcome.open), hours, cost_of(hours, rules))
+    return DisputesSeen(len(outcome.settlement.disputed), len(outcome.open), hours, cost_of(hours, rules))
 
 
 def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
@@ -180,11 +184,7 @@ def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
         missing=table.missing,
         level=snapshot.ws.settings.agreement.level,
         figures=tuple(
-            RunningFigure(
-                table.titles[name],
-                together.before[name].pooled,
-                (together.before[name].intervals or {}).get("pooled"),
-            )
-            for name in HEADLINE
+            RunningFigure(name, summary.median, summary.n_queries, (summary.intervals or {}).get("median"))
+            for name, summary in together.before.items()
         ),
     )

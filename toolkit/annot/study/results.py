@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.agreement import AgreementTable
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
 from annot.stats.undefined import to_json
@@ -24,7 +24,7 @@ def evaluation_file(ws: Workspace, evaluated: Evaluated) -> tuple[Path, str]:
     return ws.exports / "evaluation.json", as_text(evaluation_data(evaluated))
 
 
-def assessor_effect_file(ws: Workspace, effect: DoesItMatter) -> tuple[Path, str]:
+def assessor_effect_file(ws: Workspace, effect: AssessorEffect) -> tuple[Path, str]:
     """`exports/assessor-effect.json` and what it holds."""
     return ws.exports / "assessor-effect.json", as_text(to_json(effect))
 
@@ -49,10 +49,10 @@ def evaluation_data(evaluated: Evaluated) -> Any:
         },
         "queries": {
             tag: {
-                dialect: {values.query_id: to_json(values) for values in evaluation.queries}
-                for dialect, evaluation in by_dialect.items()
+                convention: {values.query_id: to_json(values) for values in evaluation.queries}
+                for convention, evaluation in by_convention.items()
             }
-            for tag, by_dialect in evaluated.evaluations.items()
+            for tag, by_convention in evaluated.evaluations.items()
         },
         "notes": list(evaluated.notes),
     }

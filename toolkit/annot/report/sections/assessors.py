@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from annot.diagnosis import AgainstFinal, Drift, PairDiagnosis, Share, Undefined
-from annot.diagnosis.overview import Diagnosed, Looked
+from annot.diagnosis import AgainstFinal, Drift, PairDiagnosis, Share, Undefined, order_of_hard
+from annot.diagnosis.overview import MAX_STEPS, Diagnosed, Looked
 from annot.report.cells import (
     COEFFICIENT,
     GRADES,
@@ -83,6 +83,7 @@ def _model_told(found: Diagnosed) -> tuple[str, ...]:
         same=_share(fitted.same),
         by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
         reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
+        steps=f"{MAX_STEPS:,}",
     )
 
 
@@ -222,7 +223,7 @@ def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     if isinstance(found.diagnosis, Undefined):
         return
     hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
-    hard.sort(key=lambda one: (float(f"{one.probability:.6g}"), one.query_id, one.doc_id))
+    hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
     if shown:
         yield _table(
@@ -247,7 +248,7 @@ def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
 def _model(found: Diagnosed) -> Iterator[Table]:
     """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
     fitted = found.dawid_skene
-    doubt = "" if fitted.converged else sentence("assessors.provisional", steps=fitted.steps)
+    doubt = "" if fitted.converged else sentence("assessors.provisional", steps=f"{MAX_STEPS:,}")
     yield _table(
         "dawid-skene",
         ("Assessor", "Grade in the model", *map(str, found.scale)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from annot.assessor_effect import DoesItMatter
+from annot.assessor_effect import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.report import figures
 from annot.report.cells import MEASURE, NONE, TAU, number
@@ -36,7 +36,7 @@ def body(study: Study) -> Section:
             Figure(
                 sentence("effect.figure", effect=found),
                 figures.ranges(
-                    {one.name: one.means for one in found.rankings[:3]}, found.mixtures.means, unit=_unit(found)
+                    {one.name: one.means for one in found.rankings[:3]}, found.random_assessors.means, unit=_unit(found)
                 ),
                 sentence("effect.drawn", effect=found),
             )
@@ -53,24 +53,24 @@ def appendix(study: Study) -> Iterator[Section]:
         yield Section("orders", "Effect of the assessor on the order of the runs", method(found), tuple(orders(found)))
 
 
-def method(found: DoesItMatter) -> tuple[str, ...]:
+def method(found: AssessorEffect) -> tuple[str, ...]:
     """Whose grades are whose, and what is compared."""
     return sentences("effect.method", effect=found, tau=tau(found))
 
 
-def terminal(found: DoesItMatter) -> list[Table]:
-    """What `annot reusability` prints."""
+def terminal(found: AssessorEffect) -> list[Table]:
+    """What `annot assessor-effect` prints."""
     return [ranges(found), *orders(found)]
 
 
-def ranges(found: DoesItMatter) -> Table:
+def ranges(found: AssessorEffect) -> Table:
     """Each run under the final grades, the two assessors of each pair, and a random one of them."""
     whole = {one.name: one.means for one in found.rankings if len(one.queries) == len(found.queries)}
     rows = tuple(
         (
             tag,
             *(number(means[tag], MEASURE) for means in whole.values()),
-            _between(found.mixtures.means.get(tag)),
+            _between(found.random_assessors.means.get(tag)),
         )
         for tag in whole[FINAL]
     )
@@ -82,7 +82,7 @@ def ranges(found: DoesItMatter) -> Table:
     return Table("ranges", sentence("effect.ranges", effect=found), headings, rows, _command(found))
 
 
-def orders(found: DoesItMatter) -> Iterator[Table]:
+def orders(found: AssessorEffect) -> Iterator[Table]:
     """The runs in order under each grading, and each comparison of two gradings."""
     yield Table(
         "orders",
@@ -113,7 +113,7 @@ def orders(found: DoesItMatter) -> Iterator[Table]:
     )
 
 
-def ranking_rows(found: DoesItMatter) -> list[tuple[object, ...]]:
+def ranking_rows(found: AssessorEffect) -> list[tuple[object, ...]]:
     """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
     only, below it the final grades on the same."""
     against_final = {one.first: one for one in found.comparisons if one.second == FINAL}
@@ -139,7 +139,7 @@ def _between(ends: tuple[float, float] | None) -> object:
     return NONE if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
 
 
-def _values(found: DoesItMatter, study: Study) -> dict[str, object]:
+def _values(found: AssessorEffect, study: Study) -> dict[str, object]:
     twice = study.agreement.groups[-1].n_pairs
     return {
         "effect": found,
@@ -149,9 +149,9 @@ def _values(found: DoesItMatter, study: Study) -> dict[str, object]:
     }
 
 
-def _unit(found: DoesItMatter) -> str:
+def _unit(found: AssessorEffect) -> str:
     return f"{found.settings.measure}, %"
 
 
-def _command(found: DoesItMatter) -> str:
-    return f"annot reusability --dialect {found.settings.dialect} --measure {found.settings.measure}"
+def _command(found: AssessorEffect) -> str:
+    return f"annot assessor-effect --convention {found.settings.convention} --measure {found.settings.measure}"

@@ -16,7 +16,7 @@ from annot.report.cells import MEAN, SHARE, Kind, Number, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
-from annot.stats.clusters import of_clusters
+from annot.stats.bootstrap import of_clusters
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""

@@ -69,7 +69,7 @@ def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
 def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
     """A table a convention, and on request each query; then every two runs."""
     for convention, names in MEASURES.items():
-        lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.dialect == convention]
+        lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
         if not lines:
             continue
         facets = list(dict.fromkeys(line.facet for line in lines))
@@ -88,7 +88,7 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
             sentence("runs.measures", convention=convention, evaluated=evaluated),
             ("Facet", "Run", *names, "Queries", "Average"),
             rows,
-            f"annot evaluate --dialect {convention}",
+            f"annot evaluate --convention {convention}",
             numeric_from=2,
         )
         if per_query:
@@ -148,6 +148,6 @@ def _by_query(evaluated: Evaluated, convention: str, names: Sequence[str]) -> Ta
         sentence("runs.by_query", convention=convention),
         ("Run", "Query", *names),
         rows,
-        f"annot evaluate --dialect {convention} --per-query",
+        f"annot evaluate --convention {convention} --per-query",
         numeric_from=2,
     )

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined, to_json
-from annot.assessor_effect import DoesItMatter, Mattering, does_it_matter
+from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
 from annot.assessor_effect.regrading import CUTOFF as CUTOFF_OF_MANY
-from annot.assessor_effect.regrading import REGRADED, Cell, Graded, mixtures, regraded
+from annot.assessor_effect.regrading import REGRADED, Graded, JudgedQuery, random_grades, regraded
 from annot.errors import InputError
 from annot.evaluation.measures import CUTOFF, MEASURES, evaluate
 from annot.formats.csfcube import Release, is_release_file, read_release
@@ -28,11 +28,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scipy import stats
 
-SETTINGS = Mattering(
-    dialect="csfcube",
+SETTINGS = EffectSettings(
+    convention="csfcube",
     measure="NDCG%20",
     relevant_from=2,
-    mixtures=100,
+    n_random=100,
     alpha=0.05,
     exact_up_to=12,
     permutations=1000,
@@ -60,11 +60,11 @@ def final_of(grades: Mapping[str, Sequence[int]]) -> list[Qrel]:
     return [Qrel(query_id, f"d{at:02}", grade) for query_id, row in grades.items() for at, grade in enumerate(row)]
 
 
-def means(found: DoesItMatter) -> dict[str, dict[str, float]]:
+def means(found: AssessorEffect) -> dict[str, dict[str, float]]:
     return {one.name: one.means for one in found.rankings}
 
 
-def comparison(found: DoesItMatter, first: str, second: str = "final"):
+def comparison(found: AssessorEffect, first: str, second: str = "final"):
     (one,) = [one for one in found.comparisons if (one.first, one.second) == (first, second)]
     return one
 
@@ -72,8 +72,8 @@ def comparison(found: DoesItMatter, first: str, second: str = "final"):
 # Many gradings of one list
 
 
-def test_the_names_of_the_measures_are_those_of_the_dialects() -> None:
-    assert {dialect: tuple(measures) for dialect, measures in REGRADED.items()} == MEASURES
+def test_the_names_of_the_measures_are_those_of_the_conventions() -> None:
+    assert {convention: tuple(measures) for convention, measures in REGRADED.items()} == MEASURES
     assert CUTOFF_OF_MANY == CUTOFF
 
 
@@ -86,32 +86,34 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
     submitted = rng.permutation(n + 5)[: rng.integers(0, n + 6)]
     with_unjudged = np.pad(judged_grades, ((0, 0), (0, 5)))
     docs = in_order([f"d{at:02}" for at in submitted])
-    for dialect, names in MEASURES.items():
+    for convention, names in MEASURES.items():
         one_by_one = [
             evaluate(
                 {"q": docs},
                 [Qrel("q", f"d{at:02}", int(grade)) for at, grade in enumerate(row)],
-                dialect=dialect,
+                convention=convention,
                 relevant_from=relevant_from,
             ).mean
             for row in judged_grades
         ]
         for name in names:
             graded = Graded(with_unjudged[:, submitted], judged_grades, relevant_from)
-            found = regraded(graded, dialect=dialect, measure=name)
-            assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (dialect, name)
+            found = regraded(graded, convention=convention, measure=name)
+            assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 
 
-def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> Cell:
+def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> JudgedQuery:
     array = np.array(ratings, dtype=float)
     names = tuple(f"a{at}" for at in range(len(array)))
     docs = tuple(f"d{at}" for at in range(array.shape[1]))
-    return Cell(query_id, names, docs, array, np.ones(array.shape, dtype=bool), np.zeros(len(docs), dtype=np.int8))
+    return JudgedQuery(
+        query_id, names, docs, array, np.ones(array.shape, dtype=bool), np.zeros(len(docs), dtype=np.int8)
+    )
 
 
-def test_a_mixture_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
+def test_a_random_choice_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
     nan = np.nan
-    drawn = mixtures(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3)
+    drawn = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3)
     assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
     # Four standard errors of a third and of a half among 6,000.
     assert np.bincount(drawn[:, 0]) / 6000 == pytest.approx([1 / 3] * 3, abs=0.0244)
@@ -120,12 +122,12 @@ def test_a_mixture_takes_each_grade_from_one_who_gave_it_each_as_often() -> None
     assert np.corrcoef(drawn[:, 0] == 1, drawn[:, 3])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(6000))
 
 
-def test_mixtures_follow_from_seed_and_query_and_more_of_them_begin_with_the_same() -> None:
+def test_random_choices_follow_from_seed_and_query_and_more_of_them_begin_with_the_same() -> None:
     ratings = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(float)
-    drawn = mixtures(cell(ratings), n=20, seed=3)
-    assert (mixtures(cell(ratings), n=50, seed=3)[:20] == drawn).all()
-    assert (mixtures(cell(ratings), n=20, seed=4) != drawn).any()
-    assert (mixtures(cell(ratings, "other"), n=20, seed=3) != drawn).any()
+    drawn = random_grades(cell(ratings), n=20, seed=3)
+    assert (random_grades(cell(ratings), n=50, seed=3)[:20] == drawn).all()
+    assert (random_grades(cell(ratings), n=20, seed=4) != drawn).any()
+    assert (random_grades(cell(ratings, "other"), n=20, seed=3) != drawn).any()
 
 
 # Rankings under each grading
@@ -153,11 +155,11 @@ def study(
     return runs, judged(grades), final_of(final)
 
 
-@pytest.mark.parametrize(("dialect", "measure"), [("csfcube", "AP"), ("trec", "nDCG"), ("trec", "AP")])
-def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(dialect: str, measure: str) -> None:
+@pytest.mark.parametrize(("convention", "measure"), [("csfcube", "AP"), ("trec", "nDCG"), ("trec", "AP")])
+def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(convention: str, measure: str) -> None:
     runs, judgements, qrels = study(n_queries=7, n_docs=30, noise=[1.0, 1.1, 1.3, 1.5, 2.0], seed=1)
-    settings = replace(SETTINGS, dialect=dialect, measure=measure)
-    found = does_it_matter(runs, judgements, qrels, settings)
+    settings = replace(SETTINGS, convention=convention, measure=measure)
+    found = assessor_effect_on_runs(runs, judgements, qrels, settings)
     first = {query_id: min(one.assessor for one in judgements if one.query_id == query_id) for query_id in runs["r0"]}
     by_grading = {
         "final": qrels,
@@ -166,7 +168,9 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(dialect: str, me
         "a3": [Qrel(one.query_id, one.doc_id, one.grade) for one in judgements if one.assessor == "a3"],
     }
     expected = {
-        name: {tag: evaluate(run, of, dialect=dialect, relevant_from=2).mean[measure] for tag, run in runs.items()}
+        name: {
+            tag: evaluate(run, of, convention=convention, relevant_from=2).mean[measure] for tag, run in runs.items()
+        }
         for name, of in by_grading.items()
     }
     for name, values in expected.items():
@@ -177,7 +181,7 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(dialect: str, me
         assert comparison(found, first_name, second).tau == pytest.approx(tau.statistic)
     # An assessor who judged four of the queries is held against the final grades on these four.
     on_four = [one for one in qrels if one.query_id in {other.query_id for other in by_grading["a3"]}]
-    there = [evaluate(run, on_four, dialect=dialect, relevant_from=2).mean[measure] for run in runs.values()]
+    there = [evaluate(run, on_four, convention=convention, relevant_from=2).mean[measure] for run in runs.values()]
     assert comparison(found, "a3").n_queries == 4
     assert comparison(found, "a3").tau == pytest.approx(
         stats.kendalltau([expected["a3"][tag] for tag in runs], there).statistic
@@ -189,11 +193,15 @@ def test_assessors_who_agree_in_all_leave_every_ranking_as_it_is() -> None:
     runs, judgements, qrels = study(n_queries=6, n_docs=30, noise=[0.5, 1.5, 4.0], seed=2)
     final = {(one.query_id, one.doc_id): one.relevance for one in qrels}
     agreed = [replace(one, grade=final[one.query_id, one.doc_id]) for one in judgements]
-    found = does_it_matter(runs, agreed, qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, agreed, qrels, SETTINGS)
     assert {one.tau for one in found.comparisons} == {1.0}
     assert not any(one.swaps for one in found.comparisons)
-    assert (found.mixtures.tau, found.mixtures.tau_min, found.mixtures.tau_range) == (1.0, 1.0, (1.0, 1.0))
-    assert (found.mixtures.same_order, found.mixtures.with_swap) == (SETTINGS.mixtures, 0)
+    assert (found.random_assessors.tau, found.random_assessors.tau_min, found.random_assessors.tau_range) == (
+        1.0,
+        1.0,
+        (1.0, 1.0),
+    )
+    assert (found.random_assessors.same_order, found.random_assessors.with_swap) == (SETTINGS.n_random, 0)
     assert found.notes == ()
 
 
@@ -207,7 +215,7 @@ def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
         "other": {query_id: in_order(docs[::-1]) for query_id in queries},
     }
     judgements = judged({query_id: {"a1": up, "a2": down} for query_id in queries})
-    found = does_it_matter(runs, judgements, final_of(dict.fromkeys(queries, down)), SETTINGS)
+    found = assessor_effect_on_runs(runs, judgements, final_of(dict.fromkeys(queries, down)), SETTINGS)
     against = comparison(found, "A")
     assert against.tau == -1.0
     assert against.significant == {"A": 1, "final": 1}
@@ -229,12 +237,12 @@ def test_a_swap_needs_significance_on_one_side_at_least() -> None:
         "other": dict.fromkeys(("q1", "q2"), in_order(docs[::-1])),
     }
     judgements = judged({query_id: {"a1": up, "a2": down} for query_id in ("q1", "q2")})
-    against = comparison(does_it_matter(runs, judgements, final_of({"q1": down, "q2": down}), SETTINGS), "A")
+    against = comparison(assessor_effect_on_runs(runs, judgements, final_of({"q1": down, "q2": down}), SETTINGS), "A")
     assert (against.reversed_pairs, against.swaps) == (1, ())
 
 
-def test_mixtures_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_counted() -> None:
-    """Where a1 and a2 name different documents, half of the mixtures lean to one run and half to the other."""
+def test_random_choices_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_counted() -> None:
+    """Where a1 and a2 name different documents, half of the choices lean to one run and half to the other."""
     rng = np.random.default_rng(5)
     docs = [f"d{at:02}" for at in range(20)]
     queries = [f"q{at:02}" for at in range(10)]
@@ -245,29 +253,33 @@ def test_mixtures_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_
         "chance": {query_id: in_order([docs[at] for at in rng.permutation(20)]) for query_id in queries},
     }
     judgements = judged({query_id: {"a1": up, "a2": down} for query_id in queries})
-    found = does_it_matter(runs, judgements, final_of(dict.fromkeys(queries, down)), replace(SETTINGS, mixtures=300))
-    swap = next(one for one in found.mixtures.swaps if (one.better, one.worse) == ("other", "one"))
-    # The final order is significant, so each reversal is a swap; the two are alike under a mixture.
+    found = assessor_effect_on_runs(
+        runs, judgements, final_of(dict.fromkeys(queries, down)), replace(SETTINGS, n_random=300)
+    )
+    swap = next(one for one in found.random_assessors.swaps if (one.better, one.worse) == ("other", "one"))
+    # The final order is significant, so each reversal is a swap; the two are alike under a random choice.
     assert swap.final.p_value == 2 / 2**10
-    assert swap.n_reversed == swap.n_significant <= found.mixtures.with_swap
+    assert swap.n_reversed == swap.n_significant <= found.random_assessors.with_swap
     assert swap.n_reversed / 300 == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 300))
-    low, high = found.mixtures.means["one"]
+    low, high = found.random_assessors.means["one"]
     assert means(found)["B"]["one"] < low < high < means(found)["A"]["one"]
-    assert found.mixtures.same_order + swap.n_reversed <= 300
+    assert found.random_assessors.same_order + swap.n_reversed <= 300
 
 
-def test_mixtures_agree_with_mixing_by_hand() -> None:
+def test_random_choices_agree_with_choosing_by_hand() -> None:
     runs, judgements, qrels = study(n_queries=4, n_docs=25, noise=[1.0, 1.2, 1.4, 1.6], seed=4)
-    settings = replace(SETTINGS, mixtures=12)
-    found = does_it_matter(runs, judgements, qrels, settings)
-    final = {tag: evaluate(run, qrels, dialect="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()}
+    settings = replace(SETTINGS, n_random=12)
+    found = assessor_effect_on_runs(runs, judgements, qrels, settings)
+    final = {
+        tag: evaluate(run, qrels, convention="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()
+    }
     cells = []
     for query_id in sorted(runs["r0"]):
         here = [one for one in judgements if one.query_id == query_id]
         names = sorted({one.assessor for one in here})
         grades = {(one.assessor, one.doc_id): one.grade for one in here}
         cells.append(cell([[grades[name, f"d{at:02}"] for at in range(25)] for name in names], query_id))
-    drawn = [mixtures(one, n=12, seed=13) for one in cells]
+    drawn = [random_grades(one, n=12, seed=13) for one in cells]
     taus = []
     for at in range(12):
         mixed = [
@@ -275,23 +287,23 @@ def test_mixtures_agree_with_mixing_by_hand() -> None:
             for one, rows in zip(cells, drawn, strict=True)
             for doc, grade in enumerate(rows[at])
         ]
-        values = [evaluate(run, mixed, dialect="csfcube", relevant_from=2).mean["NDCG%20"] for run in runs.values()]
+        values = [evaluate(run, mixed, convention="csfcube", relevant_from=2).mean["NDCG%20"] for run in runs.values()]
         taus.append(stats.kendalltau(values, list(final.values())).statistic)
-    assert found.mixtures.tau == pytest.approx(np.mean(taus))
-    assert found.mixtures.tau_min == pytest.approx(min(taus))
-    assert found.mixtures.tau_range == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
+    assert found.random_assessors.tau == pytest.approx(np.mean(taus))
+    assert found.random_assessors.tau_min == pytest.approx(min(taus))
+    assert found.random_assessors.tau_range == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
 
 
 def test_the_interval_of_tau_is_the_quantiles_over_resampled_queries() -> None:
     runs, judgements, qrels = study(n_queries=9, n_docs=25, noise=[1.0, 1.2, 1.4, 1.6], seed=14)
     plan = Bootstrap(resamples=60, level=0.9, seed=3)
-    found = comparison(does_it_matter(runs, judgements, qrels, replace(SETTINGS, bootstrap=plan)), "A")
+    found = comparison(assessor_effect_on_runs(runs, judgements, qrels, replace(SETTINGS, bootstrap=plan)), "A")
     first = {query_id: min(one.assessor for one in judgements if one.query_id == query_id) for query_id in runs["r0"]}
     under_a = [Qrel(one.query_id, one.doc_id, one.grade) for one in judgements if one.assessor == first[one.query_id]]
     by_query = [
         np.array(
             [
-                [one.values["NDCG%20"] for one in evaluate(run, of, dialect="csfcube", relevant_from=2).queries]
+                [one.values["NDCG%20"] for one in evaluate(run, of, convention="csfcube", relevant_from=2).queries]
                 for run in runs.values()
             ]
         )
@@ -310,30 +322,30 @@ def test_the_interval_of_tau_is_the_quantiles_over_resampled_queries() -> None:
 def test_tied_documents_stand_by_id_in_trec_and_as_submitted_in_csfcube() -> None:
     tied = {"q": (ScoredDoc("d01", 1.0), ScoredDoc("d00", 1.0))}
     judgements = judged({"q": {"a1": [2, 0], "a2": [2, 0]}})
-    for dialect, expected in (("trec", 1.0), ("csfcube", 0.5)):
-        settings = replace(SETTINGS, dialect=dialect, measure="AP")
-        found = does_it_matter({"one": tied, "two": tied}, judgements, final_of({"q": [2, 0]}), settings)
+    for convention, expected in (("trec", 1.0), ("csfcube", 0.5)):
+        settings = replace(SETTINGS, convention=convention, measure="AP")
+        found = assessor_effect_on_runs({"one": tied, "two": tied}, judgements, final_of({"q": [2, 0]}), settings)
         assert means(found)["final"] == {"one": expected, "two": expected}
-        assert found.mixtures.tau == Undefined("one of the gradings ties all 2 runs")
+        assert found.random_assessors.tau == Undefined("one of the gradings ties all 2 runs")
 
 
 def test_tau_has_an_interval_that_brings_in_the_queries() -> None:
     runs, judgements, qrels = study(n_queries=12, n_docs=30, noise=[1.0, 1.1, 1.2, 1.3, 1.4], seed=6)
-    found = does_it_matter(runs, judgements, qrels, SETTINGS)
-    for intervals in (comparison(found, "A").intervals, found.mixtures.intervals):
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    for intervals in (comparison(found, "A").intervals, found.random_assessors.intervals):
         assert isinstance(intervals.percentile, Interval)
         assert -1 <= intervals.percentile.low < intervals.percentile.high <= 1
-    assert found == does_it_matter(runs, judgements[::-1], qrels[::-1], SETTINGS)
+    assert found == assessor_effect_on_runs(runs, judgements[::-1], qrels[::-1], SETTINGS)
     other = replace(SETTINGS, bootstrap=replace(SETTINGS.bootstrap, seed=14))
-    assert found.mixtures != does_it_matter(runs, judgements, qrels, other).mixtures
+    assert found.random_assessors != assessor_effect_on_runs(runs, judgements, qrels, other).random_assessors
 
 
 def test_runs_may_change_names_and_queries_may_come_and_go_without_moving_the_rest() -> None:
     runs, judgements, qrels = study(n_queries=5, n_docs=25, noise=[1.0, 1.5, 2.0], seed=8)
-    found = does_it_matter(runs, judgements, qrels, SETTINGS)
-    renamed = does_it_matter({f"x{tag}": run for tag, run in runs.items()}, judgements, qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    renamed = assessor_effect_on_runs({f"x{tag}": run for tag, run in runs.items()}, judgements, qrels, SETTINGS)
     assert [one.tau for one in renamed.comparisons] == [one.tau for one in found.comparisons]
-    assert renamed.mixtures.tau == found.mixtures.tau
+    assert renamed.random_assessors.tau == found.random_assessors.tau
 
 
 # What is missing, in words
@@ -342,7 +354,7 @@ def test_runs_may_change_names_and_queries_may_come_and_go_without_moving_the_re
 def test_missing_grades_count_as_not_relevant_and_are_counted() -> None:
     runs = {"one": {"q": in_order(["d00", "d01", "d02"])}, "two": {"q": in_order(["d02", "d01", "d00"])}}
     judgements = judged({"q": {"a1": [None, 2, 0], "a2": [3, 2, 0]}})
-    found = does_it_matter(runs, judgements, final_of({"q": [3, 2, 0]}), replace(SETTINGS, measure="AP"))
+    found = assessor_effect_on_runs(runs, judgements, final_of({"q": [3, 2, 0]}), replace(SETTINGS, measure="AP"))
     ungraded = {one.name: one.n_ungraded for one in found.rankings}
     # The first assessor of d00 is a1 although a1 gave it no grade. The same rule for A as for a1.
     assert ungraded == {"final": 0, "A": 1, "B": 0, "a1": 1, "a2": 0}
@@ -355,7 +367,7 @@ def test_an_answer_without_a_grade_costs_nobody_a_query() -> None:
     runs, judgements, qrels = study(n_queries=5, n_docs=20, noise=[0.5, 1.5], seed=15)
     at = next(at for at, one in enumerate(judgements) if one.assessor == "a2")
     judgements[at] = replace(judgements[at], grade=None)
-    found = {one.name: one for one in does_it_matter(runs, judgements, qrels, SETTINGS).rankings}
+    found = {one.name: one for one in assessor_effect_on_runs(runs, judgements, qrels, SETTINGS).rankings}
     # On q00 a2 is the first of a2 and a3.
     counts = [(len(found[name].queries), found[name].n_ungraded) for name in ("A", "B", "a2", "a3")]
     assert counts == [(5, 1), (5, 0), (5, 1), (3, 0)]
@@ -364,20 +376,20 @@ def test_an_answer_without_a_grade_costs_nobody_a_query() -> None:
 def test_a_query_of_which_somebody_was_given_a_part_is_left_out_and_named() -> None:
     runs, judgements, qrels = study(n_queries=4, n_docs=20, noise=[0.5, 1.5], seed=16)
     kept = [one for one in judgements if (one.query_id, one.doc_id, one.assessor) != ("q01", "d03", "a2")]
-    found = does_it_matter(runs, kept, qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, kept, qrels, SETTINGS)
     queries = {one.name: one.queries for one in found.rankings}
     assert queries["a2"] == queries["B"] == ("q00", "q02", "q03")
     assert queries["A"] == queries["final"] == ("q00", "q01", "q02", "q03")
     assert found.notes == (
-        "B: without q01, where some pairs were given to fewer assessors than others",
-        "a2: without q01, of which they were given only some pairs",
+        "B: without q01, where not every pair has as many assessors",
+        "a2: without q01, where not every pair was given to this assessor",
     )
     assert comparison(found, "A", "B").n_queries == 3
 
 
 def test_one_assessor_a_pair_leaves_no_second_to_compare() -> None:
     runs, judgements, qrels = study(n_queries=4, n_docs=20, noise=[0.5, 1.5], seed=17)
-    found = does_it_matter(runs, [one for one in judgements if one.assessor == "a2"], qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, [one for one in judgements if one.assessor == "a2"], qrels, SETTINGS)
     assert [one.name for one in found.rankings] == ["final", "A", "a2"]
     assert found.notes == ("B: no query has a second assessor",)
     assert [(one.first, one.second) for one in found.comparisons] == [("A", "final"), ("a2", "final")]
@@ -385,7 +397,7 @@ def test_one_assessor_a_pair_leaves_no_second_to_compare() -> None:
 
 def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> None:
     runs, judgements, qrels = study(n_queries=7, n_docs=25, noise=[1.0, 1.1, 1.2, 1.3], seed=18)
-    found = does_it_matter(runs, judgements, qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
     for one in found.comparisons:
         first, second = (one.means[name] for name in (one.first, one.second))
         expected = stats.kendalltau([first[tag] for tag in runs], [second[tag] for tag in runs]).statistic
@@ -395,7 +407,9 @@ def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> N
     # Three of the seven queries are a1's and a2's; the final order beside a1 is that of these three.
     on_three = [one for one in qrels if one.query_id in ("q01", "q03", "q05")]
     there = {
-        tag: evaluate({name: run[name] for name in ("q01", "q03", "q05")}, on_three, dialect="csfcube", relevant_from=2)
+        tag: evaluate(
+            {name: run[name] for name in ("q01", "q03", "q05")}, on_three, convention="csfcube", relevant_from=2
+        )
         for tag, run in runs.items()
     }
     expected_order = sorted(runs, key=lambda tag: -there[tag].mean["NDCG%20"])
@@ -405,7 +419,7 @@ def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> N
 
 def test_runs_that_tie_are_joined_by_an_equals_sign() -> None:
     tied = {"q": in_order(["d00", "d01"])}
-    found = does_it_matter(
+    found = assessor_effect_on_runs(
         {"one": tied, "two": tied}, judged({"q": {"a1": [2, 0], "a2": [2, 0]}}), final_of({"q": [2, 0]}), SETTINGS
     )
     # Two documents: the first fifth of the list is empty.
@@ -416,21 +430,21 @@ def test_pairs_and_queries_without_both_kinds_of_grade_are_left_out_and_told() -
     runs = {tag: {"q1": in_order(["d00", "d01"])} for tag in ("one", "two")}
     judgements = judged({"q1": {"a1": [2, 0], "a2": [2, 1], "a3": [1, 1]}, "q2": {"a1": [1, 2], "a2": [1, 2]}})
     qrels = [*final_of({"q1": [2, 0]}), Qrel("q1", "d09", 3), Qrel("q3", "d00", 3)]
-    found = does_it_matter(runs, judgements, qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
     assert (found.queries, found.n_pairs) == (("q1",), 2)
     assert found.notes == (
         "2 pair(s) of the qrels have no assessor's grade and are left out",
         "2 judged pair(s) have no final grade and are left out",
-        "2 pair(s) have more than two assessors; those after the second are in the mixtures only",
+        "2 pair(s) have more than two assessors; those after the second count in the random choices only",
     )
 
 
 def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=25, noise=[0.1, 3.0], seed=9)
     short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
-    found = does_it_matter(short, judgements, qrels, SETTINGS)
+    found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
     assert found.notes == ("r0: no documents for q01, q02; it scores 0 there",)
-    expected = evaluate(short["r0"], qrels, dialect="csfcube", relevant_from=2).mean["NDCG%20"]
+    expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2).mean["NDCG%20"]
     assert means(found)["final"]["r0"] == pytest.approx(expected)
 
 
@@ -439,8 +453,8 @@ def test_judgements_that_carry_flags_do_not_count_and_the_latest_revision_does()
     noise = [replace(one, assessor="a0", grade=0, flags=("foreign",)) for one in judgements if one.assessor == "a2"]
     older = [replace(one, grade=0, revision=1) for one in judgements]
     newer = [replace(one, revision=2) for one in judgements]
-    expected = does_it_matter(runs, judgements, qrels, SETTINGS)
-    assert does_it_matter(runs, [*noise, *newer, *older], qrels, SETTINGS) == expected
+    expected = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    assert assessor_effect_on_runs(runs, [*noise, *newer, *older], qrels, SETTINGS) == expected
 
 
 @pytest.mark.parametrize(
@@ -449,10 +463,14 @@ def test_judgements_that_carry_flags_do_not_count_and_the_latest_revision_does()
 )
 def test_fewer_than_two_runs_have_no_tau_and_it_is_said_why(n_runs: int, reason: str) -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=20, noise=[1.0] * n_runs, seed=11)
-    found = does_it_matter(runs, judgements, qrels, SETTINGS) if n_runs else does_it_matter({}, *_two(), SETTINGS)
+    found = (
+        assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+        if n_runs
+        else assessor_effect_on_runs({}, *_two(), SETTINGS)
+    )
     assert {one.tau for one in found.comparisons} == {Undefined(reason)}
-    assert (found.mixtures.tau, found.mixtures.tau_range) == (Undefined(reason), Undefined(reason))
-    assert found.mixtures.intervals.percentile == Undefined(reason)
+    assert (found.random_assessors.tau, found.random_assessors.tau_range) == (Undefined(reason), Undefined(reason))
+    assert found.random_assessors.intervals.percentile == Undefined(reason)
     json.dumps(to_json(found), allow_nan=False)
 
 
@@ -462,33 +480,33 @@ def _two() -> tuple[list[Judgement], list[Qrel]]:
     )
 
 
-def test_a_grading_that_ties_all_runs_one_query_and_no_mixture_are_explained() -> None:
+def test_a_grading_that_ties_all_runs_one_query_and_no_random_choice_are_explained() -> None:
     """a1 grades everything 0, so all runs score 0 under A."""
     runs, judgements, qrels = study(n_queries=1, n_docs=20, noise=[0.5, 1.0], seed=12)
     blind = [replace(one, grade=0) if one.assessor == "a2" else one for one in judgements]
-    found = does_it_matter(runs, blind, qrels, replace(SETTINGS, mixtures=0))
+    found = assessor_effect_on_runs(runs, blind, qrels, replace(SETTINGS, n_random=0))
     assert comparison(found, "A").tau == Undefined("one of the gradings ties all 2 runs")
     assert comparison(found, "B").intervals.percentile == Undefined("1 query: nothing to resample")
-    assert found.mixtures.tau == Undefined("no mixture was drawn")
+    assert found.random_assessors.tau == Undefined("no random assessors were drawn")
     json.dumps(to_json(found), allow_nan=False)
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
     judgements, qrels = _two()
-    with pytest.raises(InputError, match="no such dialect"):
-        does_it_matter({}, judgements, qrels, replace(SETTINGS, dialect="csf"))
-    with pytest.raises(InputError, match="not in the dialect trec") as caught:
-        does_it_matter({}, judgements, qrels, replace(SETTINGS, dialect="trec"))
+    with pytest.raises(InputError, match="no such convention"):
+        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, convention="csf"))
+    with pytest.raises(InputError, match="not in the convention trec") as caught:
+        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, convention="trec"))
     assert "nDCG" in str(caught.value.hint)
     with pytest.raises(InputError, match="none has both"):
-        does_it_matter({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)
+        assessor_effect_on_runs({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)
 
 
-def test_eight_runs_and_two_hundred_mixtures_take_seconds() -> None:
+def test_eight_runs_and_two_hundred_random_choices_take_seconds() -> None:
     runs, judgements, qrels = study(n_queries=33, n_docs=125, noise=np.linspace(1, 2, 8).tolist(), seed=13)
-    settings = replace(SETTINGS, mixtures=200, permutations=2000, bootstrap=Bootstrap(1000, 0.95, 13))
+    settings = replace(SETTINGS, n_random=200, permutations=2000, bootstrap=Bootstrap(1000, 0.95, 13))
     start = time.process_time()
-    does_it_matter(runs, judgements, qrels, settings)
+    assessor_effect_on_runs(runs, judgements, qrels, settings)
     assert time.process_time() - start < 15
 
 
@@ -536,7 +554,7 @@ def test_who_judged_csfcube_decides_which_of_three_simple_runs_is_best(
 ) -> None:
     """Held against `evaluate` on the release's ratings and SciPy's tau; no outside figure of this is known."""
     runs, qrels = csfcube
-    found = does_it_matter(runs, release.judgements, qrels, SETTINGS)
+    found = assessor_effect_on_runs(runs, release.judgements, qrels, SETTINGS)
     assert (len(found.queries), found.n_pairs, found.notes) == (33, 4051, ())
     by_grading: dict[str, list[Qrel]] = {"A": [], "B": [], "final": qrels}
     names: dict[str, set[str]] = {}
@@ -547,7 +565,9 @@ def test_who_judged_csfcube_decides_which_of_three_simple_runs_is_best(
             name = "A" if one.assessor == min(names[one.query_id]) else "B"
             by_grading[name].append(Qrel(one.query_id, one.doc_id, one.grade))
     expected = {
-        name: {tag: evaluate(run, of, dialect="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()}
+        name: {
+            tag: evaluate(run, of, convention="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()
+        }
         for name, of in by_grading.items()
     }
     assert {name: means(found)[name] for name in expected} == {
@@ -561,5 +581,5 @@ def test_who_judged_csfcube_decides_which_of_three_simple_runs_is_best(
     assert list(means(found)["A"])[-1] == "specter"
     assert sum(one.n_ungraded for one in found.rankings if one.name in ("A", "B")) == 11
     assert sorted(len(one.queries) for one in found.rankings[3:])[-1] < 33
-    assert isinstance(found.mixtures.tau, float)
-    assert -1 <= found.mixtures.tau < 1
+    assert isinstance(found.random_assessors.tau, float)
+    assert -1 <= found.random_assessors.tau < 1

@@ -1,4 +1,4 @@
-"""What the answer holds: rankings of the runs by grading, and what changes between them."""
+"""The rankings of the runs by grading, and what changes between them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from annot.stats.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Mattering:
+class EffectSettings:
     """What a figure depends on besides the data."""
 
-    dialect: str
+    convention: str
     measure: str
-    """A measure of the dialect, as `annot.evaluation.measures.MEASURES` names them."""
+    """A measure of the convention, as `annot.evaluation.measures.MEASURES` names them."""
     relevant_from: int
-    mixtures: int
+    n_random: int
+    """So often one assessor of each pair is chosen at random."""
     alpha: float
     """At this p or below a difference is significant. Uncorrected for the number of pairs: that finds most swaps."""
     exact_up_to: int
@@ -55,7 +56,7 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class GradingComparison:
     """Two gradings' rankings of the runs, over the queries that both have."""
 
     first: str
@@ -74,8 +75,8 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class MixtureSwap:
-    """Two runs that change places in some mixtures, significantly so in the final grading or in the mixture."""
+class RandomAssessorSwap:
+    """Two runs that change places in some choices, significantly so under the final grades or under the choice."""
 
     better: str
     worse: str
@@ -83,44 +84,44 @@ class MixtureSwap:
     final: PairedTest
     n_reversed: int
     n_significant: int
-    """Mixtures in which they change places; of these, those in which one order or the other is significant."""
+    """Choices in which they change places; of these, those in which one order or the other is significant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mixtures:
-    """The rankings under random mixtures of the assessors, each against the ranking under the final grades."""
+class RandomAssessors:
+    """The rankings where one assessor of each pair is chosen at random, each against that under the final grades."""
 
     n: int
     tau: Value
-    """The mean over the mixtures."""
+    """The mean over the choices."""
     tau_range: tuple[float, float] | Undefined
-    """The middle `level` share of the mixtures: how far chance in who judged moves tau on these queries."""
+    """The middle `level` share of the choices: how far chance in who judged moves tau on these queries."""
     tau_min: Value
     intervals: Intervals
     """Of the mean tau, by resampling whole queries."""
     same_order: int
-    """Mixtures that rank the runs exactly as the final grades do."""
+    """Choices that rank the runs exactly as the final grades do."""
     undefined: int
-    """Mixtures under which tau has no value, because all runs tie."""
+    """Choices under which tau has no value, because all runs tie."""
     means: dict[str, tuple[float, float]]
-    """By run, the middle `level` share of its means over the mixtures."""
+    """By run, the middle `level` share of its means over the choices."""
     with_swap: int
-    """Mixtures with at least one significant swap."""
-    swaps: tuple[MixtureSwap, ...]
+    """Choices with at least one significant swap."""
+    swaps: tuple[RandomAssessorSwap, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DoesItMatter:
-    """The answer, with everything it rests on."""
+class AssessorEffect:
+    """How far the ranking of the runs depends on who judged, with everything that rests on."""
 
-    settings: Mattering
+    settings: EffectSettings
     missing: str
     """The policy for missing judgements: `zero`, whatever the agreement of the study counts them as."""
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     n_pairs: int
     rankings: tuple[GradingRanking, ...]
-    comparisons: tuple[Comparison, ...]
-    mixtures: Mixtures
+    comparisons: tuple[GradingComparison, ...]
+    random_assessors: RandomAssessors
     notes: tuple[str, ...]
     """What was left out and why, in sentences."""

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from annot.errors import InputError
+from annot.forecast.finishing import ages_of, days_left, finish_of
 from annot.forecast.hours import HOUR, Speed, cost_of, hours_for, speed_of
-from annot.forecast.pace import ages_of, days_left, finish_of
-from annot.forecast.results import AssessorForecast, Estimate, Forecast, Rules, Unknown
-from annot.forecast.times import NO_TIMES, latest_counting, moment_of, pair_time, seconds_of
+from annot.forecast.outlook import AssessorForecast, Forecast, Rules
+from annot.forecast.times import NO_TIMES, moment_of, pair_time, seconds_of
+from annot.judged import counted
 from annot.records import Judgement
+from annot.stats.intervals import Estimate
+from annot.stats.rounding import rounding
+from annot.stats.undefined import Value
 
 
+@rounding
 def forecast(judgements: Iterable[Judgement], remaining: Mapping[str, int], *, now: datetime, rules: Rules) -> Forecast:
     """Pace, hours left, finish date and cost.
 
@@ -21,18 +26,18 @@ def forecast(judgements: Iterable[Judgement], remaining: Mapping[str, int], *, n
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
     Raises InputError for a negative count, a clock without a time zone, or times that cannot be read.
     """
-    latest = latest_counting(judgements)
+    latest = counted(judgements)
     _check(latest, remaining, now)
     by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining}
-    for one in latest:
-        by_assessor.setdefault(one.assessor, []).append(one)
+    for judgement in latest:
+        by_assessor.setdefault(judgement.assessor, []).append(judgement)
     names = sorted(by_assessor)
     left = {name: remaining.get(name, 0) for name in names}
     speed = speed_of(by_assessor, fence=rules.fence)
     hours = {name: hours_for(speed, {name: left[name]}, rules) for name in names}
     ends = {name: days_left(by_assessor[name], left[name], now, rules, key=name) for name in names}
     together = hours_for(speed, left, rules)
-    spent: float | Unknown = NO_TIMES
+    spent: Value = NO_TIMES
     if isinstance(speed, Speed):
         spent = sum(len(by_assessor[name]) * speed.mean_of(name) for name in names) / HOUR
     return Forecast(
@@ -67,12 +72,12 @@ def _notes(
     timed = [name for name, given in by_assessor.items() if any(map(seconds_of, given))]
     borrowing = sorted(name for name in by_assessor if left[name] and name not in timed)
     if borrowing and timed:
-        notes.append(f"{', '.join(borrowing)}: no times yet; taken to be as fast as the others on average")
+        notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
     oldest = max(
         (float(ages_of(given, now).max()) for given in by_assessor.values() if len(ages_of(given, now))), default=7
     )
     if min(oldest + 1, rules.window_days) < 7:
-        notes.append("the pace is that of less than a week: it may not know the weekend")
+        notes.append("the pace comes from less than a week, so weekends may not be in it")
     return tuple(notes)
 
 
@@ -80,11 +85,11 @@ def _check(latest: Sequence[Judgement], remaining: Mapping[str, int], now: datet
     faults = [f"{name}: {n} pair(s) remaining, expected 0 or more" for name, n in sorted(remaining.items()) if n < 0]
     if now.tzinfo is None:
         faults.append(f"now = {now.isoformat()}: no time zone")
-    for one in latest:
+    for judgement in latest:
         try:
-            moment_of(one)
+            moment_of(judgement)
         except ValueError:
-            where = f"{one.query_id} {one.doc_id} {one.assessor}"
-            faults.append(f"{where}: judged at {one.judged_at!r}, expected an ISO 8601 date and time")
+            where = f"{judgement.query_id} {judgement.doc_id} {judgement.assessor}"
+            faults.append(f"{where}: judged at {judgement.judged_at!r}, expected an ISO 8601 date and time")
     if faults:
         raise InputError(f"{len(faults)} fault(s) in what the forecast is made from", faults=faults)

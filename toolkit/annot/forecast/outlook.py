@@ -5,37 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A figure that cannot be had; `undefined` is the reason, in words."""
-
-    undefined: str
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Where the figure falls, with probability `level`."""
-
-    low: float
-    high: float
-    level: float
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its interval."""
-
-    value: float | Unknown
-    interval: Range | Unknown
+from annot.stats.intervals import Estimate
+from annot.stats.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
     """The date, ISO 8601, in UTC, of the last judgement, with the interval's two dates."""
 
-    date: str | Unknown
-    interval: tuple[str, str] | Unknown
+    date: str | Undefined
+    interval: tuple[str, str] | Undefined
     level: float
 
 
@@ -79,8 +58,8 @@ class AssessorForecast:
     assessor: str
     judged: int
     remaining: int
-    time: PairTime | Unknown
-    pairs_per_day: float | Unknown
+    time: PairTime | Undefined
+    pairs_per_day: Value
     hours_left: Estimate
     finish: Finish
 
@@ -92,11 +71,11 @@ class Forecast:
     assessors: tuple[AssessorForecast, ...]
     judged: int
     remaining: int
-    unit: Literal["queries", "judgements"] | Unknown
+    unit: Literal["queries", "judgements"] | Undefined
     """What the intervals of hours and cost take as the unit of chance."""
-    hours_spent: float | Unknown
+    hours_spent: Value
     hours_left: Estimate
-    cost_spent: float | Unknown
+    cost_spent: Value
     cost_left: Estimate
     finish: Finish
     notes: tuple[str, ...]
@@ -124,20 +103,23 @@ class DesignForecast:
     hours_judging: Estimate
     hours_adjudicating: Estimate
     hours: Estimate
-    """Of judging and settling; of judging alone where the other is not known, as `priced` says."""
+    """Of judging and adjudication; of judging alone where the other is not known, as `priced` says."""
     priced: str
     """What `hours` and `cost` are of, in words."""
-    hours_per_assessor: float | Unknown
+    hours_per_assessor: Value
     """Of judging."""
     cost: Estimate
     disputed: Estimate
     """The share of pairs that will need adjudication, 0..1."""
     coefficient: Estimate
-    """Of the pilot's queries, each with the same weight."""
+    """Of all pairs together, if each of the pilot's queries had the same number of pairs."""
     width: Estimate
     """Of the coefficient's own interval: the median of the simulated studies."""
-    covers: str
-    """What the intervals hold, in words."""
+    queries_judged: int
+    queries_timed: int
+    """Queries of the pilot that agreement and disputes were learnt from, and times."""
+    level: float
+    """The intervals hold the study with this probability if its queries and people are like the pilot's."""
     simulated: int
     undefined: int
     """Simulated studies in which the coefficient or its interval had no value."""

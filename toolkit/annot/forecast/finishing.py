@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.forecast.hours import tails
-from annot.forecast.results import Finish, Rules, Unknown
+from annot.forecast.outlook import Finish, Rules
 from annot.forecast.times import moment_of
 from annot.records import Judgement
 from annot.stats.seeding import generator
+from annot.stats.undefined import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 
@@ -27,9 +28,9 @@ LONGEST = 36_500.0
 class End:
     """In how many days one assessor will be done."""
 
-    pace: float | Unknown
-    days: float | Unknown
-    draws: Array | Unknown
+    pace: Value
+    days: Value
+    draws: Array | Undefined
 
 
 def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules, *, key: str) -> End:
@@ -39,17 +40,17 @@ def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules
     """
     ages = ages_of(given, now)
     if not len(ages):
-        none = Unknown(f"{key}: no judgement has a date" if given else f"{key} has not begun")
+        none = Undefined(f"{key}: no judgement has a date" if given else f"{key} has not begun")
         return End(none, none if left else 0.0, none)
     n_days = min(rules.window_days, int(ages.max()) + 1)
     counts = np.bincount(ages.astype(np.int64)[ages < n_days], minlength=n_days)
     pace = float(counts.mean())
     if left and pace == 0:
-        idle = Unknown(f"{key} has judged nothing in the last {n_days} day(s)")
+        idle = Undefined(f"{key} has judged nothing in the last {n_days} day(s)")
         return End(pace, idle, idle)
     days = left / pace if left else 0.0
     if n_days < MIN_DAYS or not left:
-        return End(pace, days, Unknown(f"{key} began {n_days} day(s) ago: too few to tell how days differ"))
+        return End(pace, days, Undefined(f"{key} began {n_days} day(s) ago, which does not show how days differ"))
     # The pace so far is uncertain, and so is each day to come.
     deviation = float(counts.std(ddof=1)) / pace * math.sqrt(1 / n_days + 1 / max(days, 1.0))
     t = generator(rules.seed, "days", key).standard_t(n_days - 1, rules.draws)
@@ -60,20 +61,20 @@ def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
     """When the last of them is done."""
     ends = [end for end in ends if end.days != 0.0]
     if not ends:
-        done = Unknown("everything is judged")
+        done = Undefined("everything is judged")
         return Finish(done, done, rules.level)
-    reasons = [end.days.undefined for end in ends if isinstance(end.days, Unknown)]
+    reasons = [end.days.reason for end in ends if isinstance(end.days, Undefined)]
     if reasons:
-        none = Unknown("; ".join(reasons))
+        none = Undefined("; ".join(reasons))
         return Finish(none, none, rules.level)
-    slowest = max(end.days for end in ends if not isinstance(end.days, Unknown))
+    slowest = max(end.days for end in ends if not isinstance(end.days, Undefined))
     if slowest > LONGEST:
-        never = Unknown("at this pace it would take more than a century")
+        never = Undefined("at this pace it would take more than a century")
         return Finish(never, never, rules.level)
-    vague = [end.draws.undefined for end in ends if isinstance(end.draws, Unknown)]
+    vague = [end.draws.reason for end in ends if isinstance(end.draws, Undefined)]
     if vague:
-        return Finish(_date(now, slowest), Unknown("; ".join(vague)), rules.level)
-    last = np.max([end.draws for end in ends if not isinstance(end.draws, Unknown)], axis=0)
+        return Finish(_date(now, slowest), Undefined("; ".join(vague)), rules.level)
+    last = np.max([end.draws for end in ends if not isinstance(end.draws, Undefined)], axis=0)
     low, high = np.quantile(np.minimum(last, LONGEST), tails(rules.level))
     # With several people the last one is later than each one's own middle.
     middle = slowest if len(ends) == 1 else min(float(np.median(last)), LONGEST)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.stats.intervals import Intervals
+from annot.stats.intervals import Interval, Intervals
 from annot.stats.undefined import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PairShare:
     """`count` pairs `of` so many; `value` is a fraction, 0..1."""
 
     count: int
@@ -21,13 +21,13 @@ class Share:
 class ShareSummary:
     """A share over all pairs, and the mean of the queries' shares; fractions, 0..1."""
 
-    pooled: Share
+    pooled: PairShare
     mean: Value
     n_queries: int
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
-    intervals: dict[str, Intervals] | None
-    """Of `pooled` and `mean`, by resampling whole queries; None when not asked for."""
+    intervals: dict[str, Intervals | Interval | Undefined] | None
+    """Of `pooled`, Wilson's; of `mean`, by resampling whole queries; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ class QueryAgreement:
     caveats_before: dict[str, tuple[str, ...]]
     """What the data forces, by coefficient, where its value says less than it seems to."""
     caveats_after: dict[str, tuple[str, ...]]
-    disputed: Share
+    disputed: PairShare
     """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
-    overruled: Share
+    overruled: PairShare
     """Pairs with two or more grades whose final grade is none of them."""
     n_open: int
     """Pairs of `disputed` that nobody has settled yet."""
@@ -99,7 +99,7 @@ class GroupAgreement:
     disputed: ShareSummary
     overruled: ShareSummary
     not_settled: Undefined | None
-    """Why nothing is summarised after adjudication: while disputes are open, the settled rest is the easy part."""
+    """Why nothing is summarised after adjudication: pairs settled early are easier, so partial figures are too high."""
     agreed_by_policy: int
 
 

@@ -1,0 +1,100 @@
+"""Runs by facet and together: what is resampled, and what chance reaches, on two papers worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line, of_runs
+from annot.records import Qrel, ScoredDoc
+from annot.stats.bootstrap import Bootstrap
+from annot.stats.intervals import Interval
+from annot.stats.undefined import Undefined
+
+FIRST_RELEVANT = {"p1-background": 1, "p1-method": 2, "p2-background": 4, "p2-method": 5, "p3-method": 1}
+"""The rank of each query's first relevant document."""
+RELEVANT = {"p1-background": 1, "p1-method": 3, "p2-background": 2, "p2-method": 4, "p3-method": 4}
+"""How many of each query's eight documents are relevant; the others follow the first."""
+
+
+def evaluated(*query_ids: str) -> Evaluated:
+    """The queries, each with a list of eight documents in order of their numbers."""
+    documents = [f"d{rank}" for rank in range(1, 9)]
+    qrels = [
+        Qrel(query_id, doc_id, 3 * (first <= rank < first + RELEVANT[query_id]))
+        for query_id in query_ids
+        for first in [FIRST_RELEVANT[query_id]]
+        for rank, doc_id in enumerate(documents, start=1)
+    ]
+    run = {name: tuple(ScoredDoc(doc_id, -float(at)) for at, doc_id in enumerate(documents)) for name in query_ids}
+    return of_runs(
+        {"in order": run},
+        tuple(qrels),
+        (),
+        facets={name: name.partition("-")[2] for name in query_ids},
+        papers={name: name.partition("-")[0] for name in query_ids},
+        splits={},
+        conventions=("trec",),
+        measure=None,
+        relevant_from=2,
+        bootstrap=Bootstrap(resamples=2000, level=0.95, seed=1),
+    )
+
+
+def line(found: Evaluated, facet: str, run: str) -> Line:
+    (of_facet,) = [one for one in found.lines if (one.facet, one.run) == (facet, run)]
+    return of_facet
+
+
+def percentile(of_line: Line, measure: str) -> tuple[float, float]:
+    interval = of_line.intervals[measure].percentile
+    assert isinstance(interval, Interval)
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize("run", ["in order", CHANCE])
+def test_intervals_resample_whole_papers_with_both_their_facets(run: str) -> None:
+    """Of two papers a resample has the first twice, both, or the second twice, a quarter, half and a quarter of the
+    time: the 95% interval goes from one paper's mean to the other's. Of four queries it would not."""
+    found = evaluated("p1-background", "p1-method", "p2-background", "p2-method")
+    # P@20 of eight documents is the same in every order: the relevant ones out of 20.
+    first, second = (1 + 3) / 2 / 20, (2 + 4) / 2 / 20
+    together = line(found, TOGETHER, run)
+    assert together.values["P@20"] == pytest.approx((first + second) / 2, abs=1e-9)
+    assert percentile(together, "P@20") == pytest.approx((first, second), abs=1e-9)
+    assert percentile(line(found, "method", run), "P@20") == pytest.approx((3 / 20, 4 / 20), abs=1e-9)
+
+
+def test_a_paper_with_more_queries_weighs_more() -> None:
+    found = evaluated("p1-background", "p2-background", "p2-method")
+    together = line(found, TOGETHER, "in order")
+    assert together.values["P@20"] == pytest.approx((1 + 2 + 4) / 3 / 20, abs=1e-9)
+    assert percentile(together, "P@20") == pytest.approx((1 / 20, 3 / 20), abs=1e-9)
+
+
+def test_one_paper_has_no_interval() -> None:
+    found = evaluated("p1-background", "p1-method")
+    interval = line(found, TOGETHER, "in order").intervals["AP"].percentile
+    assert interval == Undefined("1 query paper: nothing to resample")
+
+
+def test_the_chance_line_of_a_facet_is_that_of_its_own_queries() -> None:
+    """Chance is what a random order reaches: of 8 documents with R relevant, an R-precision of R / 8."""
+    found = evaluated("p1-background", "p1-method", "p2-background", "p2-method", "p3-method")
+    by_facet = {facet: line(found, facet, CHANCE) for facet in ("background", "method", TOGETHER)}
+    expected = {"background": (1 + 2) / 2, "method": (3 + 4 + 4) / 3, TOGETHER: (1 + 3 + 2 + 4 + 4) / 5}
+    assert {facet: one.values["P@20"] for facet, one in by_facet.items()} == pytest.approx(
+        {facet: mean / 20 for facet, mean in expected.items()}, abs=1e-9
+    )
+    assert {facet: one.values["Rprec"] for facet, one in by_facet.items()} == pytest.approx(
+        {facet: mean / 8 for facet, mean in expected.items()}, abs=1e-9
+    )
+    assert {facet: one.queries for facet, one in by_facet.items()} == {"background": 2, "method": 3, TOGETHER: 5}
+
+
+def test_the_run_is_measured_by_facet_and_chance_stands_beside_it() -> None:
+    found = evaluated("p1-background", "p1-method", "p2-background", "p2-method")
+    # One relevant at rank 1; two at ranks 4 and 5.
+    background = (1 + (1 / 4 + 2 / 5) / 2) / 2
+    assert line(found, "background", "in order").values["AP"] == pytest.approx(background, abs=1e-9)
+    assert [(one.facet, one.run) for one in found.lines] == [
+        (facet, run) for facet in ("background", "method", TOGETHER) for run in ("in order", CHANCE)
+    ]
