@@ -163,7 +163,9 @@ def test_a_disk_that_fills_while_arrays_are_written_is_told_in_words(
 
 
 @pytest.mark.parametrize("log", ["no log", "a log that was left"])
-def test_a_study_that_cannot_be_written_is_read(annot: list[str], study: Callable[[str], Path], log: str) -> None:
+def test_a_study_that_cannot_be_written_is_read(
+    annot: list[str], study: Callable[[str], Path], tmp_path: Path, log: str
+) -> None:
     folder = study("judged")
     if log == "a log that was left":
         subprocess.run([sys.executable, "-c", WRITES_AND_DIES, str(folder / "annot.db")], check=True)
@@ -179,7 +181,10 @@ def test_a_study_that_cannot_be_written_is_read(annot: list[str], study: Callabl
     listed = read_only([*annot, "assessor", "list"], folder)
     assert (listed.returncode, listed.stderr) == (0, "")
     assert listed.stdout.count("adjudicator") == (2 if log == "a log that was left" else 1)
-    for words in (["assessor", "add", "new", "--account", "new@example.org"], ["agreement"]):
+    assert "Alpha before" in read_only([*annot, "agreement"], folder).stdout
+    reported = read_only([*annot, "report", "--out", str(tmp_path / "elsewhere")], folder)
+    assert reported.stdout == f"{tmp_path / 'elsewhere' / 'report.html'}\n"
+    for words in (["assessor", "add", "new", "--account", "new@example.org"], ["report"]):
         refused = read_only([*annot, *words], folder)
         assert refused.returncode == 2
         assert "cannot be written" in refused.stderr or "no permission" in refused.stderr

@@ -22,6 +22,9 @@ def report(
     table: Annotated[
         str | None, typer.Option(help="Print this table of the report and write nothing.", show_default=False)
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder to write into.", show_default="exports/")
+    ] = None,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
@@ -34,7 +37,7 @@ def report(
         found = step.table(Workspace.open(workspace), table)
         emit("report --table", found, table_text(found), as_json=as_json)
         return
-    written = step.write(Workspace.open(workspace))
+    written = step.write(Workspace.open(workspace), out=out)
     emit("report", written, str(written.path), as_json=as_json)
 
 

@@ -11,9 +11,9 @@ from annot.report.sections.agreement import terminal
 from annot.report.text import table_text, wrapped
 from annot.report.words import sentences
 from annot.study.measured import agreement_of
-from annot.study.results import agreement_file
+from annot.study.results import agreement_file, keep
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 
 
 def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
@@ -26,7 +26,7 @@ def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> 
         check_name(missing, tuple(POLICIES), what="--missing")
     table = agreement_of(read_snapshot(ws), missing=missing, binarised_at=binarised_at)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
-        write_file(*agreement_file(ws, table))
+        keep(*agreement_file(ws, table))
     return table
 
 

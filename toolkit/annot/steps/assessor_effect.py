@@ -13,9 +13,9 @@ from annot.report.sections.effect import method, terminal
 from annot.report.text import table_text, wrapped
 from annot.study.exports import exported_qrels
 from annot.study.measured import assessor_effect_of, read_run_files
-from annot.study.results import assessor_effect_file
+from annot.study.results import assessor_effect_file, keep
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 
 
 def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int) -> AssessorEffect:
@@ -29,7 +29,7 @@ def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int)
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"
         )
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
-    write_file(*assessor_effect_file(ws, effect))
+    keep(*assessor_effect_file(ws, effect))
     return effect
 
 

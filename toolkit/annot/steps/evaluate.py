@@ -11,9 +11,9 @@ from annot.report.sections.runs import terminal
 from annot.report.text import table_text
 from annot.study.exports import exported_qrels
 from annot.study.measured import evaluation_of, read_run_files
-from annot.study.results import evaluation_file
+from annot.study.results import evaluation_file, keep
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 
 
 def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, measure: str | None) -> Evaluated:
@@ -31,7 +31,7 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, 
     snapshot = read_snapshot(ws)
     evaluated = evaluation_of(snapshot, runs, exported_qrels(snapshot), conventions=conventions, measure=measure)
     if not files and convention is None and measure is None:
-        write_file(*evaluation_file(ws, evaluated))
+        keep(*evaluation_file(ws, evaluated))
     return evaluated
 
 

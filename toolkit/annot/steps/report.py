@@ -41,8 +41,10 @@ class Written:
     sha256: str
 
 
-def write(ws: Workspace) -> Written:
-    """Write `exports/report.html`, the same as Markdown, and its tables as LaTeX.
+def write(ws: Workspace, *, out: Path | None = None) -> Written:
+    """Write `report.html`, the same as Markdown, its tables as LaTeX, and its figures as JSON.
+
+    out: the folder to write into instead of `exports/`, for a study that may only be read.
 
     Evaluation is in it when there are qrels and runs; where it is not, the page says what is missing.
     """
@@ -54,9 +56,10 @@ def write(ws: Workspace) -> Written:
     files[ws.exports / "report.md"] = markdown(made)
     files[ws.exports / "report.tex"] = latex(made)
     # All is made before anything is written: a template that does not hold leaves everything as it was.
+    folder = ws.exports if out is None else out
     for place, text in files.items():
-        write_file(place, text)
-    return Written(path, sha256_of(path))
+        write_file(folder / place.name, text)
+    return Written(folder / REPORT_FILE, sha256_of(folder / REPORT_FILE))
 
 
 def table(ws: Workspace, name: str) -> Table:

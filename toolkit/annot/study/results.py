@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,16 @@ from annot.assessor_effect import AssessorEffect
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
 from annot.stats.undefined import to_json
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, write_file
+
+
+def keep(path: Path, text: str) -> None:
+    """Write a file of figures; in a study that may only be read they are printed and not kept."""
+    try:
+        write_file(path, text)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
 
 
 def agreement_file(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:
