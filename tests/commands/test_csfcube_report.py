@@ -193,7 +193,7 @@ def in_brackets(page: str, *names: str) -> list[tuple[float, float]]:
     return [(float(low), float(high)) for low, high in re.findall(r"\[(-?[\d.]+), (-?[\d.]+)\]", line)]
 
 
-def test_shares_have_intervals_over_whole_queries_as_scipy_has_them(whole: str, shared: Path) -> None:
+def test_shares_have_intervals_over_whole_queries_about_those_of_scipys_bootstrap(whole: str, shared: Path) -> None:
     pairs = release_grades(shared)
     counts = np.array([[sum(grade == 0 for grade in of), len(of)] for of in pairs["background"].values()], dtype=float)
     expected = stats.bootstrap(
@@ -205,8 +205,9 @@ def test_shares_have_intervals_over_whole_queries_as_scipy_has_them(whole: str, 
         rng=3,
     ).confidence_interval
     found = in_brackets(whole[: whole.index("## Appendix")], "background", "16", "1877")[0]
-    # In whole percent; the ends of 2,000 resamples move by some tenths.
-    assert found == pytest.approx((100 * expected.low, 100 * expected.high), abs=1.0)
+    # Wilson's in whole percent, a little wider: with 16 queries the bootstrap covers less than it says.
+    assert found == pytest.approx((100 * expected.low, 100 * expected.high), abs=2.2)
+    assert found[1] - found[0] > 100 * (expected.high - expected.low) - 0.5
 
 
 def release_grades(shared: Path) -> dict[str, dict[str, list[int]]]:

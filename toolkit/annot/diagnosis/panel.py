@@ -91,9 +91,8 @@ def panel_of(
 
 def partners(panel: Panel) -> tuple[frozenset[int], ...]:
     """For each assessor all those that they can be compared with, directly or through others, themselves included."""
+    from scipy.sparse.csgraph import connected_components
+
     met = panel.judged.astype(np.int64)
-    reach = (met.T @ met) > 0
-    np.fill_diagonal(reach, True)
-    for _ in panel.assessors:
-        reach = (reach.astype(np.int64) @ reach.astype(np.int64)) > 0
-    return tuple(frozenset(int(other) for other in np.flatnonzero(row)) for row in reach)
+    _, group = connected_components(met.T @ met, directed=False)
+    return tuple(frozenset(np.flatnonzero(group == mine).tolist()) for mine in group)
