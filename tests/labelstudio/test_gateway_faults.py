@@ -213,7 +213,7 @@ def test_whatever_fails_on_the_way_each_task_is_there_once_in_the_end(
 def test_a_listing_that_is_short_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
     gateway.import_tasks(1, TASKS)
     fake.total_lies_by = 2
-    with pytest.raises(StudioError, match="counts 12 tasks, and gave 10"):
+    with pytest.raises(StudioError, match="counts 12 tasks and sent 10"):
         gateway.tasks_of(1)
 
 

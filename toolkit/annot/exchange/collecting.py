@@ -63,13 +63,13 @@ class Haul(NamedTuple):
 
     def collected(self, *, assigned: int, judged: int, recorded: Recorded, vanished: int) -> Collected:
         """The person's line after the recording. judged: pairs with an answer that counts."""
-        flagged = sum(bool(one.reading.flags) for one in self.found)
+        flagged = sum(bool(annotation.reading.flags) for annotation in self.found)
         changed = recorded.revised + vanished
         return Collected(self.project.assessor, assigned, judged, recorded.added, changed, flagged)
 
     def flagged(self, what: str) -> list[str]:
         """Why answers do not count, each reason with how often. what: what an answer is called."""
-        reasons = Counter(without_ids(flag) for one in self.found for flag in one.reading.flags)
+        reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.reading.flags)
         person = self.project.assessor
         return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
 
