@@ -56,7 +56,7 @@ def test_the_first_screen_alone_answers(study: Workspace) -> None:
     assert float(found[1]) == pytest.approx(alpha["median"], abs=0.051)
     low, high = (alpha["intervals"]["median"]["bca"][end] for end in ("low", "high"))
     labels = "yes" if low >= 0.8 else "with caution" if low >= 0.667 else "adjudicated grades only"
-    reversed_, of = effect["mixtures"]["with_swap"], effect["mixtures"]["n"]
+    reversed_, of = effect["random_assessors"]["with_swap"], effect["random_assessors"]["n"]
     significant = any(one["significant"].get("final") for one in effect["comparisons"])
     systems = "not known" if not significant else "yes" if reversed_ <= 0.05 * of else "no"
     assert f"**To compare systems: {systems}. As labels of single pairs: {labels}.**" in first
