@@ -27,8 +27,8 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 facet-model: $(STAMP)
-	$(BIN)/python -m annot.facets.build $${ANNOT_SHARED:-../shared}/csabstruct/train.jsonl \
-		$${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl toolkit/annot/facets/csabstruct.crfsuite.xz
+	$(BIN)/annot facets train $${ANNOT_SHARED:-../shared}/csabstruct/train.jsonl \
+		--held-out $${ANNOT_SHARED:-../shared}/csabstruct/dev.jsonl --out toolkit/annot/facets/csabstruct.crfsuite.xz
 
 # Renews pools/demo and exports/demo from rankings trained just now: only when the demonstration itself has changed.
 golden: $(STAMP)

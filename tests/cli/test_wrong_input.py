@@ -51,7 +51,7 @@ WRONG: dict[str, Wrong] = {
     # -- init
     "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
     "init: below a file": Wrong("init", "annot.toml/study", ("annot.toml", "expected a folder", "put it right")),
-    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: stands already, for 'annot-demo'",)),
+    "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: exists already, for 'annot-demo'",)),
     "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
     # -- corpus
     "corpus add: missing files": Wrong(
@@ -86,13 +86,13 @@ WRONG: dict[str, Wrong] = {
     "corpus add: an empty file": Wrong(
         "corpus add",
         "papers.jsonl empty.jsonl",
-        ("empty.jsonl: found no line, or blank ones alone", "expected one paper a line", "nothing was kept"),
+        ("empty.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
         spoil=write("empty.jsonl", b""),
     ),
     "corpus add: blank lines alone": Wrong(
         "corpus add",
         "blank.jsonl",
-        ("blank.jsonl: found no line, or blank ones alone", "expected one paper a line", "nothing was kept"),
+        ("blank.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
     ),
     "corpus add: a damaged corpus": Wrong(
@@ -146,7 +146,7 @@ WRONG: dict[str, Wrong] = {
     "import judgements: a study of its own": Wrong(
         "import judgements",
         "mine.csv",
-        ("holds a study with a plan",),
+        ("this study has its own plan",),
         "planned",
         judgements_with("p-method,d17,ann,1"),
     ),
@@ -158,7 +158,7 @@ WRONG: dict[str, Wrong] = {
     "facets train: no such file": Wrong("facets train", "none.jsonl --out m.xz", ("none.jsonl: no such file",)),
     "facets train: nowhere to write": Wrong("facets train", "papers.jsonl", ("Missing option '--out'",)),
     "facets train: broken line 17": Wrong(
-        "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not JSON",), spoil=labelled_with("{")
+        "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not valid JSON",), spoil=labelled_with("{")
     ),
     "facets train: unknown label on line 17": Wrong(
         "facets train",
@@ -181,7 +181,7 @@ WRONG: dict[str, Wrong] = {
         "query sample", "", ("no sentence labels", "annot facets"), "labelled", sql("DELETE FROM facet_labels")
     ),
     "query sample: a sheet that stands": Wrong(
-        "query sample", "--out papers.jsonl", ("papers.jsonl: stands already",), "labelled"
+        "query sample", "--out papers.jsonl", ("papers.jsonl: exists already",), "labelled"
     ),
     "query sample: no papers wanted": Wrong(
         "query sample", "--per-period 0", ("--per-period", "greater than or equal to 1"), "labelled"
@@ -225,7 +225,7 @@ WRONG: dict[str, Wrong] = {
         "query add", "fic0820 --facet method", ("paper 'fic0820': not known; did you mean 'fic08",), "labelled"
     ),
     "query add: unknown facet": Wrong(
-        "query add", "fic0802 --facet metod", ("unknown facet 'metod', did you mean 'method'?",), "labelled"
+        "query add", "fic0802 --facet metod", ("unknown facet 'metod': did you mean 'method'?",), "labelled"
     ),
     "query add: no facet": Wrong("query add", "fic0802", ("Missing option '--facet'",), "labelled"),
     "query add: sentences that are no numbers": Wrong(
@@ -369,7 +369,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a template that is no XML": Wrong(
         "guidelines",
         "method --screen",
-        ("judge.xml.j2", "does not hold"),
+        ("judge.xml.j2", "is not valid"),
         spoil=write("templates/judge.xml.j2", "<View>"),
     ),
     "guidelines: a control for nothing": Wrong(
@@ -385,7 +385,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: a screen without the rating": Wrong(
         "guidelines",
         "method --screen",
-        ("judge.xml.j2: the screen does not serve", "found no control named 'rating'"),
+        ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
         spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
     ),
     "guidelines: a key that serves twice": Wrong(

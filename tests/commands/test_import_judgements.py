@@ -167,15 +167,15 @@ def test_an_order_of_judging_comes_from_the_times(ws: Workspace, annot: Run, tmp
 @pytest.mark.parametrize(
     ("change", "options", "fault"),
     [
-        ({0: "p1"}, (), "query 'p1' ends in no facet of annot.toml (-background, -method, -result)"),
+        ({0: "p1"}, (), "query 'p1' does not end in a facet of annot.toml (-background, -method, -result)"),
         ({3: 4}, (), "grade '4', expected 0 to 3"),
-        ({}, ("--facet", "methods"), "unknown facet 'methods', did you mean 'method'?"),
-        ({}, ("--adjudicator", "Nobody"), "1 name(s) of --adjudicator stand in no row"),
+        ({}, ("--facet", "methods"), "unknown facet 'methods': did you mean 'method'?"),
+        ({}, ("--adjudicator", "Nobody"), "1 name(s) given with --adjudicator are in no row"),
         ({}, ("--grade-column", "grades"), "no column for the grade; did you mean 'grade'?"),
         (
             {1: "d99", 2: "Ivo Judge"},
             ("--adjudicator", "Ivo Judge"),
-            "p1-method d99: adjudicated, and judged by nobody",
+            "p1-method d99: adjudicated, but judged by nobody",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run,
         replace_plan(session, [Assignment("p1-method", "d0", "a1", 1)], plan=Plan("0", 13, "2031-01-01"))
     result = annot("import", "judgements", write(tmp_path, rows_of_study()))
     assert result.exit_code == 2
-    assert "holds a study with a plan or judgements of its own" in result.stderr
+    assert "this study has its own plan or judgements" in result.stderr
 
 
 def test_a_trace_says_that_the_pair_was_judged_elsewhere(ws: Workspace, annot: Run, tmp_path: Path) -> None:

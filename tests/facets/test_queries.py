@@ -40,7 +40,7 @@ def test_a_paper_without_a_sentence_of_the_facet_is_refused_and_its_labels_are_s
 
 def test_an_unknown_facet_is_refused_with_the_near_name() -> None:
     for sentences in (None, (1,)):
-        with pytest.raises(InputError, match="unknown facet 'methods', did you mean 'method'"):
+        with pytest.raises(InputError, match="unknown facet 'methods': did you mean 'method'"):
             make_query(PAPER, LABELS, "methods", sentences=sentences, facets=FACETS)
 
 

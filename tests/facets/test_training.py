@@ -14,8 +14,8 @@ def test_csabstructs_key_and_our_own_are_read_alike() -> None:
         '{"paper_id": "p1", "title": "T", "abstract": ["C."], "labels": ["other"]}',
     ]
     assert read_labelled(lines, name="x.jsonl") == (
-        LabelledAbstract(("A.", "B."), ("background", "method")),
-        LabelledAbstract(("C.",), ("other",)),
+        LabelledAbstract(sentences=("A.", "B."), labels=("background", "method")),
+        LabelledAbstract(sentences=("C.",), labels=("other",)),
     )
 
 
@@ -31,21 +31,21 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
         '{"abstract": ["A.", "B."], "labels": ["method"]}',
         '{"abstract": ["A.", "B."], "labels": ["methods", "conclusion"]}',
     ]
-    with pytest.raises(InputError, match=r"^x\.jsonl: 8 line\(s\) cannot be used$") as caught:
+    with pytest.raises(InputError, match=r"^x\.jsonl: 8 faults") as caught:
         read_labelled(lines, name="x.jsonl")
     faults = caught.value.faults
     assert [fault.split(": ", 1)[0] for fault in faults] == [f"x.jsonl:{number}" for number in range(2, 10)]
     for fault, part in zip(
         faults,
         (
-            "not JSON",
-            "found list, expected an object",
-            "found no `sentences` or `abstract`; its keys are title, labels",
-            "found no `labels`",
-            "`abstract` is not a list of strings",
-            "`abstract` is empty",
+            "not valid JSON",
+            "found [1, 2], expected one JSON object a line",
+            "no field 'sentences': expected one of title, labels",
+            "no field 'labels': expected one of abstract",
+            "abstract: found 'A.', expected a valid tuple",
+            "abstract: found [], expected at least 1 item",
             "found 1 label(s) for 2 sentence(s)",
-            "unknown label 'conclusion', expected background, objective, method, result, other; "
+            "unknown label 'conclusion', expected one of background, objective, method, result, other; "
             "unknown label 'methods', did you mean 'method'?",
         ),
         strict=True,
@@ -54,8 +54,9 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
 
 
 def test_a_file_without_abstracts_is_refused_and_shows_what_is_expected() -> None:
-    with pytest.raises(InputError, match="no abstracts found") as caught:
+    with pytest.raises(InputError, match="1 fault") as caught:
         read_labelled(["\n", "  \n"], name="empty.jsonl")
+    assert caught.value.faults == ("empty.jsonl: no abstracts found",)
     assert caught.value.hint is not None
     assert '"labels"' in caught.value.hint
 
@@ -63,4 +64,4 @@ def test_a_file_without_abstracts_is_refused_and_shows_what_is_expected() -> Non
 def test_json_nested_beyond_reason_is_a_fault_like_any_other() -> None:
     with pytest.raises(InputError) as caught:
         read_labelled(["[" * 200_000], name="x.jsonl")
-    assert caught.value.faults[0].startswith("x.jsonl:1: not JSON")
+    assert caught.value.faults[0].startswith("x.jsonl:1: not valid JSON")

@@ -94,7 +94,7 @@ def test_a_query_that_no_pool_led_to_has_what_was_judged_to_be_ranked(material: 
     assert ranked[query.query_id] == ["fic0101", "fic0102"]
     with pytest.raises(InputError) as caught:
         written(material, pools=left, judged=judged | {query.query_id: ["gone"]})
-    assert caught.value.faults == (f"BEIR files: gone, judged for {query.query_id}, is not in the corpus",)
+    assert caught.value.faults == (f"BEIR files: gone, to be ranked for {query.query_id}, is not in the corpus",)
 
 
 def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:
@@ -127,17 +127,11 @@ def test_every_id_that_points_to_nothing_is_a_fault(material: Material) -> None:
         written(
             material,
             queries=[replace(first, sentences=(99,)), replace(second, paper_id="gone"), material.queries[2]],
-            qrels=[
-                Qrel(first.query_id, "lost", 1),
-                Qrel("nobody", "fic0101", 1),
-                *[Qrel(first.query_id, "fic0101", 0)] * 2,
-            ],
+            qrels=[Qrel(first.query_id, "lost", 1)],
         )
     assert caught.value.faults == (
         f"BEIR files: query {first.query_id}: the abstract has no sentence at position 99",
         f"BEIR files: query {second.query_id}: its paper gone is not in the corpus",
         f"BEIR files: query {second.query_id}: its paper gone has no pool",
-        f"BEIR files: qrel of {first.query_id} and fic0101 is there twice",
-        f"BEIR files: qrel of {first.query_id} and lost: no such paper in the corpus",
-        "BEIR files: qrel of nobody and fic0101: no such query",
+        f"BEIR files: lost, judged for {first.query_id}, is not in the corpus",
     )

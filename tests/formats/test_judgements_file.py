@@ -145,9 +145,9 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
         "j.csv:5: no assessor, expected who judged",
         "j.csv:5: no query, expected an id",
         "j.csv:5: time 'yesterday', expected ISO 8601 (2031-03-14T18:00:00Z), Unix time, or the seconds it took",
-        "j.csv:7: 7 cells, expected 5",
-        "j.csv:8: q-method d4: this assessor has a grade for the pair on line 6 already, expected one; "
-        "a repeat has an occasion of its own",
+        "j.csv:7: found 7 cells, expected 5; quote a cell with a separator",
+        "j.csv:8: q-method d4: this assessor judged the pair on line 6 already; "
+        "mark a repeated judgement with occasion 2",
     ]
     assert "Byron" not in " ".join(error.value.faults)
 
@@ -155,13 +155,13 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        ("", "j.csv: no judgement in it"),
-        ("query,document,assessor,grade\n", "j.csv: no judgement in it"),
-        ('{"query": "q-method"\n', "j.csv:1: not JSON: "),
+        ("", "j.csv: found no judgement"),
+        ("query,document,assessor,grade\n", "j.csv: found no judgement"),
+        ('{"query": "q-method"\n', "j.csv:1: not valid JSON: "),
         ('[{"query": "q-method"}]', "j.csv: found a JSON array, expected one object a line"),
         ("query,document,grade\nq,d,1\n", "j.csv: no column for the assessor; expected one named assessor or "),
         ("query,document,asessor,grade\nq,d,A,1\n", "j.csv: no column for the assessor; did you mean 'asessor'?"),
-        ("query,document,assessor,grade,grade\nq,d,A,1,2\n", "j.csv:1: column 'grade' stands there 2 times"),
+        ("query,document,assessor,grade,grade\nq,d,A,1,2\n", "j.csv:1: column 'grade' occurs 2 times"),
         ('query,document,assessor,grade\nq,d,A,"1\n', "j.csv:2: not CSV from here on: "),
         ('{"query": "q", "doc": "d", "assessor": "A", "grade": true}', "j.csv:1: grade 'True', expected 0 to 3"),
         ('{"query": "q", "doc": [1], "assessor": "A", "grade": 1}', "j.csv:1: document [1], expected an id"),

@@ -126,16 +126,28 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
     assert caught.value.faults == (
         "corpus.jsonl:17: not valid JSON: Expecting value at column 30",
         "corpus.jsonl:18: unknown sentence label 'resutl': did you mean 'result'?",
-        "corpus.jsonl:19: found a list, expected one JSON object a line",
-        "corpus.jsonl:20: no id: expected one of the fields paper_id, id, _id",
+        'corpus.jsonl:19: found ["p19"], expected one JSON object a line',
+        "corpus.jsonl:20: no field 'paper_id': expected one of title, abstrct",
         "corpus.jsonl:20: no field 'abstract': did you mean 'abstrct'?",
         "corpus.jsonl:21: paper_id: found 'a b', expected an id without white space",
-        "corpus.jsonl:21: abstract: entry 2 is a number, expected a string",
-        "corpus.jsonl:21: year: found 2001.5, expected an integer of at most four digits, or null",
+        "corpus.jsonl:21: abstract, entry 2: found 3, expected a valid string",
+        "corpus.jsonl:21: year: found 2001.5, expected a valid integer",
         "corpus.jsonl:22: labels need `abstract` as a list of sentences, found one string",
-        "corpus.jsonl:23: title: found a number, expected a string",
-        "corpus.jsonl:23: citations: found a string, expected a list of ids",
+        "corpus.jsonl:23: title: found 3, expected a valid string",
+        "corpus.jsonl:23: citations: found 'x', expected a valid list",
     )
+
+
+@pytest.mark.parametrize(
+    ("year", "fault"),
+    [(2**40, "expected less than 10000"), ("9" * 40, "expected a valid integer"), (True, "valid integer")],
+)
+def test_a_year_that_no_table_holds_is_a_fault(year: object, fault: str) -> None:
+    assert fault in faults_of({**PLAIN, "year": year})[0]
+
+
+def test_a_number_of_five_thousand_digits_is_a_fault() -> None:
+    assert "not valid JSON" in faults_of('{"id": ' + "9" * 5000 + ', "title": "T", "abstract": "One."}')[0]
 
 
 def test_a_file_of_another_format_stops_after_a_thousand_faults() -> None:
@@ -155,7 +167,7 @@ def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         list(read_papers(lines, name="corpus.jsonl", clean_text=True))
     assert caught.value.faults == (
-        "corpus.jsonl: found no line, or blank ones alone, expected one paper a line (JSON Lines)",
+        "corpus.jsonl: found no line, or only blank ones, expected one paper a line (JSON Lines)",
     )
 
 

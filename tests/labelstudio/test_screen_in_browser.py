@@ -207,7 +207,7 @@ def judging(studio: Studio, tasks: list[dict[str, Any]], *, instructions: str = 
 def stored(studio: Studio, project: int) -> list[Reading]:
     with studio.gateway() as gateway:
         account = studio.account("browsing").user_id
-        pulled = gateway.pull(project).tasks
+        pulled = gateway.pull(project)
         return [r for t in pulled for r in read_task(t, grades=range(4), expected_account=account)]
 
 

@@ -108,9 +108,9 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         as_bob.annotate(ids[0], write_result(TASKS[0], grade=0))
 
         pulled = gateway.pull(project)
-        assert pulled.annotations == 5
-        assert [pulled_task.key for pulled_task in pulled.tasks] == PAIRS
-        readings = [read_task(t, grades=range(4), expected_account=ann.user_id) for t in pulled.tasks]
+        assert sum(len(pulled_task.annotations) for pulled_task in pulled) == 5
+        assert [pulled_task.key for pulled_task in pulled] == PAIRS
+        readings = [read_task(t, grades=range(4), expected_account=ann.user_id) for t in pulled]
         kept = [reading for on_task in readings for reading in on_task if not reading.flags]
         assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
             (3, None, "close", 12.5),
@@ -122,7 +122,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
 
         as_ann.change_annotation(first, write_result(TASKS[0], grade=2))
         gateway.delete_annotation(as_bob.annotations_on(ids[3])[0]["id"])
-        later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project).tasks}
+        later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project)}
         assert list(later) == PAIRS
         revised = read_task(later[PAIRS[0]], grades=range(4), expected_account=ann.user_id)
         assert [r.grade for r in revised if not r.flags] == [2]
@@ -136,7 +136,7 @@ def test_what_came_is_kept_as_it_came(studio: Studio) -> None:
         (listed,) = gateway.tasks_of(project)
         odd = [{"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": ["7"]}}]
         gateway.annotate(listed.task_id, odd)
-        (pulled,) = gateway.pull(project).tasks
+        (pulled,) = gateway.pull(project)
     assert pulled.annotations[0]["result"] == odd
     assert pulled.annotations[0]["unique_id"]
 

@@ -26,7 +26,7 @@ def test_importing_loads_nothing_heavy() -> None:
 
 def test_one_function_loads_only_what_it_needs() -> None:
     loaded = loaded_after("import annot; annot.alpha([[1, 1], [0, 1], [2, 2]])")
-    assert {"pandas", "krippendorff"} <= loaded
+    assert "pandas" in loaded
     assert not loaded & {"sqlmodel", "ir_measures", "sklearn", "matplotlib"}
 
 

@@ -57,7 +57,7 @@ def test_alpha_is_what_the_krippendorff_package_says(ratings: np.ndarray) -> Non
 
 
 def test_alpha_without_a_value_says_why() -> None:
-    with pytest.raises(annot.UndefinedStatistic, match="unanimous: every judgement is grade 2"):
+    with pytest.raises(annot.UndefinedStatistic, match="every judgement is grade 2"):
         annot.alpha([[2, 2], [2, 2], [2, 2]])
 
 

@@ -88,7 +88,7 @@ def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory
     # The study goes on with the last of them.
     for mode in ("blocks", "round-robin"):
         draw(ws, mode=mode)
-        by_mode[mode] = {path.stem: entries(path) for path in ws.pools.glob("*.jsonl")}
+        by_mode[mode] = {path.stem: entries(path) for path in ws.query_pools.glob("*.jsonl")}
     return Drawn(ws, rows, added, by_mode)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
 from annot.errors import InputError
@@ -27,20 +27,25 @@ def file_name(name: str, ending: str) -> str:
     return quoted + ending
 
 
+def near(found: str, known: Iterable[str]) -> str:
+    """What was expected in place of `found`: the known name most like it, or all known names."""
+    names = list(known)
+    close = difflib.get_close_matches(found, names, 1)
+    return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
+
+
 def check_name(name: str, known: Sequence[str], *, what: str) -> None:
     """Raise InputError when `name` is not among `known`, with the near name or all of them."""
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
-        expected = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
-        raise InputError(f"{what} {name!r}: not known; {expected}")
+        raise InputError(f"{what} {name!r}: not known; {near(name, known)}")
 
 
 def known_query(known: Mapping[str, Query], name: str) -> Query:
     """The query of that id. Raises InputError with the near id."""
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, list(known), 1)
+    close = difflib.get_close_matches(name, list(known), 1)
     raise InputError(
-        f"query {name!r}: not in this study" + (f"; did you mean {near[0]!r}?" if near else ""),
+        f"query {name!r}: not in this study" + (f"; did you mean {close[0]!r}?" if close else ""),
         hint="`annot query list` shows the queries",
     )

@@ -8,14 +8,15 @@ of their own.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
 from annot.errors import InputError
+from annot.formats.json_lines import json_lines
 from annot.records import Asked, Assignment, Query
 from annot.stats.seeding import generator
 
@@ -81,21 +82,9 @@ def draw_plan(
 
 def plan_lines(plan: Iterable[Assignment]) -> str:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
-    ordered = sorted(plan, key=lambda one: (one.assessor, one.position))
-    return "".join(
-        json.dumps(
-            {
-                "assessor": one.assessor,
-                "position": one.position,
-                "query_id": one.query_id,
-                "doc_id": one.doc_id,
-                "occasion": one.occasion,
-            },
-            ensure_ascii=False,
-        )
-        + "\n"
-        for one in ordered
-    )
+    names = ("assessor", "position", "query_id", "doc_id", "occasion")
+    ordered = sorted(plan, key=attrgetter("assessor", "position"))
+    return json_lines({name: getattr(assignment, name) for name in names} for assignment in ordered)
 
 
 class _Teams:
@@ -140,9 +129,9 @@ class _Teams:
 
 def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[str, ...]]:
     members: dict[tuple[str, str], list[str]] = {}
-    for one in assignments:
-        if one.occasion == 1:
-            members.setdefault((one.query_id, one.doc_id), []).append(one.assessor)
+    for assignment in assignments:
+        if assignment.occasion == 1:
+            members.setdefault((assignment.query_id, assignment.doc_id), []).append(assignment.assessor)
     return {pair: tuple(names) for pair, names in members.items()}
 
 
@@ -151,16 +140,16 @@ def _sequence(
 ) -> list[Assignment]:
     sequence: list[Assignment] = []
     for assessor in sorted(given):
-        position = max((one.position for one in standing if one.assessor == assessor), default=0)
+        position = max((assignment.position for assignment in standing if assignment.assessor == assessor), default=0)
         queries = sorted(given[assessor])
         for at in generator(seed, "queries", assessor).permutation(len(queries)):
             query_id = queries[at]
             documents = sorted(given[assessor][query_id])
             order = generator(seed, "documents", assessor, query_id).permutation(len(documents))
             asked = [Asked(query_id, documents[place]) for place in order]
-            for one in _with_repeats(asked, repeats, generator(seed, "repeats", assessor, query_id)):
+            for again in _with_repeats(asked, repeats, generator(seed, "repeats", assessor, query_id)):
                 position += 1
-                sequence.append(Assignment(*one.pair, assessor, position, one.occasion))
+                sequence.append(Assignment(*again.pair, assessor, position, again.occasion))
     return sequence
 
 
@@ -175,7 +164,7 @@ def _with_repeats(asked: Sequence[Asked], rate: float, rng: np.random.Generator)
     behind: dict[int, list[Asked]] = {}
     for first in sorted(rng.choice(half, size=count, replace=False).tolist()) if count else []:
         behind.setdefault(int(rng.integers(first + half, len(asked))), []).append(asked[first]._replace(occasion=2))
-    return [one for at, own in enumerate(asked) for one in (own, *behind.get(at, ()))]
+    return [shown for at, own in enumerate(asked) for shown in (own, *behind.get(at, ()))]
 
 
 def _check_standing(
@@ -183,19 +172,19 @@ def _check_standing(
 ) -> None:
     wanted = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
     faults = [
-        f"{one.query_id} {one.doc_id}: assigned to {one.assessor}, but no longer in the pool"
-        for one in standing
-        if (one.query_id, one.doc_id) not in wanted
+        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, but no longer in the pool"
+        for assignment in standing
+        if (assignment.query_id, assignment.doc_id) not in wanted
     ]
     faults += [
-        f"{one.query_id} {one.doc_id}: assigned to {one.assessor}, who is no assessor any more"
-        for one in standing
-        if one.assessor not in assessors
+        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is not an assessor any more"
+        for assignment in standing
+        if assignment.assessor not in assessors
     ]
     faults += [
-        f"{query_id} {doc_id}: {len(names)} assessor(s) stand in the plan, expected {per_pair}"
+        f"{query_id} {doc_id}: the plan has {len(names)} assessor(s), expected {per_pair}"
         for (query_id, doc_id), names in _members(standing).items()
         if len(names) != per_pair
     ]
     if faults:
-        raise InputError(f"the standing plan does not fit: {len(faults)} fault(s)", faults=faults)
+        raise InputError(f"the existing plan no longer fits: {len(faults)} fault(s)", faults=faults)

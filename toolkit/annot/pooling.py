@@ -130,7 +130,7 @@ def shares(pool: Pool) -> tuple[MethodShare, ...]:
     for method in pool.methods:
         drawn = [entry.drawn for entry in pool.entries if entry.drawn.method == method]
         also = sum(other.method == method for entry in pool.entries for other in entry.also)
-        deepest = max((one.rank for one in drawn if one.rank is not None), default=None)
+        deepest = max((drawing.rank for drawing in drawn if drawing.rank is not None), default=None)
         rows.append(MethodShare(method, len(drawn), also, deepest, method in pool.dry))
     return tuple(rows)
 

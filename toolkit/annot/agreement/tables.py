@@ -52,7 +52,7 @@ def agreement_table(
         for query in query_ratings
     ]
     groups: list[GroupAgreement] = []
-    for name in [*sorted({query.facet for query, _ in figures}), TOGETHER] if figures else []:
+    for name in dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ():
         members = [(query, seen) for query, seen in figures if name in (query.facet, TOGETHER)]
         queries, seen = zip(*members, strict=True)
         groups.append(group_agreement(name, queries, seen, scale, coefficients=coefficients, bootstrap=bootstrap))

@@ -24,14 +24,14 @@ def pool_build(
         int | None, typer.Option(min=1, help="New documents each method draws.", show_default="annot.toml")
     ] = None,
     ranking_depth: Annotated[
-        int | None, typer.Option(min=1, help="How deep rankings are kept.", show_default="annot.toml")
+        int | None, typer.Option(min=1, help="Documents kept of each ranking.", show_default="annot.toml")
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="Leave this method out, on the record; may be repeated.")
+        list[str] | None, typer.Option(help="Method to leave out; recorded with the pool; may be repeated.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the method order.", show_default="annot.toml")] = None,
     frozen: Annotated[
-        bool, typer.Option("--frozen", help="Draw from pools/rankings/ as it stands; rank nothing anew.")
+        bool, typer.Option("--frozen", help="Draw from the rankings already in pools/rankings/.")
     ] = False,
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
@@ -61,7 +61,7 @@ def pool_build(
     rows = [
         [one.paper_id, one.queries, one.size, one.cited, one.cited_outside, " ".join(one.dry)] for one in built.pools
     ]
-    text = table(["query paper", "queries", "pool", "cited", "cited outside", "ran dry"], rows)
+    text = table(["query paper", "queries", "pool", "cited", "cited, not in corpus", "exhausted methods"], rows)
     emit("pool", built, text, as_json=as_json, as_csv=as_csv)
 
 
@@ -72,7 +72,7 @@ def pool_show(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Print the pool of one query: which method drew each document, at which rank, and which others had it."""
+    """Print the pool of one query: which method drew each document, at which rank, and which others ranked it."""
     from annot.steps import pool as step
     from annot.study.workspace import Workspace
 
@@ -89,5 +89,5 @@ def pool_show(
         ]
         for entry in shown.pool.entries
     ]
-    text = table(["turn", "document", "drawn by", "rank", "score", "also had by", "title"], rows)
+    text = table(["turn", "document", "drawn by", "rank", "score", "also ranked by", "title"], rows)
     emit("pool show", shown.pool, f"{step.headline(shown.pool)}\n\n{text}", as_json=as_json, as_csv=as_csv)

@@ -85,7 +85,7 @@ def import_csfcube(
 
 @imports.command("judgements")
 def import_judgements(
-    file: Annotated[Path, typer.Argument(help="CSV with a header, or JSON Lines: a judgement a row.")],
+    file: Annotated[Path, typer.Argument(help="CSV with a header, or JSON Lines; one judgement per row.")],
     query: Annotated[
         str | None, typer.Option("--query-column", help="The query's id.", show_default="found by name")
     ] = None,
@@ -110,17 +110,18 @@ def import_judgements(
     ] = None,
     occasion: Annotated[
         str | None,
-        typer.Option("--occasion-column", help="2 where a person judged a pair again, unaware.", show_default=False),
+        typer.Option("--occasion-column", help="1, or 2 for the repeat of a pair.", show_default=False),
     ] = None,
     comment: Annotated[
         str | None, typer.Option("--comment-column", help="What was written with the grade.", show_default=False)
     ] = None,
     facet: Annotated[
-        str | None, typer.Option("--facet", "-f", help="Of the queries whose id ends in none.", show_default=False)
+        str | None,
+        typer.Option("--facet", "-f", help="Facet for query ids without a facet suffix.", show_default=False),
     ] = None,
     adjudicator: Annotated[
         list[str] | None,
-        typer.Option(help="Who in the file settled disputes; may be repeated.", show_default=False),
+        typer.Option(help="Name of an adjudicator in the file; may be repeated.", show_default=False),
     ] = None,
     workspace: WorkspaceOption = Path(),
     dry_run: DryRunOption = False,
@@ -183,7 +184,7 @@ def facets_train(
 
 query = typer.Typer(help="Choose the queries: a paper and one facet of it.", no_args_is_help=True)
 
-SEED_HELP = "Seed of what is drawn by chance."
+SEED_HELP = "Random seed."
 
 
 @query.command("sample")
@@ -194,7 +195,7 @@ def query_sample(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Draw papers at random from each period into a sheet, for the lead to enter type and rating."""
+    """Draw random papers from each period into a sheet; you then enter type and rating."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 
@@ -217,7 +218,7 @@ def query_choose(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose queries from the rated papers, as even as possible over periods, types and facets."""
+    """Choose queries from the rated papers, as evenly as possible across periods, types and facets."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 

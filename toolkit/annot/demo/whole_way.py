@@ -207,7 +207,7 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
 
-    def build(*, frozen: bool) -> pool.DrawnPools:
+    def build(*, frozen: bool) -> pool.BuiltPools:
         return pool.build(
             ws,
             mode=None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from annot.diagnosis.assessors import AgainstFinal, AssessorPair, Severity, against_final, pairwise_matrix, severities
 from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final, dawid_skene
 from annot.diagnosis.disagreement import Diagnosis, diagnose
 from annot.diagnosis.drift import Drift, drifts
 from annot.diagnosis.items import order_of_hard
+from annot.diagnosis.matrices import AgainstFinal, AssessorPair, Severity, against_final, pairwise_matrix, severities
 from annot.diagnosis.pace import Pace, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis

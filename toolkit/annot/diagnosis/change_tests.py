@@ -49,34 +49,25 @@ def tests_of(
     deviations from the mean (Page 1955, Biometrika 42, 523-527), over days the variance between the days' means.
     """
     n = len(stretch)
-    centred = [values - values.mean() for values in series]
-    peaks: list[list[Array]] = [[] for _ in series]
-    middles: list[list[Array]] = [[] for _ in series]
-    between: list[list[Array]] = [[] for _ in series]
+    deviations = np.stack([values - values.mean() for values in series])  # (series, n)
     member = None if day is None else (day[:, None] == np.arange(int(day.max()) + 1)).astype(np.float64)
+    drawn: list[tuple[Array, Array, Array]] = []
     for size in _batches(n, permutations):
-        orders = orders_of(stretch, size, rng)
-        for at, deviations in enumerate(centred):
-            permuted = deviations[orders]
-            sums = np.cumsum(permuted, axis=1)[:, :-1]
-            peaks[at].append(np.abs(sums).max(axis=1))
-            middles[at].append(sums[:, (n - 1) // 2])
-            if member is not None:
-                between[at].append(_between(permuted, member))
+        permuted = deviations[:, orders_of(stretch, size, rng)]
+        sums = np.cumsum(permuted, axis=-1)[..., :-1]
+        between = np.zeros(sums.shape[:2]) if member is None else _between(permuted, member)
+        drawn.append((np.abs(sums).max(axis=-1), sums[..., (n - 1) // 2], between))
+    peaks, middles, between = (np.concatenate(batches, axis=1) for batches in zip(*drawn, strict=True))
     found = []
-    for at, deviations in enumerate(centred):
-        sums = np.abs(np.cumsum(deviations)[:-1])
-        drawn = np.concatenate(peaks[at])
-        days = None
-        if member is not None:
-            days = _p(float(_between(deviations[None, :], member)[0]), np.concatenate(between[at]))
+    for at, values in enumerate(deviations):
+        sums = np.abs(np.cumsum(values)[:-1])
         found.append(
             SeriesTested(
-                position=_p(float(sums.max()), drawn),
+                position=_p(float(sums.max()), peaks[at]),
                 split=int(np.round(sums, ALIKE).argmax()) + 1,
-                peaks=drawn,
-                middle=float(np.concatenate(middles[at]).std()),
-                day=days,
+                peaks=peaks[at],
+                middle=float(middles[at].std()),
+                day=None if member is None else _p(float(_between(values[None, :], member)[0]), between[at]),
             )
         )
     return found

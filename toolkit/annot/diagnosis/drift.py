@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.diagnosis.assessors import severity_fit
 from annot.diagnosis.change_tests import ALIKE, SeriesTested, detectable, tests_of
+from annot.diagnosis.matrices import severity_fit
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
 from annot.stats.durations import winsorised

@@ -140,36 +140,31 @@ def streaks(sequences: Iterable[JudgedSequence], *, alpha: float, permutations: 
     1), corrected over assessors by Holm's method.
     """
     sequences = list(sequences)
-    drawn = [_longest(_within_queries(sequence, permutations, seed)) for sequence in sequences]
-    observed = [_runs(sequence.grades) for sequence in sequences]
-    longest = [max(runs, key=lambda run: (run.length, -run.start)) if runs else None for runs in observed]
-    asked = [at for at, sequence in enumerate(sequences) if len(sequence.grades) >= 2]
-    p_values = [_p(drawn[at], longest[at]) for at in asked]
-    corrected = dict(zip(asked, holm(p_values), strict=True))
-    found = []
-    for at, sequence in enumerate(sequences):
-        run = longest[at]
-        if run is None or at not in corrected:
-            short = Undefined("a run needs two judgements")
-            found.append(Streak(sequence.assessor, len(sequence.grades), short, short, short, ()))
-            continue
-        flagged: tuple[RunOfGrades, ...] = ()
-        if corrected[at] <= alpha:
-            factor = corrected[at] / _p(drawn[at], run)
-            flagged = tuple(other for other in observed[at] if factor * _p(drawn[at], other) <= alpha)
-        found.append(
-            Streak(sequence.assessor, len(sequence.grades), run, float(drawn[at].mean()), corrected[at], flagged)
-        )
-    return tuple(found)
+    asked = [sequence for sequence in sequences if len(sequence.grades) >= 2]
+    drawn = [_longest(_within_queries(sequence, permutations, seed)) for sequence in asked]
+    runs = [_runs(sequence.grades) for sequence in asked]
+    longest = [max(of_one, key=lambda run: (run.length, -run.start)) for of_one in runs]
+    p_values = [_p(lengths, run) for lengths, run in zip(drawn, longest, strict=True)]
+    found = {}
+    for sequence, lengths, of_one, run, p, corrected in zip(
+        asked, drawn, runs, longest, p_values, holm(p_values), strict=True
+    ):
+        unlikely = [other for other in of_one if corrected / p * _p(lengths, other) <= alpha]
+        flagged = tuple(unlikely) if corrected <= alpha else ()
+        n, expected = len(sequence.grades), float(lengths.mean())
+        found[sequence.assessor] = Streak(sequence.assessor, n, run, expected, corrected, flagged)
+    short = Undefined("a run needs two judgements")
+    return tuple(
+        found.get(sequence.assessor) or Streak(sequence.assessor, len(sequence.grades), short, short, short, ())
+        for sequence in sequences
+    )
 
 
-def _p(drawn: npt.NDArray[np.int64], run: RunOfGrades | None) -> float:
-    return 1.0 if run is None else float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
+def _p(drawn: npt.NDArray[np.int64], run: RunOfGrades) -> float:
+    return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
 
 
 def _runs(grades: npt.NDArray[np.int64]) -> list[RunOfGrades]:
-    if not len(grades):
-        return []
     starts = np.concatenate([[0], np.flatnonzero(np.diff(grades)) + 1])
     ends = np.concatenate([starts[1:], [len(grades)]])
     return [RunOfGrades(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
@@ -189,8 +184,6 @@ def _within_queries(sequence: JudgedSequence, permutations: int, seed: int) -> n
 def _longest(grades: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The longest run in each row."""
     rows, n = grades.shape
-    if n == 0:
-        return np.zeros(rows, dtype=np.int64)
     place = np.arange(n)
     begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)
     last_begin = np.maximum.accumulate(np.where(begins, place, 0), axis=1)

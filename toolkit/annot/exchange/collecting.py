@@ -59,7 +59,7 @@ class Haul(NamedTuple):
     @property
     def seen(self) -> set[str]:
         """The server's ids of all annotations, as text."""
-        return {one.annotation for one in self.found}
+        return {annotation.annotation for annotation in self.found}
 
     def collected(self, *, assigned: int, judged: int, recorded: Recorded, vanished: int) -> Collected:
         """The person's line after the recording. judged: pairs with an answer that counts."""
@@ -80,19 +80,19 @@ def collect(
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
     with store.read() as session:
-        known = [one for one in projects.read_projects(session, round=round) if one.server == server]
-        tasks = {one.project: projects.read_tasks(session, one.project) for one in known}
-        own = {one.project: own_tasks(session, round, one.assessor) for one in known}
-    pushed = [one for one in known if one.remote_id is not None]
+        known = [project for project in projects.read_projects(session, round=round) if project.server == server]
+        tasks = {project.project: projects.read_tasks(session, project.project) for project in known}
+        own = {project.project: own_tasks(session, round, project.assessor) for project in known}
+    pushed = [project for project in known if project.remote_id is not None]
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
-    unknown = [one.assessor for one in pushed if one.account_id is None]
+    unknown = [project.assessor for project in pushed if project.account_id is None]
     if unknown:
         raise InputError(
-            f"the account of {', '.join(unknown)} on {gateway.url} is not known: nobody could tell whose an answer is",
+            f"the account of {', '.join(unknown)} on {gateway.url} is not known, so answers cannot be attributed",
             hint="the account was changed; `annot push` looks for the new one",
         )
-    total = sum(len(tasks[one.project]) for one in pushed)
+    total = sum(len(tasks[project.project]) for project in pushed)
     done = 0
 
     def more(count: int) -> None:
@@ -115,24 +115,24 @@ def _haul(
     assert project.remote_id is not None
     assert project.account_id is not None
     pulled = gateway.pull(project.remote_id, advance=more)
-    if tasks and not pulled.tasks:
+    if tasks and not pulled:
         raise StudioError(
             f"project {project.remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
             hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",
         )
     # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
     ours = {**own, **{pair_key(*asked): asked for asked in tasks}}
-    there = {task.key for task in pulled.tasks}
+    there = {task.key for task in pulled}
     notes = []
     gone = {pair_key(*asked) for asked in tasks} - there
     if gone:
         notes.append(f"{project.assessor}: {len(gone)} task(s) are gone from the server; `annot push` sends them again")
-    strangers = sum(task.key not in ours for task in pulled.tasks)
+    strangers = sum(task.key not in ours for task in pulled)
     if strangers:
-        notes.append(f"{project.assessor}: {strangers} task(s) of the project are not ours; they are passed over")
+        notes.append(f"{project.assessor}: ignored {strangers} task(s) that do not belong to this study")
     found = [
         Found(ours[task.key], reading)
-        for task in pulled.tasks
+        for task in pulled
         if task.key is not None and task.key in ours
         for reading in read_task(task, grades=grades, expected_account=project.account_id)
     ]

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annot.errors import MissingInput
 from annot.labelstudio.instructions import instructions_html
 from annot.labelstudio.tasks import Place, Text, judge_task
 from annot.records import Asked, Paper, Query
-from annot.store import facet_labels, papers
 from annot.store.database import Store
 from annot.store.queries import read_queries
 from annot.study import guidelines
+from annot.study.known_papers import labels_of, papers_of
 from annot.study.workspace import Workspace
 
 LABELS_FROM = "sentence-labels"
@@ -36,18 +35,8 @@ def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Tas
     with store.read() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
-        labels = {one.paper_id: one.labels for one in facet_labels.read_labels(session, sorted(ids))}
-    found = papers.find_papers(ws.corpus, ids)
-    absent = sorted(ids - set(found))
-    if absent:
-        raise MissingInput(
-            f"{len(absent)} paper(s) of the plan are not in the corpus",
-            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
-            hint="add them with `annot corpus add`",
-        )
-    unlabelled = sorted(ids - set(labels))
-    if unlabelled:
-        raise MissingInput(f"{len(unlabelled)} paper(s) have no sentence labels", hint="label them with `annot facets`")
+        found = papers_of(ws, ids)
+        labels = labels_of(session, ids)
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
     return TaskMaterial(queries, found, labels, {facet: guidelines.read(ws, facet) for facet in facets})
 
@@ -84,7 +73,7 @@ def places(sequence: list[Asked]) -> list[Place]:
 
 def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool) -> str:
     """The guidelines of every facet there is, and the keys, as the project's instructions."""
-    pages = [guidelines.general(ws), *(one.text for one in material.guidelines.values())]
+    pages = [guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
     return instructions_html(pages, scale_names=ws.settings.scale.names, adjudication=adjudication)
 
 

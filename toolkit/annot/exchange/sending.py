@@ -119,10 +119,10 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     For an adjudicator that is every planned pair: a dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
-        asked = {one.asked for one in people.read_assignments(session, assessor)}
+        asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
     else:
-        asked = {Asked(one.query_id, one.doc_id) for one in people.read_assignments(session)}
-    return {pair_key(*one): one for one in asked}
+        asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+    return {pair_key(*pair): pair for pair in asked}
 
 
 def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:

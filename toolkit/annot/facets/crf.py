@@ -79,7 +79,7 @@ def train(abstracts: Iterable[LabelledAbstract], *, settings: CrfSettings) -> by
 
 
 class Labeller:
-    """Labels the sentences of abstracts with one model. It can be pickled, and so sent to other processes."""
+    """Labels the sentences of abstracts with one model."""
 
     sha256: str
     """SHA-256 of the model file's bytes, in hexadecimal."""
@@ -91,7 +91,6 @@ class Labeller:
         """
         self.name = name
         self.sha256 = hashlib.sha256(model).hexdigest()
-        self._file = model
         # CRFsuite reads from these bytes as long as it tags: they must live as long as the tagger.
         self._raw = _uncompressed(model, name)
         self._tagger = _tagger(self._raw, name)
@@ -106,13 +105,6 @@ class Labeller:
         if not sentences:
             return ()
         return tuple(self._tagger.tag(features(sentences)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _labeller, (self._file, self.name)
-
-
-def _labeller(model: bytes, name: str) -> Labeller:
-    return Labeller(model, name=name)
 
 
 def _uncompressed(model: bytes, name: str) -> bytes:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from annot.errors import InputError
-from annot.facets.mapping import Facets, facet_sentences, known_facet
+from annot.facets.mapping import Facets, check_facet, facet_sentences
 from annot.records import Paper, Query
 
 
@@ -21,7 +21,7 @@ def make_query(
     Raises InputError for an unknown facet, for a paper without a sentence of the facet, and for sentence numbers that
     are out of range, doubled or none at all.
     """
-    known_facet(facet, facets=facets)
+    check_facet(facet, facets=facets)
     if len(labels) != len(paper.sentences):
         raise InputError(
             f"paper {paper.paper_id}: found {len(labels)} label(s) for {len(paper.sentences)} sentence(s)",

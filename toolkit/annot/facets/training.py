@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from annot.errors import InputError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
+
+from annot.formats.faults import Faults
+from annot.formats.json_lines import in_words, read_objects
+from annot.names import near
 from annot.records import LABELS
 
 
-class LabelledAbstract(NamedTuple):
+class LabelledAbstract(BaseModel):
     """One abstract to learn from or to be scored on: its sentences, and the label of each."""
 
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...] = Field(min_length=1, validation_alias=AliasChoices("sentences", "abstract"))
     labels: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _one_known_label_a_sentence(self) -> LabelledAbstract:
+        unknown = [f"unknown label {label!r}, {near(label, LABELS)}" for label in sorted({*self.labels} - {*LABELS})]
+        if len(self.sentences) != len(self.labels):
+            raise ValueError(f"found {len(self.labels)} label(s) for {len(self.sentences)} sentence(s)")
+        if unknown:
+            raise ValueError("; ".join(unknown))
+        return self
 
 
 def read_labelled(lines: Iterable[str], *, name: str) -> tuple[LabelledAbstract, ...]:
@@ -23,58 +33,17 @@ def read_labelled(lines: Iterable[str], *, name: str) -> tuple[LabelledAbstract,
 
     Empty lines are passed over. Raises InputError with the line of every fault; `name` is the file in the messages.
     """
-    abstracts: list[LabelledAbstract] = []
-    faults: list[str] = []
-    for number, line in enumerate(lines, start=1):
-        text = line.removeprefix("\ufeff") if number == 1 else line
-        if not text.strip():
-            continue
-        found = _read(text)
-        if isinstance(found, str):
-            faults.append(f"{name}:{number}: {found}")
-        else:
-            abstracts.append(found)
-    if faults:
-        raise InputError(f"{name}: {len(faults)} line(s) cannot be used", faults=faults)
-    if not abstracts:
-        raise InputError(
-            f"{name}: no abstracts found",
-            hint='expected one JSON object a line: {"abstract": ["...", "..."], "labels": ["background", "method"]}',
-        )
+    faults = Faults(name)
+    abstracts = []
+    for line, record in read_objects(lines, faults):
+        try:
+            abstracts.append(LabelledAbstract.model_validate(record))
+        except ValidationError as error:
+            for fault in in_words(error):
+                faults.add(fault, line=line)
+    if not abstracts and not faults.found:
+        faults.add("no abstracts found")
+    faults.raise_if_any(
+        hint='expected one JSON object a line: {"abstract": ["...", "..."], "labels": ["background", "method"]}'
+    )
     return tuple(abstracts)
-
-
-def _read(text: str) -> LabelledAbstract | str:
-    """The abstract on one line, or what is wrong with it."""
-    try:
-        record = json.loads(text)
-    except ValueError as error:
-        return f"not JSON: {error}"
-    except RecursionError:
-        return "not JSON that can be read: nested too deeply"
-    if not isinstance(record, dict):
-        return f"found {type(record).__name__}, expected an object"
-    key = "sentences" if "sentences" in record else "abstract"
-    missing = [name for name in (key, "labels") if name not in record]
-    if missing:
-        wanted = ["`sentences` or `abstract`" if name == "abstract" else f"`{name}`" for name in missing]
-        return f"found no {' and no '.join(wanted)}; its keys are {', '.join(record) or 'none'}"
-    for name in (key, "labels"):
-        value = record[name]
-        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-            return f"`{name}` is not a list of strings"
-    sentences, labels = tuple(record[key]), tuple(record["labels"])
-    if not sentences:
-        return f"`{key}` is empty, expected at least one sentence"
-    if len(sentences) != len(labels):
-        return f"found {len(labels)} label(s) for {len(sentences)} sentence(s), expected one each"
-    unknown = sorted(set(labels) - set(LABELS))
-    if unknown:
-        return "; ".join(unknown_label(label) for label in unknown)
-    return LabelledAbstract(sentences, labels)
-
-
-def unknown_label(label: str) -> str:
-    """What to say of a label that is none of `LABELS`, with the near name where there is one."""
-    near = difflib.get_close_matches(label.lower(), LABELS, 1)
-    return f"unknown label {label!r}, " + (f"did you mean {near[0]!r}?" if near else f"expected {', '.join(LABELS)}")

@@ -6,11 +6,11 @@ MTEB, EACL 2023, https://github.com/embeddings-benchmark/mteb, whose re-ranking 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from annot.formats.faults import Faults
+from annot.formats.json_lines import json_lines
 from annot.records import Paper, Pool, Qrel, Query
 
 SPLIT = "test"
@@ -62,26 +62,24 @@ def write_beir(
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
     that no program takes empty texts for the real ones.
 
-    Raises InputError with every id that is there twice or that points to nothing: a query without its paper or without
-    a pool, a sentence position outside the abstract, a qrel without its query or paper, a pooled paper that is missing.
+    Raises InputError with every query without its paper or without a pool, every sentence position outside the
+    abstract, and every pooled or judged paper that is missing.
     """
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
     grades = sorted(qrels)
-    pooled = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in pools}
+    pooled = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in pools}
     ranked = {query.query_id: pooled[query.paper_id] for query in ordered if query.paper_id in pooled}
-    given = {query_id: sorted(set(doc_ids)) for query_id, doc_ids in judged.items()}
-    _check(by_id, ordered, grades, pooled, given)
-    ranked |= given
-    corpus = [_paper(by_id[paper_id], with_text) for paper_id in sorted(by_id)]
+    ranked |= {query_id: list(doc_ids) for query_id, doc_ids in judged.items()}
+    _check(by_id, ordered, grades, ranked)
     paths = beir_paths(folder, with_text=with_text)
     texts = {
-        paths.corpus: _lines(corpus),
-        paths.queries: _lines(_query(query, by_id[query.paper_id], with_text) for query in ordered),
+        paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
+        paths.queries: json_lines(_query(query, by_id[query.paper_id], with_text) for query in ordered),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
-        paths.hub_qrels: _lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
-        paths.top_ranked: _lines(
-            {"query-id": query.query_id, "corpus-ids": ranked[query.query_id]} for query in ordered
+        paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
+        paths.top_ranked: json_lines(
+            {"query-id": query.query_id, "corpus-ids": sorted(set(ranked[query.query_id]))} for query in ordered
         ),
     }
     return {path: text.encode("utf-8") for path, text in texts.items()}
@@ -102,43 +100,20 @@ def _query(query: Query, paper: Paper, with_text: bool) -> dict[str, Any]:
     return {"_id": query.query_id, "text": text, "metadata": {**origin, "title": paper.title}}
 
 
-def _lines(records: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
 def _check(
-    papers: Mapping[str, Paper],
-    queries: list[Query],
-    qrels: list[Qrel],
-    pooled: Mapping[str, list[str]],
-    judged: Mapping[str, list[str]],
+    papers: Mapping[str, Paper], queries: Iterable[Query], qrels: Iterable[Qrel], ranked: Mapping[str, Iterable[str]]
 ) -> None:
     faults = Faults("BEIR files")
-    known = {query.query_id for query in queries}
-    if len(known) != len(queries):
-        names = [query.query_id for query in queries]
-        for name in sorted({name for name in names if names.count(name) > 1}):
-            faults.add(f"query {name} is there twice")
     for query in queries:
-        if query.paper_id not in papers:
+        paper = papers.get(query.paper_id)
+        if paper is None:
             faults.add(f"query {query.query_id}: its paper {query.paper_id} is not in the corpus")
-        elif outside := [at for at in query.sentences if not 0 <= at < len(papers[query.paper_id].sentences)]:
-            faults.add(f"query {query.query_id}: the abstract has no sentence at position {outside[0]}")
-        if query.paper_id not in pooled and query.query_id not in judged:
+        elif (last := max(query.sentences, default=0)) >= len(paper.sentences):
+            faults.add(f"query {query.query_id}: the abstract has no sentence at position {last}")
+        if query.query_id not in ranked:
             faults.add(f"query {query.query_id}: its paper {query.paper_id} has no pool")
-    for at, qrel in enumerate(qrels):
-        if qrel.query_id not in known:
-            faults.add(f"qrel of {qrel.query_id} and {qrel.doc_id}: no such query")
-        if qrel.doc_id not in papers:
-            faults.add(f"qrel of {qrel.query_id} and {qrel.doc_id}: no such paper in the corpus")
-        if at and qrels[at - 1][:2] == qrel[:2]:
-            faults.add(f"qrel of {qrel.query_id} and {qrel.doc_id} is there twice")
-    for paper_id, doc_ids in sorted(pooled.items()):
-        for doc_id in doc_ids:
-            if doc_id not in papers:
-                faults.add(f"pool of {paper_id}: {doc_id} is not in the corpus")
-    for query_id, doc_ids in sorted(judged.items()):
-        for doc_id in doc_ids:
-            if doc_id not in papers:
-                faults.add(f"{doc_id}, judged for {query_id}, is not in the corpus")
+    named = {doc_id: f"to be ranked for {query_id}" for query_id, doc_ids in ranked.items() for doc_id in doc_ids}
+    named |= {qrel.doc_id: f"judged for {qrel.query_id}" for qrel in qrels}
+    for doc_id in sorted(named.keys() - papers.keys()):
+        faults.add(f"{doc_id}, {named[doc_id]}, is not in the corpus")
     faults.raise_if_any()

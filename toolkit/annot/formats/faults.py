@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator
 
@@ -74,10 +73,3 @@ def json_problem(error: ValueError | RecursionError) -> str:
     if isinstance(error, RecursionError):
         return "not valid JSON: too deep"
     return "not valid JSON: a number of too many digits"
-
-
-def near(found: str, known: Iterable[str]) -> str:
-    """What was expected in place of `found`: the known name most like it, or all known names."""
-    names = list(known)
-    close = difflib.get_close_matches(found, names, 1)
-    return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from annot.formats.cleaning import without_direction
+from annot.formats.json_lines import json_lines
 from annot.records import Decision, Judgement
 
 
@@ -16,18 +17,15 @@ def write_judgements(judgements: Iterable[Judgement]) -> str:
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
-    counted = (one for one in judgements if not one.flags and (one.grade is not None or one.cannot_judge is not None))
+    counted = (
+        judgement
+        for judgement in judgements
+        if not judgement.flags and (judgement.grade is not None or judgement.cannot_judge is not None)
+    )
+    names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
     return _lines(
-        {
-            "query_id": one.query_id,
-            "doc_id": one.doc_id,
-            "assessor": one.assessor,
-            "occasion": one.occasion,
-            "grade": one.grade,
-            "cannot_judge": one.cannot_judge,
-            "comment": one.comment,
-        }
-        for one in sorted(counted, key=lambda one: (one.query_id, one.doc_id, one.assessor, one.occasion))
+        {name: getattr(judgement, name) for name in names}
+        for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 
 
@@ -36,20 +34,14 @@ def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[st
 
     comments: what the adjudicator wrote of a pair besides the reason, by (query_id, doc_id).
     """
+    names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
     return _lines(
-        {
-            "query_id": one.query_id,
-            "doc_id": one.doc_id,
-            "grade": one.grade,
-            "origin": one.origin,
-            "adjudicator": one.adjudicator,
-            "reason": one.reason,
-            "comment": comments.get((one.query_id, one.doc_id)),
-        }
-        for one in sorted(decisions, key=lambda one: (one.query_id, one.doc_id))
+        {name: getattr(decision, name) for name in names}
+        | {"comment": comments.get((decision.query_id, decision.doc_id))}
+        for decision in sorted(decisions, key=attrgetter("query_id", "doc_id"))
     )
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> str:
     # What a person wrote must not make the rest of its line read as something else.
-    return without_direction("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+    return without_direction(json_lines(records))

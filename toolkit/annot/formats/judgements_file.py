@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 import io
-import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import zip_longest
 from typing import Any
 
-from annot.formats.faults import Faults, numbered
-from annot.formats.spreadsheet import NotCsv, csv_rows, decoded
+from annot.formats.faults import Faults
+from annot.formats.json_lines import read_objects
+from annot.formats.spreadsheet import decoded, plain, read_table
 
 NAMES: dict[str, tuple[str, ...]] = {
     "query": ("query", "query_id", "topic", "topic_id", "qid"),
@@ -71,18 +70,25 @@ def read_judgements(
     """
     faults = Faults(name)
     text = decoded(data)
-    records = _json_records(text, faults) if text.lstrip()[:1] in ("{", "[") else _csv_records(text, columns, faults)
-    rows = list(records)
+    rows: list[tuple[int, dict[str, Any]]]
+    if text.lstrip().startswith("["):
+        faults.add("found a JSON array, expected one object a line")
+        rows = []
+    elif text.lstrip().startswith("{"):
+        rows = list(read_objects(io.StringIO(text), faults))
+    else:
+        named = [heading for names in (*NAMES.values(), *SECOND_CHOICE.values()) for heading in names]
+        rows = [*read_table(text, faults, known={plain(heading) for heading in [*columns.values(), *named]}).rows]
     if not rows:
         if not faults.found:
-            faults.add("no judgement in it")
+            faults.add("found no judgement")
         faults.raise_if_any()
     before = len(faults.found)
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
     if len(faults.found) > before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     reading = _Reading(fields, scale, faults)
-    judgements = [one for line, row in rows if (one := reading.judgement(line, row)) is not None]
+    judgements = [judgement for line, row in rows if (judgement := reading.judgement(line, row)) is not None]
     _refuse_doubles(judgements, faults)
     faults.raise_if_any()
     return tuple(judgements)
@@ -90,46 +96,14 @@ def read_judgements(
 
 def _refuse_doubles(judgements: Iterable[FileJudgement], faults: Faults) -> None:
     seen: dict[tuple[str, str, str, int], int] = {}
-    for one in judgements:
-        key = (one.query, one.document, one.assessor, one.occasion)
+    for judgement in judgements:
+        key = (judgement.query, judgement.document, judgement.assessor, judgement.occasion)
         if key in seen:
-            problem = f"{one.query} {one.document}: this assessor has a grade for the pair on line {seen[key]} already"
-            faults.add(f"{problem}, expected one; a repeat has an occasion of its own", line=one.line)
-        seen.setdefault(key, one.line)
-
-
-def _csv_records(text: str, columns: Mapping[str, str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    named = [one for names in (*NAMES.values(), *SECOND_CHOICE.values()) for one in names]
-    known = {_plain(heading) for heading in [*columns.values(), *named]}
-    try:
-        found = csv_rows(text, knows=lambda cell: _plain(cell) in known)
-        line, cells = next(found, (0, []))
-        header = [cell.strip() for cell in cells]
-        for heading in sorted({one for one in header if header.count(one) > 1 and _plain(one) in known}):
-            faults.add(f"column {heading!r} stands there {header.count(heading)} times", line=line)
-        for line, cells in found:
-            if any(cell.strip() for cell in cells[len(header) :]):
-                faults.add(f"{len(cells)} cells, expected {len(header)}", line=line)
-            else:
-                yield line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-    except NotCsv as error:
-        faults.add(f"not CSV from here on: {error}", line=error.line)
-
-
-def _json_records(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    if text.lstrip().startswith("["):
-        faults.add("found a JSON array, expected one object a line")
-        return
-    for line, content in numbered(io.StringIO(text), faults):
-        try:
-            record = json.loads(content, parse_constant=lambda _: None)
-        except (ValueError, RecursionError) as error:
-            faults.add(f"not JSON: {error}", line=line)
-            continue
-        if not isinstance(record, dict):
-            faults.add(f"found {type(record).__name__}, expected one object a line", line=line)
-        else:
-            yield line, record
+            problem = (
+                f"{judgement.query} {judgement.document}: this assessor judged the pair on line {seen[key]} already"
+            )
+            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=judgement.line)
+        seen.setdefault(key, judgement.line)
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
@@ -143,14 +117,14 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
         if not found and field not in columns:
             found = _called(there, SECOND_CHOICE.get(field, ()))
         # A name that is given exactly wins over one that only looks like it.
-        found = [one for one in found if one == columns.get(field)] or found
+        found = [heading for heading in found if heading == columns.get(field)] or found
         if len(found) > 1:
             faults.add(f"columns {' and '.join(map(repr, found))} could both be the {field}")
         elif found:
             fields[field] = found[0]
         elif field in columns or field in REQUIRED:
             others = {name for other, names in NAMES.items() if other != field for name in _called(there, names)}
-            near = difflib.get_close_matches(wanted[0], [one for one in there if one not in others], 1)
+            near = difflib.get_close_matches(wanted[0], [heading for heading in there if heading not in others], 1)
             expected = f"did you mean {near[0]!r}?" if near else f"expected one named {' or '.join(wanted)}"
             faults.add(f"no column for the {field}; {expected}")
     return fields
@@ -158,8 +132,8 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
 
 def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
     """The headings that are one of the names."""
-    plain = {_plain(name) for name in names}
-    return [heading for heading in headings if _plain(heading) in plain]
+    wanted = {plain(name) for name in names}
+    return [heading for heading in headings if plain(heading) in wanted]
 
 
 class _Reading:
@@ -272,7 +246,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) and number >= 0 and "_" not in text else None
-
-
-def _plain(heading: str) -> str:
-    return re.sub(r"[\s-]+", "_", heading.strip().lower())

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from annot.errors import InputError
-from annot.formats.faults import Faults, json_problem, near, numbered
+from annot.formats.faults import Faults
+from annot.formats.json_lines import in_words, read_objects
 from annot.formats.paper_text import paper_of
 from annot.records import Paper
-
-ID_FIELDS = ("paper_id", "id", "_id")
-LABEL_FIELDS = ("labels", "pred_labels")
-CITATION_FIELDS = ("citations", "outbound_citations")
 
 
 def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterator[Paper]:
@@ -39,133 +47,85 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     """
     faults = Faults(name)
     number = 0
-    for number, line in numbered(lines, faults):
+    for number, record in read_objects(lines, faults):
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            faults.add(json_problem(error), line=number)
-            continue
-        if not isinstance(record, dict):
-            faults.add(f"found {_kind(record)}, expected one JSON object a line", line=number)
-            continue
-        try:
-            yield paper_from(record, clean_text=clean_text)
+            yield _PaperLine.model_validate(record).paper(clean_text=clean_text)
+        except ValidationError as error:
+            found: Iterable[str] = in_words(error)
         except InputError as error:
-            for fault in error.faults:
-                faults.add(fault, line=number)
-    if number == 0 and not faults.found:
-        faults.add("found no line, or blank ones alone, expected one paper a line (JSON Lines)")
-        faults.raise_if_any(hint="nothing was kept; is this the file that was meant?")
-    faults.raise_if_any(hint="nothing was kept; mend or remove these lines")
-
-
-def paper_from(record: dict[str, Any], *, clean_text: bool) -> Paper:
-    """The paper in one JSON object; fields as `read_papers` says. Raises InputError with the faults, without place."""
-    faults: list[str] = []
-    paper_id = _paper_id(record, faults)
-    title = _text(record, "title", faults)
-    abstract = _abstract(record, faults)
-    year = _year(record, faults)
-    labels = _labels(record, faults)
-    citations = _citations(record, faults)
-    if abstract is None:
-        labels = None
-    elif labels is not None and isinstance(abstract, str):
-        faults.append("labels need `abstract` as a list of sentences, found one string")
-    elif labels is not None and len(labels) != len(abstract):
-        if record.get("pred_labels_truncated") is True and len(labels) < len(abstract):
-            labels = None
+            found = error.faults
         else:
-            faults.append(f"{len(labels)} labels for {len(abstract)} sentences")
-    if faults or abstract is None:
-        raise InputError("not a paper", faults=faults)
-    return paper_of(paper_id, title, abstract, year=year, labels=labels, citations=citations, clean_text=clean_text)
+            continue
+        for fault in found:
+            faults.add(fault, line=number)
+    if number == 0 and not faults.found:
+        faults.add("found no line, or only blank ones, expected one paper a line (JSON Lines)")
+        faults.raise_if_any(hint="nothing was kept; is this the right file?")
+    faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
 
 
-def _paper_id(record: dict[str, Any], faults: list[str]) -> str:
-    field = _first(record, ID_FIELDS)
-    if field is None:
-        faults.append(f"no id: expected one of the fields {', '.join(ID_FIELDS)}")
-        return ""
-    return _id(record[field], field, faults)
+def _without_white_space(text: str) -> str:
+    if not text or any(char.isspace() or not char.isprintable() for char in text):
+        raise ValueError(f"found {text!r}, expected an id without white space")
+    return text
 
 
-def _id(value: Any, field: str, faults: list[str]) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        faults.append(f"{field}: found {_kind(value)}, expected a string")
-    elif not value or any(char.isspace() or not char.isprintable() for char in value):
-        faults.append(f"{field}: found {value!r}, expected an id without white space")
-    else:
-        return value
-    return ""
+def _digits(value: object) -> object:
+    return int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,4}", value) else value
 
 
-def _text(record: dict[str, Any], field: str, faults: list[str]) -> str:
-    if field not in record:
-        faults.append(f"no field {field!r}: {near(field, record) if record else 'the object is empty'}")
-        return ""
-    value = record[field]
-    if value is not None and not isinstance(value, str):
-        faults.append(f"{field}: found {_kind(value)}, expected a string")
-        return ""
-    return value or ""
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _abstract(record: dict[str, Any], faults: list[str]) -> str | list[str] | None:
-    """One string or sentences; None where there is a fault."""
-    before = len(faults)
-    value = record.get("abstract")
-    if not isinstance(value, list):
-        text = _text(record, "abstract", faults)
-        return (text or []) if len(faults) == before else None
-    wrong = [position for position, sentence in enumerate(value, 1) if not isinstance(sentence, str)]
-    if wrong:
-        faults.append(f"abstract: entry {wrong[0]} is {_kind(value[wrong[0] - 1])}, expected a string")
-        return None
-    return value
+_Id = Annotated[str, BeforeValidator(_number_as_text), AfterValidator(_without_white_space)]
+_Year = Annotated[int, Field(gt=-10_000, lt=10_000)]
 
 
-def _year(record: dict[str, Any], faults: list[str]) -> int | None:
-    value = record.get("year")
-    metadata = record.get("metadata")
-    if value is None and isinstance(metadata, dict):
-        value = metadata.get("year")
-    if value is None:
-        return None
-    if isinstance(value, int | str) and not isinstance(value, bool) and re.fullmatch("-?[0-9]{1,4}", str(value)):
-        return int(value)
-    faults.append(f"year: found {repr(value)[:40]}, expected an integer of at most four digits, or null")
-    return None
+class _PaperLine(BaseModel):
+    model_config = ConfigDict(strict=True)
 
+    paper_id: _Id = Field(validation_alias=AliasChoices("paper_id", "id", "_id"))
+    title: str
+    abstract: list[str]
+    text: str = ""
+    """The abstract where it comes as one string."""
+    year: Annotated[_Year | None, BeforeValidator(_digits)] = Field(
+        None, validation_alias=AliasChoices("year", AliasPath("metadata", "year"))
+    )
+    labels: list[str] | None = Field(None, validation_alias=AliasChoices("labels", "pred_labels"))
+    labels_truncated: Any = Field(None, validation_alias="pred_labels_truncated")
+    citations: list[_Id] = Field([], validation_alias=AliasChoices("citations", "outbound_citations"))
 
-def _labels(record: dict[str, Any], faults: list[str]) -> list[str] | None:
-    field = _first(record, LABEL_FIELDS)
-    if field is None:
-        return None
-    value = record[field]
-    if not isinstance(value, list) or not all(isinstance(label, str) for label in value):
-        faults.append(f"{field}: found {_kind(value)}, expected a list of strings")
-        return None
-    return value
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, record: dict[str, Any]) -> dict[str, Any]:
+        empty = {"title": "", "abstract": []}
+        known = {name: value for name, value in record.items() if value is not None and name != "text"}
+        known |= {name: value for name, value in empty.items() if name in record and not record[name]}
+        if isinstance(known.get("abstract"), str):
+            known |= {"text": known["abstract"], "abstract": []}
+        return known
 
+    @model_validator(mode="after")
+    def _one_label_a_sentence(self) -> _PaperLine:
+        if self.labels is None:
+            return self
+        if self.text:
+            raise ValueError("labels need `abstract` as a list of sentences, found one string")
+        if self.labels_truncated is True and len(self.labels) < len(self.abstract):
+            self.labels = None
+        elif len(self.labels) != len(self.abstract):
+            raise ValueError(f"{len(self.labels)} labels for {len(self.abstract)} sentences")
+        return self
 
-def _citations(record: dict[str, Any], faults: list[str]) -> list[str]:
-    field = _first(record, CITATION_FIELDS)
-    if field is None:
-        return []
-    value = record[field]
-    if not isinstance(value, list):
-        faults.append(f"{field}: found {_kind(value)}, expected a list of ids")
-        return []
-    return [_id(cited, f"{field}[{position}]", faults) for position, cited in enumerate(value)]
-
-
-def _first(record: dict[str, Any], fields: tuple[str, ...]) -> str | None:
-    return next((field for field in fields if record.get(field) is not None), None)
-
-
-def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
+    def paper(self, *, clean_text: bool) -> Paper:
+        return paper_of(
+            self.paper_id,
+            self.title,
+            self.text or self.abstract,
+            year=self.year,
+            labels=self.labels,
+            citations=self.citations,
+            clean_text=clean_text,
+        )

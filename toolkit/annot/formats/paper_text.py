@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from annot.errors import InputError
 from annot.formats.cleaning import clean
-from annot.formats.faults import near
 from annot.formats.sentences import PARAGRAPH, split_sentences
+from annot.names import near
 from annot.records import LABELS, Paper
 
 _HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")

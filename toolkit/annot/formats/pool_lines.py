@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
+from annot.formats.json_lines import json_lines
 from annot.records import Pool
 
 
 def pool_lines(pool: Pool) -> str:
     """A pool as JSON lines: how it was drawn, then an entry a line in the order drawn."""
-    head = {key: value for key, value in asdict(pool).items() if key != "entries"}
-    return "".join(
-        json.dumps(record, ensure_ascii=False) + "\n" for record in [head, *(asdict(entry) for entry in pool.entries)]
-    )
+    told = asdict(pool)
+    entries = told.pop("entries")
+    return json_lines([told, *entries])

@@ -6,17 +6,21 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Collection
+from itertools import zip_longest
+from typing import NamedTuple
+
+from annot.formats.faults import Faults
 
 SEPARATORS = ",;\t"
 
 
-class NotCsv(Exception):
-    """Raised where the text stops being CSV; `line` is the line on which the row begins."""
+class CsvTable(NamedTuple):
+    """The rows by column, each with the line on which it begins, under the headings of the line of the header."""
 
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line = line
+    line: int
+    headings: tuple[str, ...]
+    rows: list[tuple[int, dict[str, str]]]
 
 
 def decoded(data: bytes) -> str:
@@ -33,27 +37,48 @@ def decoded(data: bytes) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-def csv_rows(text: str, *, knows: Callable[[str], bool]) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty, the header first: the line each begins on, and its cells.
+def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable:
+    """The rows that are not empty, by the headings of the first.
 
-    Comma, semicolon or tab between the cells, whichever gives the header most columns that the caller `knows`; any
-    line ends; a first line `sep=;` is passed over. Raises NotCsv.
+    Comma, semicolon or tab between the cells, whichever gives the header most columns that are `known` (as `plain` has
+    them); any line ends; a first line `sep=;` is passed over. What is no CSV, known headings that occur twice, and
+    cells beyond the header are faults.
     """
     lines = list(io.StringIO(text, newline=""))
     start = 1 if lines and re.fullmatch(r'"?sep=.?"?', lines[0].rstrip("\r\n"), re.IGNORECASE) else 0
     while start < len(lines) and not lines[start].strip(f"{SEPARATORS} \r\n"):
         start += 1
     if start == len(lines):
-        return
-    reader = csv.reader(lines[start:], delimiter=_separator(lines[start], knows), strict=True)
+        return CsvTable(0, (), [])
+
+    def known_columns(separator: str) -> int:
+        return len({cell for cell in next(csv.reader([lines[start]], delimiter=separator)) if plain(cell) in known})
+
+    reader = csv.reader(lines[start:], delimiter=max(SEPARATORS, key=known_columns), strict=True)
     line = start + 1
+    headings: list[str] = []
+    rows = []
     try:
+        headings = [cell.strip() for cell in next(reader)]
+        for heading in sorted({cell for cell in headings if headings.count(cell) > 1 and plain(cell) in known}):
+            faults.add(f"column {heading!r} occurs {headings.count(heading)} times", line=line)
+        line = start + reader.line_num + 1
         for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield line, cells
+            if any(cell.strip() for cell in cells[len(headings) :]):
+                faults.add(
+                    f"found {len(cells)} cells, expected {len(headings)}; quote a cell with a separator", line=line
+                )
+            elif any(cell.strip() for cell in cells):
+                rows.append((line, dict(zip_longest(headings, cells[: len(headings)], fillvalue=""))))
             line = start + reader.line_num + 1
     except csv.Error as error:
-        raise NotCsv(line, str(error)) from None
+        faults.add(f"not CSV from here on: {error}", line=line)
+    return CsvTable(start + 1, tuple(headings), rows)
+
+
+def plain(heading: str) -> str:
+    """A heading as it is compared: small letters, `_` for white space and hyphens."""
+    return re.sub(r"[\s-]+", "_", heading.strip().lower())
 
 
 _FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
@@ -72,10 +97,3 @@ def guarded(cell: str) -> str:
 def unguarded(cell: str) -> str:
     """The cell as it was before `guarded`."""
     return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell
-
-
-def _separator(header: str, knows: Callable[[str], bool]) -> str:
-    def known_columns(separator: str) -> int:
-        return len({cell for cell in next(csv.reader([header], delimiter=separator)) if knows(cell)})
-
-    return max(SEPARATORS, key=known_columns)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from annot.errors import InputError, StudioError
 from annot.labelstudio.refusals import UncertainWrite
+
+if TYPE_CHECKING:
+    from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Delivery, Payload, StudioTask
 
 KEY = "pair_id"
@@ -26,18 +29,8 @@ _ATTEMPTS = 3
 _CLEANING_ROUNDS = 3
 
 
-class TaskServer(Protocol):
-    """The verbs of the gateway that a delivery needs."""
-
-    def tasks_of(self, project_id: int) -> tuple[StudioTask, ...]: ...
-
-    def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> None: ...
-
-    def delete_task(self, task_id: int) -> None: ...
-
-
 def deliver(
-    server: TaskServer,
+    server: Gateway,
     project_id: int,
     tasks: Sequence[Payload],
     *,
@@ -73,7 +66,7 @@ def deliver(
     return Delivery({key: ours[key] for key in keys}, len(missing), already_there, surplus_deleted, doubled)
 
 
-def _send(server: TaskServer, project_id: int, batch: list[Payload], *, sleep: Callable[[float], None]) -> None:
+def _send(server: Gateway, project_id: int, batch: list[Payload], *, sleep: Callable[[float], None]) -> None:
     """Send one batch; where the answer is lost, look for the tasks before sending again those that are not there."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -89,7 +82,7 @@ def _send(server: TaskServer, project_id: int, batch: list[Payload], *, sleep: C
 
 
 def _not_arrived(
-    server: TaskServer, project_id: int, batch: list[Payload], *, sleep: Callable[[float], None]
+    server: Gateway, project_id: int, batch: list[Payload], *, sleep: Callable[[float], None]
 ) -> list[Payload]:
     """The tasks of `batch` that do not appear on the server, looked for until the waits are over."""
     for wait in _WAITS:
@@ -101,7 +94,7 @@ def _not_arrived(
     return batch
 
 
-def _clean(server: TaskServer, project_id: int, keys: set[str]) -> tuple[tuple[StudioTask, ...], int, tuple[str, ...]]:
+def _clean(server: Gateway, project_id: int, keys: set[str]) -> tuple[tuple[StudioTask, ...], int, tuple[str, ...]]:
     """Delete the surplus copies without annotations.
 
     Returns the tasks that stay, how many were deleted, and the keys of which several annotated copies stay.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from annot.labelstudio import controls
+from annot.templating import render
 
 
 def instructions_html(pages: Sequence[str], *, scale_names: Sequence[str], adjudication: bool) -> str:
@@ -19,16 +19,5 @@ def instructions_html(pages: Sequence[str], *, scale_names: Sequence[str], adjud
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
     read = [converter.reset().convert(page) for page in pages]
-    return "\n".join([_keys(scale_names, adjudication), *read])
-
-
-def _keys(scale_names: Sequence[str], adjudication: bool) -> str:
-    rows = [(str(grade), name) for grade, name in enumerate(scale_names)]
-    rows.append((controls.CANNOT_JUDGE_KEY, "Cannot judge, then the reason:"))
-    rows += [(reason.key, f"... {reason.value}") for reason in controls.REASONS]
-    if adjudication:
-        rows += [(ground.key, f"Ground: {ground.value}") for ground in controls.GROUNDS]
-    rows += [(label.key, f"The clicked sentence is {label.value}") for label in controls.LABEL_KEYS]
-    rows += [("Enter", "In the comment: keep it"), ("Ctrl + Enter", "Submit, next pair")]
-    cells = "".join(f"<tr><td><b>{html.escape(key)}</b></td><td>{html.escape(does)}</td></tr>" for key, does in rows)
-    return f"<h2>Keys</h2><table>{cells}</table>"
+    values = {"scale_names": scale_names, "adjudication": adjudication, "controls": controls}
+    return "\n".join([render("keys.html.j2", values, overrides=None).strip(), *read])

@@ -29,8 +29,8 @@ def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioErr
         return StudioError(f"{url} refuses {doing} (403){said}", hint="use the token of an account that may do this")
     if status == 404:
         return StudioError(
-            f"{url} knows nothing of this (404) while {doing}{said}",
-            hint="check that the address is that of a Label Studio server, and that nobody deleted the project",
+            f"{url} found nothing (404) while {doing}{said}",
+            hint="check that the address is a Label Studio server and that the project was not deleted",
         )
     if status is not None and status >= 500:
         return UncertainWrite(
@@ -41,7 +41,8 @@ def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioErr
             f"{url} answers, but not as Label Studio does, while {doing} ({status}){said}", hint=_CHECK_ADDRESS
         )
     return StudioError(
-        f"{url} refuses {doing} ({status or 'no status'}){said}", hint="what it says names what it will not take"
+        f"{url} refuses {doing} ({status or 'no status'}){said}",
+        hint="correct what the message names and run the command again",
     )
 
 
@@ -56,7 +57,8 @@ def unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
         )
     if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL | httpx.LocalProtocolError):
         return StudioError(
-            f"{url!r} with this token makes no request", hint="LABEL_STUDIO_URL looks like https://studio.example.org"
+            f"no request can be made with the address {url!r} and this token",
+            hint="LABEL_STUDIO_URL looks like https://studio.example.org",
         )
     if isinstance(error, httpx.TimeoutException):
         return UncertainWrite(
@@ -80,7 +82,7 @@ def unlike(error: Exception, *, url: str, doing: str) -> StudioError:
 def short(*, url: str, doing: str, expected: int, found: int, what: str) -> StudioError:
     """The error for an answer that holds less than the server itself counts."""
     return StudioError(
-        f"{url} answered short while {doing}: it counts {expected} {what}, and gave {found}",
+        f"{url} answered incompletely while {doing}: it counts {expected} {what} and sent {found}",
         hint="nothing was taken from this answer; run the command again",
     )
 

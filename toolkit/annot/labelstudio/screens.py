@@ -48,7 +48,7 @@ def _screen(template: str, *, scale_names: Sequence[str], opinions: int, overrid
         raise InputError(f"{template}: {error.message}", hint="correct the template") from None
     faults = _faults(xml, grades=[grade["value"] for grade in values["grades"]])
     if faults:
-        raise InputError(f"{template}: the screen does not serve", faults=faults, hint="correct the template")
+        raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
     return xml
 
 

@@ -69,17 +69,6 @@ class PulledTask(NamedTuple):
     annotations: tuple[dict[str, Any], ...]
 
 
-class Pull(NamedTuple):
-    """What one pull brought: every task of the project."""
-
-    tasks: tuple[PulledTask, ...]
-
-    @property
-    def annotations(self) -> int:
-        """How many annotations came."""
-        return sum(len(task.annotations) for task in self.tasks)
-
-
 class Delivery(NamedTuple):
     """What an import did. `task_ids` maps every key of the request to its one task on the server."""
 

@@ -11,7 +11,8 @@ from importlib.resources import files
 from typing import Literal
 
 from annot.errors import InputError
-from annot.formats.faults import Faults, near
+from annot.formats.faults import Faults
+from annot.names import near
 
 QUESTIONS_FILE = "questions.toml"
 PLACEHOLDERS = frozenset(("", "todo", "tbd", "fixme", "xxx", "n.n.", "...", "…", "?", "-", "–"))

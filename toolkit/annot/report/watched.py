@@ -86,7 +86,8 @@ def _agreement(seen: Look) -> str:
 def _disputes(seen: Look) -> str:
     if not seen.settling.disputed:
         return "disputed pairs: none so far"
-    return f"disputed pairs so far: {seen.settling.disputed}, of which {seen.settling.open} are not settled"
+    still_open = f"of which {seen.settling.open} are not settled" if seen.settling.open else "all settled"
+    return f"disputed pairs so far: {seen.settling.disputed}, {still_open}"
 
 
 def _forecast(seen: Look) -> str:

@@ -45,9 +45,7 @@ class Distribution:
     left_out: tuple[tuple[str, int], ...]
     """Why papers of the sheet were not eligible, and how many."""
     imbalance: int
-    """Sum of the squared counts of all periods, types and facets: the quantity made small."""
-    least: int
-    """No choice of this size can have a smaller imbalance, taking periods, types and facets one by one."""
+    """Sum of the squared counts of all periods, types and facets: no choice of this size has a smaller one."""
 
 
 class Choice(NamedTuple):
@@ -73,7 +71,7 @@ def choose(
     query or two, of different facets; `two_facet_share` (0 to 1) is the wanted share of papers that give two, kept as
     nearly as the eligible papers allow. `offered`: for each paper the facets it has sentences for; a facet of the
     sheet that is not among them is a fault. Among the choices of that size, the sum over periods, types and facets of
-    the squared counts is made as small as a seeded search finds (see `annot.selection.evenness`).
+    the squared counts is the least possible (see `annot.selection.evenness`); among equals the seed decides.
     Raises InputError when the eligible papers cannot give `count` queries.
     """
     if count < 1:
@@ -120,7 +118,6 @@ def choose(
         by_facet=_shares("facet", facets, candidates, found.counts),
         left_out=tuple(sorted(left_out.items())),
         imbalance=found.imbalance,
-        least=found.least,
     )
     return Choice(tuple(chosen), distribution)
 

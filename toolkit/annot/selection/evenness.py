@@ -1,10 +1,8 @@
 """An even choice: papers and facets such that the counts of periods, types and facets lie as close as they can.
 
 The imbalance of a choice is the sum of its squared counts: papers in each period, papers of each type, queries of each
-facet. For a given total it is least where the counts of a kind differ by no more than one, or by no more than the
-supply of the scarce ones forces. Choosing under three kinds at once is a hard matching problem, so the search is
-iterated local search (Lourenço, Martin and Stützle 2003): fill greedily, improve by single exchanges, then again and
-again undo a few and refill, keeping what is not worse. It stops at once where the lower bound is reached.
+facet. It is separable and convex, so that the least one is found by an integer linear program (each further unit of a
+count costs two more than the one before), solved to the end by HiGHS (Huangfu and Hall 2018).
 """
 
 from __future__ import annotations
@@ -19,11 +17,6 @@ import numpy as np
 
 Key = tuple[str, str]
 """What is counted: the kind (`period`, `type` or `facet`) and its value."""
-
-ROUNDS = 200
-"""How often the search starts again from its best choice where the lower bound is out of reach."""
-UNDONE = 4
-"""How many papers each round takes out."""
 
 
 class Candidate(NamedTuple):
@@ -41,148 +34,60 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EvenChoice:
-    """What the search found."""
+    """The facets of each chosen paper, how often each period, type and facet is chosen, and the sum of squares."""
 
     facets: Mapping[str, tuple[str, ...]]
-    """The facets of each chosen paper."""
     counts: Mapping[Key, int]
     imbalance: int
-    least: int
-    """A lower bound of the imbalance: each kind for itself as even as its supply allows."""
-
-
-class _Option(NamedTuple):
-    """Papers that count alike: same period, same type, chosen for the same facets."""
-
-    keys: tuple[Key, ...]
-    facets: tuple[str, ...]
-    paper_ids: tuple[str, ...]
-
-
-class _Place(NamedTuple):
-    """One chosen paper."""
-
-    option: _Option
-    paper_id: str
-
-    @property
-    def size(self) -> int:
-        return len(self.option.facets)
 
 
 def even_choice(candidates: Sequence[Candidate], *, singles: int, doubles: int, rng: np.random.Generator) -> EvenChoice:
-    """Choose `singles` papers for one facet each and `doubles` papers for two, evenly.
+    """Choose `singles` papers for one facet each and `doubles` papers for two, as evenly as can be.
 
     There must be `doubles` candidates with two facets or more and `singles` others besides. Every candidate has at
-    least one facet. Papers that count alike are taken in an order drawn from `rng`.
+    least one facet. Among the most even choices, and among papers that count alike, `rng` decides.
     """
-    shuffled = [candidates[at] for at in rng.permutation(len(candidates))]
-    search = _Search({size: _options(shuffled, size) for size in (1, 2)}, rng)
-    search.fill([2] * doubles + [1] * singles)
-    least = _lower_bound(candidates, singles + doubles, singles + 2 * doubles)
-    search.descend()
-    for _ in range(ROUNDS):
-        if search.imbalance == least:
-            break
-        before, imbalance = list(search.places), search.imbalance
-        search.fill(search.undo(UNDONE))
-        search.descend()
-        if search.imbalance > imbalance:
-            search.restore(before)
-    facets = {place.paper_id: place.option.facets for place in search.places}
-    return EvenChoice(facets, dict(search.counts), search.imbalance, least)
+    from scipy.optimize import Bounds, LinearConstraint, milp
 
-
-def least_squares(total: int, supplies: Sequence[int]) -> int:
-    """The least sum of squares of counts that add up to `total`, none above its supply (in all at least `total`)."""
-    counts = [0] * len(supplies)
-    for _ in range(total):
-        lowest = min((at for at, supply in enumerate(supplies) if counts[at] < supply), key=counts.__getitem__)
-        counts[lowest] += 1
-    return sum(count * count for count in counts)
-
-
-def _lower_bound(candidates: Sequence[Candidate], papers: int, queries: int) -> int:
-    supply = Counter(key for candidate in candidates for key in candidate.keys(candidate.facets))
-    return sum(
-        least_squares(total, [count for (owner, _), count in supply.items() if owner == kind])
-        for kind, total in (("period", papers), ("type", papers), ("facet", queries))
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Candidate]] = {}
+    for index in rng.permutation(len(candidates)):
+        alike.setdefault(candidates[index][1:], []).append(candidates[index])
+    groups = [alike[key] for key in sorted(alike)]
+    options = [
+        (index, facets)
+        for index, group in enumerate(groups)
+        for size in (1, 2)
+        for facets in combinations(group[0].facets, size)
+    ]
+    keys = sorted({key for group in groups for key in group[0].keys(group[0].facets)})
+    papers = singles + doubles
+    steps = [(key, step) for key in keys for step in range(papers + doubles if key[0] == "facet" else papers)]
+    # Of each option how many papers, then of each count whether it reaches that step.
+    rows = np.zeros((len(groups) + 2 + len(keys), len(options) + len(steps)))
+    for column, (index, facets) in enumerate(options):
+        rows[index, column] = 1
+        rows[len(groups) + len(facets) - 1, column] = 1
+        for key in groups[index][0].keys(facets):
+            rows[len(groups) + 2 + keys.index(key), column] = 1
+    for column, (key, _) in enumerate(steps, start=len(options)):
+        rows[len(groups) + 2 + keys.index(key), column] = -1
+    sizes = [len(group) for group in groups]
+    exact = [singles, doubles, *(0 for _ in keys)]
+    # The imbalance changes by two at least, so that less than one in all decides only among the most even choices.
+    chance = rng.integers(0, 1000, len(options)) / (1000 * (papers + 1))
+    solved = milp(
+        [*chance, *(2 * step + 1 for _, step in steps)],
+        integrality=[1] * len(options) + [0] * len(steps),
+        bounds=Bounds(0, [sizes[index] for index, _ in options] + [1] * len(steps)),
+        constraints=LinearConstraint(rows, [-np.inf] * len(groups) + exact, sizes + exact),
+        options={"mip_rel_gap": 0},
     )
-
-
-def _options(candidates: Sequence[Candidate], size: int) -> list[_Option]:
-    papers: dict[tuple[tuple[Key, ...], tuple[str, ...]], list[str]] = {}
-    for candidate in candidates:
-        for facets in combinations(candidate.facets, size):
-            papers.setdefault((candidate.keys(facets), facets), []).append(candidate.paper_id)
-    return [_Option(keys, facets, tuple(paper_ids)) for (keys, facets), paper_ids in papers.items()]
-
-
-class _Search:
-    """A choice being changed, with its counts and its imbalance kept up."""
-
-    def __init__(self, options: Mapping[int, Sequence[_Option]], rng: np.random.Generator) -> None:
-        self._options = options
-        self._rng = rng
-        self._used: set[str] = set()
-        self.places: list[_Place] = []
-        self.counts: Counter[Key] = Counter()
-        self.imbalance = 0
-
-    def fill(self, sizes: Sequence[int]) -> None:
-        """Add a paper for each of `sizes` (1 or 2 facets), the cheapest first; pairs first, for few can give them."""
-        for size in sorted(sizes, reverse=True):
-            self._put(self._cheapest(size))
-
-    def undo(self, count: int) -> list[int]:
-        """Take out up to `count` papers at random; the number of facets each had."""
-        out = [self.places[at] for at in self._rng.permutation(len(self.places))[:count]]
-        for place in out:
-            self._take(place)
-        return [place.size for place in out]
-
-    def descend(self) -> None:
-        """Exchange one paper at a time for the cheapest with as many facets, until none makes it more even."""
-        improved = True
-        while improved:
-            improved = False
-            for place in list(self.places):
-                before = self.imbalance
-                self._take(place)
-                self._put(self._cheapest(place.size))
-                improved = improved or self.imbalance < before
-
-    def restore(self, places: Sequence[_Place]) -> None:
-        """Go back to an earlier choice."""
-        for place in list(self.places):
-            self._take(place)
-        for place in places:
-            self._put(place)
-
-    def _price(self, option: _Option) -> int:
-        """What the option adds to the imbalance: (c + 1)^2 - c^2 for each of its counts."""
-        return sum(2 * self.counts[key] + 1 for key in option.keys)
-
-    def _cheapest(self, size: int) -> _Place:
-        """The cheapest option with a paper that is free; among equals one at random."""
-        options = self._options[size]
-        priced = sorted(
-            ((self._price(options[at]), turn, at) for turn, at in enumerate(self._rng.permutation(len(options))))
-        )
-        for _, _, at in priced:
-            free = next((paper_id for paper_id in options[at].paper_ids if paper_id not in self._used), None)
-            if free is not None:
-                return _Place(options[at], free)
-        raise AssertionError("fewer candidates than papers to choose")
-
-    def _put(self, place: _Place) -> None:
-        self.imbalance += self._price(place.option)
-        self.counts.update(place.option.keys)
-        self._used.add(place.paper_id)
-        self.places.append(place)
-
-    def _take(self, place: _Place) -> None:
-        self.counts.subtract(place.option.keys)
-        self.imbalance -= self._price(place.option)
-        self._used.remove(place.paper_id)
-        self.places.remove(place)
+    free = [iter(group) for group in groups]
+    chosen: dict[str, tuple[str, ...]] = {}
+    counts: Counter[Key] = Counter()
+    for (index, facets), number in zip(options, np.rint(solved.x).astype(int), strict=False):
+        for _ in range(number):
+            candidate = next(free[index])
+            chosen[candidate.paper_id] = facets
+            counts.update(candidate.keys(facets))
+    return EvenChoice(chosen, counts, sum(count**2 for count in counts.values()))

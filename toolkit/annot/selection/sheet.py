@@ -10,13 +10,13 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import get_args
 
-from annot.errors import InputError
-from annot.formats.spreadsheet import NotCsv, csv_rows, decoded, guarded, unguarded
+from annot.formats.faults import Faults
+from annot.formats.spreadsheet import decoded, guarded, plain, read_table, unguarded
+from annot.names import near
 from annot.records import PaperType
 
 PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
@@ -64,27 +64,34 @@ def read_sheet(
     of the study, `known` the ids of the corpus (not checked when None). A row with neither type nor rating is kept.
     Raises InputError with the line of every fault; `name` is the file in the messages.
     """
-    faults: list[str] = []
+    faults = Faults(name)
+    sheet = read_table(decoded(data), faults, known=COLUMNS)
+    headings = [plain(heading) for heading in sheet.headings]
+    for column in _REQUIRED:
+        if sheet.headings and column not in headings:
+            close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
+            faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
+    if not sheet.rows and not faults.found:
+        faults.add("no papers in the sheet")
+    faults.raise_if_any(hint="write a sheet with `annot query sample`, and leave its first line as it is")
     rows: list[SheetRow] = []
     lines_by_id: dict[str, int] = {}
-    for line, cells in _records(data, name):
-        reading = _Row(cells, facets)
+    for line, cells in sheet.rows:
+        reading = _SheetRowReading({plain(heading): cell for heading, cell in cells.items()}, facets)
         row = reading.row()
         if known is not None and row.paper_id and row.paper_id not in known:
             reading.faults.append(_unknown_paper(row.paper_id))
         if row.paper_id in lines_by_id:
-            reading.faults.append(f"paper {row.paper_id!r} stands on line {lines_by_id[row.paper_id]} already")
+            reading.faults.append(f"paper {row.paper_id!r} is on line {lines_by_id[row.paper_id]} already")
         lines_by_id.setdefault(row.paper_id, line)
         rows.append(row)
-        faults += [f"{name}:{line}: {fault}" for fault in reading.faults]
-    if faults:
-        raise InputError(f"{name}: {len(faults)} fault(s)", faults=faults)
-    if not rows:
-        raise InputError(f"{name}: no papers in the sheet", hint="draw some with `annot query sample`")
+        for fault in reading.faults:
+            faults.add(fault, line=line)
+    faults.raise_if_any()
     return tuple(rows)
 
 
-class _Row:
+class _SheetRowReading:
     """One row's cells being read; what is wrong with them gathers in `faults`."""
 
     def __init__(self, cells: dict[str, str], facets: Sequence[str]) -> None:
@@ -150,48 +157,15 @@ class _Row:
         text = self._text("type").lower()
         found = next((known for known in PAPER_TYPES if known == text), None)
         if text and found is None:
-            self.faults.append(f"type: found {self._text('type')!r}, " + _near(text, PAPER_TYPES))
+            self.faults.append(f"type: found {self._text('type')!r}, " + near(text, PAPER_TYPES))
         return found
 
     def _facet_names(self) -> tuple[str, ...]:
         named = [part.strip() for part in re.split("[,;|]", self._text("facets")) if part.strip()]
         for facet in named:
             if facet not in self._facets:
-                self.faults.append(f"facets: found {facet!r}, " + _near(facet, self._facets))
+                self.faults.append(f"facets: found {facet!r}, " + near(facet, self._facets))
         return tuple(facet for facet in self._facets if facet in named)
-
-
-def _records(data: bytes, name: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row that is not empty: the line it begins on, and its cells by column."""
-    found = csv_rows(decoded(data), knows=lambda cell: cell.strip().lower() in COLUMNS)
-    try:
-        first = next(found, None)
-        if first is None:
-            raise InputError(f"{name}: the sheet is empty", hint="write one with `annot query sample`")
-        header = _header(first[1], f"{name}:{first[0]}")
-        for line, cells in found:
-            if any(cell.strip() for cell in cells[len(header) :]):
-                raise InputError(
-                    f"{name}:{line}: found {len(cells)} cells, expected {len(header)}",
-                    hint="a cell that holds the separator must stand in quotes",
-                )
-            yield line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-    except NotCsv as error:
-        raise InputError(f"{name}:{error.line}: not CSV from here on: {error}") from None
-
-
-def _header(cells: list[str], where: str) -> list[str]:
-    header = [cell.strip().lower() for cell in cells]
-    faults = []
-    for column in _REQUIRED:
-        if header.count(column) > 1:
-            faults.append(f"{where}: column {column!r} stands there {header.count(column)} times")
-        elif column not in header:
-            near = difflib.get_close_matches(column, [cell for cell in header if cell not in COLUMNS], 1)
-            faults.append(f"{where}: found no column {column!r}" + (f", but {near[0]!r}" if near else ""))
-    if faults:
-        raise InputError(f"{where}: the header is not that of a rating sheet", faults=faults)
-    return header
 
 
 def _unknown_paper(paper_id: str) -> str:
@@ -199,8 +173,3 @@ def _unknown_paper(paper_id: str) -> str:
     if re.fullmatch(r"[0-9]+([.,][0-9]+)?E\+?[0-9]+", paper_id, re.IGNORECASE):
         fault += "; a spreadsheet turned its id into a number: import the column paper_id as text"
     return fault
-
-
-def _near(found: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(found, known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"

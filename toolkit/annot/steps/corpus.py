@@ -81,7 +81,7 @@ def _remember(store: Store, files: list[Path], tally: Tally) -> None:
     content = hashlib.sha256("".join(sorted(sha256_of(path) for path in files)).encode()).hexdigest()
     rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())}
     with store.begin() as session:
-        if not any((one.what, one.source_sha256) == (Source.CORPUS, content) for one in read_imports(session)):
+        if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
             facts = {"read": tally.read, "kept": tally.kept, "rejected": rejected}
             put_import(session, Imported(Source.CORPUS, content, facts))
 
@@ -91,10 +91,10 @@ def describe(added: AddedPapers) -> str:
     lines = [f"{added.read} papers read, {added.kept} kept, {added.in_corpus} in the corpus"]
     lines += [f"  {count} rejected: {reason}" for reason, count in added.rejected.items()]
     if added.differing_ids:
-        lines.append(f"  ids with other content than before: {_some(list(added.differing_ids))}")
+        lines.append(f"  ids that came again with different content (ignored): {_some(list(added.differing_ids))}")
     if added.same_title:
         pairs = [f"{first} = {second}" for first, second in added.same_title]
-        lines.append(f"  {len(pairs)} with the title of another (both kept): {_some(pairs)}")
+        lines.append(f"  {len(pairs)} papers share a title with another (both are kept): {_some(pairs)}")
     return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ def _parse(files: list[Path]) -> Iterator[Paper]:
                 yield from parse_papers(lines, name=str(path), clean_text=True)
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper a line"
+                f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper per line"
             ) from None
 
 

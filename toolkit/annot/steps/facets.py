@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError
-from annot.facets.build import evaluate, table
 from annot.facets.crf import SHIPPED_SETTINGS, Labeller
 from annot.facets.crf import train as train_model
-from annot.facets.mapping import label_papers
-from annot.facets.scores import LabelScores
+from annot.facets.mapping import offered_facets
+from annot.facets.scores import LabelScores, score
 from annot.facets.training import LabelledAbstract, read_labelled
 from annot.records import Source
 from annot.report.text import text_table
@@ -56,29 +55,43 @@ class Trained:
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
     """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew."""
     labeller = _labeller(model)
-    tally = _Tally(ws, labeller)
+    predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
+    total = papers.count_papers(ws.corpus)
+    origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
+
+    def labelled() -> Iterator[FacetLabels]:
+        """What is to be kept of each paper, counted as it passes by."""
+        for done, paper in enumerate(papers.read_papers(ws.corpus, columns=("sentences", "labels")), start=1):
+            predicted = labeller.label(paper.sentences)
+            kept = predicted if paper.labels is None else paper.labels
+            if paper.labels is not None:
+                carried.update(mine == theirs for mine, theirs in zip(paper.labels, predicted, strict=True))
+            origin = predicted_by if paper.labels is None else Source.CARRIED
+            origins[origin] += 1
+            labels.update(kept)
+            facets.update(offered_facets(kept, facets=ws.settings.facets))
+            yield FacetLabels(paper.paper_id, kept, origin)
+            if done % OFTEN == 0 or done == total:
+                advance(done, total)
+
     with open_store(ws.database_url, create=False) as store:
-        labels = tally.count(_labels(ws, labeller, tally, advance))
         if dry_run:
-            for _one in labels:
-                pass
+            deque(labelled(), maxlen=0)
         else:
             with store.begin() as session:
-                facet_labels.replace_labels(session, labels)
+                facet_labels.replace_labels(session, labelled())
         with store.read() as session:
             corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-    origins = dict(tally.origins)
-    if corrected:
-        origins[Source.CORRECTED] = corrected
+    by_origin = origins | ({Source.CORRECTED: corrected} if corrected else {})
     return Labelled(
-        papers=sum(tally.origins.values()),
-        by_origin=dict(sorted(origins.items())),
-        by_label=dict(sorted(tally.labels.items())),
-        by_facet={facet: tally.facets[facet] for facet in ws.settings.facets},
+        papers=origins.total(),
+        by_origin=dict(sorted(by_origin.items())),
+        by_label=dict(sorted(labels.items())),
+        by_facet={facet: facets[facet] for facet in ws.settings.facets},
         model=labeller.name,
         model_sha256=labeller.sha256,
-        carried_sentences=tally.carried,
-        agreement=tally.same / tally.carried if tally.carried else None,
+        carried_sentences=carried.total(),
+        agreement=carried[True] / carried.total() if carried else None,
     )
 
 
@@ -92,12 +105,12 @@ def describe(labelled: Labelled) -> str:
     parts = [
         "\n".join(lines),
         text_table(["label", "sentences", "share"], rows),
-        text_table(["facet", "papers that have it"], facets),
+        text_table(["facet", "papers"], facets),
     ]
     if labelled.agreement is not None:
         parts.append(
-            f"the model {labelled.model} gives {100 * labelled.agreement:.1f}% of the {labelled.carried_sentences} "
-            "labels that the corpus carries"
+            f"the model {labelled.model} agrees with {100 * labelled.agreement:.1f}% "
+            f"of the {labelled.carried_sentences} labels that came with the corpus"
         )
     return "\n\n".join(parts)
 
@@ -110,7 +123,11 @@ def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
     checks = _read(held_out) if held_out is not None else None
     model = train_model(abstracts, settings=SHIPPED_SETTINGS)
     labeller = Labeller(model, name=str(out))
-    scores = evaluate(labeller, checks) if checks is not None else None
+    scores = None
+    if checks is not None:
+        scores = score(
+            [abstract.labels for abstract in checks], [labeller.label(abstract.sentences) for abstract in checks]
+        )
     write_file(out, model)
     return Trained(out, len(abstracts), len(model), labeller.sha256, scores)
 
@@ -118,45 +135,15 @@ def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
 def describe_trained(trained: Trained) -> str:
     """The size of the model and its scores."""
     head = f"{trained.path}: {trained.abstracts} abstracts, {trained.size} bytes, SHA-256 {trained.sha256}"
-    return head if trained.scores is None else f"{head}\n\n{table(trained.scores)}"
-
-
-class _Tally:
-    """Counts what passes by."""
-
-    def __init__(self, ws: Workspace, labeller: Labeller) -> None:
-        self.settings = ws.settings
-        self.labeller = labeller
-        self.origins: Counter[str] = Counter()
-        self.labels: Counter[str] = Counter()
-        self.facets: Counter[str] = Counter()
-        self.carried = 0
-        self.same = 0
-
-    def compare(self, sentences: tuple[str, ...], carried: tuple[str, ...]) -> None:
-        predicted = self.labeller.label(sentences)
-        self.carried += len(carried)
-        self.same += sum(one == other for one, other in zip(carried, predicted, strict=True))
-
-    def count(self, labels: Iterator[FacetLabels]) -> Iterator[FacetLabels]:
-        for one in labels:
-            self.origins[one.origin] += 1
-            self.labels.update(one.labels)
-            self.facets.update({facet for name in one.labels if (facet := self.settings.facet_of(name))})
-            yield one
-
-
-def _labels(ws: Workspace, labeller: Labeller, tally: _Tally, advance: Advance) -> Iterator[FacetLabels]:
-    total = papers.count_papers(ws.corpus)
-    predicted = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
-    everything = papers.read_papers(ws.corpus, columns=("sentences", "labels"))
-    for done, paper in enumerate(everything, start=1):
-        (found,) = label_papers([paper], labeller)
-        if paper.labels is not None:
-            tally.compare(paper.sentences, paper.labels)
-        yield FacetLabels(paper.paper_id, found.labels, predicted if found.origin == "predicted" else Source.CARRIED)
-        if done % OFTEN == 0 or done == total:
-            advance(done, total)
+    scores = trained.scores
+    if scores is None:
+        return head
+    total = f"{scores.sentences} sentences: micro-F1 {scores.micro_f1:.4f}, macro-F1 {scores.macro_f1:.4f}"
+    rows = []
+    for label, held in scores.per_label.items():
+        figures = [None if figure is None else f"{figure:.3f}" for figure in (held.precision, held.recall, held.f1)]
+        rows.append([label, *figures, held.support])
+    return "\n\n".join([head, total, text_table(["label", "precision", "recall", "F1", "n"], rows)])
 
 
 def _labeller(model: Path | None) -> Labeller:

@@ -71,7 +71,9 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty workspace, or finds its own work there; it never mixes with another study."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        same = any(one.what == Source.CSFCUBE and one.source_sha256 == digest for one in runs.read_imports(session))
+        same = any(
+            earlier.what == Source.CSFCUBE and earlier.source_sha256 == digest for earlier in runs.read_imports(session)
+        )
         if same:
             return
         other = bool(queries.read_queries(session) or runs.read_imports(session))
@@ -106,7 +108,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
     )
     queries.replace_queries(session, release.queries)
     pools.replace_pools(session, release.pools, rankings_sha256={pool.paper_id: digest for pool in release.pools})
-    names = sorted({one.assessor for one in release.judgements})
+    names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
     text = plan_lines(plan)
@@ -115,20 +117,22 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
     )
     judgements.record_judgements(
         session,
-        (judgements.SourcedJudgement(one, Source.CSFCUBE, "", None) for one in release.judgements),
+        (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
         recorded_at=recorded_at,
     )
     adjudications.record_adjudications(
         session,
         (
             adjudications.SourcedAdjudication(
-                adjudications.Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()),
+                adjudications.Adjudication(
+                    decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()
+                ),
                 Source.CSFCUBE,
                 "",
                 None,
             )
-            for one in release.decisions
-            if one.origin == "adjudicated"
+            for decision in release.decisions
+            if decision.origin == "adjudicated"
         ),
         recorded_at=recorded_at,
     )
@@ -153,9 +157,9 @@ def _plan_of(release: Release) -> list[Assignment]:
     """Who judged what, in the order of the release: it tells no other."""
     position: dict[str, int] = {}
     plan = []
-    for one in release.judgements:
-        position[one.assessor] = position.get(one.assessor, 0) + 1
-        plan.append(Assignment(one.query_id, one.doc_id, one.assessor, position[one.assessor]))
+    for judgement in release.judgements:
+        position[judgement.assessor] = position.get(judgement.assessor, 0) + 1
+        plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, position[judgement.assessor]))
     return plan
 
 
@@ -181,7 +185,7 @@ def _counts(release: Release) -> dict[str, int]:
         "pairs": len(release.decisions),
         "judgements": len(release.judgements),
         "missing judgements": release.facts.missing_ratings,
-        "adjudicated pairs": sum(one.origin == "adjudicated" for one in release.decisions),
+        "adjudicated pairs": sum(decision.origin == "adjudicated" for decision in release.decisions),
         "splits": len(release.splits),
         "runs": len(release.runs),
     }
@@ -196,17 +200,21 @@ def _notes(facts: CsfcubeFacts) -> list[str]:
         )
     if facts.dropped_candidates:
         dropped = ", ".join(f"{name} (in {count} pools)" for name, count in facts.dropped_candidates.items())
-        notes.append(f"candidates without rating and text, left out: {dropped}")
+        notes.append(f"left out candidates without a rating and a text: {dropped}")
     if facts.self_candidates:
         notes.append(f"query papers in their own pools, kept: {', '.join(facts.self_candidates)}")
     if facts.hubs:
-        notes.append(f"candidates of at least half of the pools, always graded 0: {', '.join(facts.hubs)}")
+        notes.append(f"candidates in at least half of the pools, always graded 0: {', '.join(facts.hubs)}")
     if facts.corrected_queries:
         notes.append(f"{len(facts.corrected_queries)} query papers have labels corrected by hand; those are used")
+    if facts.differing_papers:
+        notes.append(
+            f"{len(facts.differing_papers)} papers differ in readable_annotations; {facts.papers_from} is used"
+        )
     if facts.unranked:
-        notes.append(f"{len(facts.unranked)} judged candidate(s) are left out by a released run")
+        notes.append(f"{len(facts.unranked)} judged candidate(s) are missing from a released run")
     if facts.left_out:
-        notes.append(f"{len(facts.left_out)} queries of other facets are named and have no ratings here")
+        notes.append(f"{len(facts.left_out)} queries of other facets are listed but have no ratings here")
     if not facts.pools_in_order:
-        notes.append("the order in which pools were drawn is not in this folder")
+        notes.append("this folder does not say in which order the pools were drawn")
     return notes

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.facets.mapping import known_facet
+from annot.facets.mapping import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
 from annot.records import Assignment, Judgement, Source
@@ -73,7 +73,7 @@ def judgements_from(
     if not file.is_file():
         raise InputError(f"{file}: no such file, expected CSV or JSON Lines")
     if facet is not None:
-        known_facet(facet, facets=ws.settings.facets)
+        check_facet(facet, facets=ws.settings.facets)
     data = file.read_bytes()
     rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
     queries = queries_of(rows, ws.settings, facet, name=str(file))
@@ -84,20 +84,20 @@ def judgements_from(
             everyone = people.read_assessors(session)
             standing = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
-            labels = {one.paper_id: one.labels for one in facet_labels.read_labels(session, paper_ids)}
+            labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
         persons = persons_of(rows, set(adjudicators), everyone, name=str(file))
         given = [
             NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
             for row in rows
         ]
-        new = [with_sentences(one, labels, ws.settings) for one in queries.values() if one.query_id not in known]
+        new = [with_sentences(query, labels, ws.settings) for query in queries.values() if query.query_id not in known]
         plan = plan_of(given, standing)
         check_adjudicated(given, plan, name=str(file))
         recorded = Recorded(0, 0, 0)
         if not dry_run:
             with store.begin() as session:
                 stands = {person.assessor for person in everyone}
-                people.put_assessors(session, [one for one in persons.values() if one.assessor not in stands])
+                people.put_assessors(session, [person for person in persons.values() if person.assessor not in stands])
                 put_queries(session, new)
                 recorded = _record(session, given, plan, ws.settings.seed)
                 facts = {"rows": len(rows), "queries": len(queries)}
@@ -111,11 +111,11 @@ def judgements_from(
 def _refuse_other_work(ws: Workspace, session: Session) -> None:
     """Files add to files. Judgements and plans made here are another study's: its people would be asked for these."""
     sourced = judgements.read_sourced(session)
-    ours = {(one.judgement.asked, one.judgement.assessor) for one in sourced}
-    plan = {(one.asked, one.assessor) for one in people.read_assignments(session)}
-    if plan - ours or any(one.source != Source.FILE for one in sourced):
+    ours = {(known.judgement.asked, known.judgement.assessor) for known in sourced}
+    plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
+    if plan - ours or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(
-            f"{ws.root}: holds a study with a plan or judgements of its own, expected none",
+            f"{ws.root}: this study has its own plan or judgements, expected none",
             hint="make a new workspace with `annot init` and import there",
         )
 
@@ -124,9 +124,9 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
     people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
-    one = judgements.record_judgements(session, _judgements(given), recorded_at=recorded_at)
+    judged = judgements.record_judgements(session, _judgements(given), recorded_at=recorded_at)
     other = adjudications.record_adjudications(session, _adjudications(given), recorded_at=recorded_at)
-    return Recorded(*map(sum, zip(one, other, strict=True)))
+    return Recorded(*map(sum, zip(judged, other, strict=True)))
 
 
 def _judgements(given: Iterable[NamedRow]) -> Iterator[judgements.SourcedJudgement]:
@@ -164,18 +164,18 @@ def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedA
 
 
 def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> ImportedJudgements:
-    judged = [one for one in given if not one.adjudicates]
-    assessors = Counter((one.query.query_id, one.row.document) for one in judged if one.row.occasion == 1)
-    renamed = {one.row.query: one.query.query_id for one in given if one.row.query != one.query.query_id}
+    judged = [named for named in given if not named.adjudicates]
+    assessors = Counter((named.query.query_id, named.row.document) for named in judged if named.row.occasion == 1)
+    renamed = {named.row.query: named.query.query_id for named in given if named.row.query != named.query.query_id}
     notes = [f"query {old} is called {new} here" for old, new in sorted(renamed.items())]
     return ImportedJudgements(
         judgements=len(judged),
         adjudications=len(given) - len(judged),
-        without_grade=sum(one.row.grade is None for one in judged),
-        queries=len({one.query.query_id for one in given}),
+        without_grade=sum(named.row.grade is None for named in judged),
+        queries=len({named.query.query_id for named in given}),
         new_queries=new_queries,
         pairs_by_assessors=dict(sorted(Counter(assessors.values()).items())),
-        rows_by_person=dict(sorted(Counter(one.person for one in given).items())),
+        rows_by_person=dict(sorted(Counter(named.person for named in given).items())),
         added=recorded.added,
         revised=recorded.revised,
         unchanged=recorded.unchanged,
@@ -186,11 +186,11 @@ def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded)
 def describe(imported: ImportedJudgements) -> str:
     """The counts in words."""
     people_rows = [[person, rows] for person, rows in imported.rows_by_person.items()]
-    by_many = ", ".join(f"{pairs} by {many}" for many, pairs in imported.pairs_by_assessors.items())
+    by_many = ", ".join(f"{pairs} by {many} assessor(s)" for many, pairs in imported.pairs_by_assessors.items())
     lines = [
         f"{imported.judgements} judgements ({imported.without_grade} without a grade) and "
         f"{imported.adjudications} adjudications on {imported.queries} queries, {imported.new_queries} of them new",
-        f"pairs judged {by_many}",
-        f"{imported.added} new, {imported.revised} changed, {imported.unchanged} here already",
+        f"pairs judged: {by_many}",
+        f"{imported.added} new, {imported.revised} changed, {imported.unchanged} already known",
     ]
     return "\n\n".join([text_table(["person", "rows"], people_rows), "\n".join(lines)])

@@ -32,7 +32,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         Workspace.open(root)
         if name is not None and Workspace.open(root).settings.collection.name != name:
             raise InputError(
-                f"{settings_file}: stands already, for {Workspace.open(root).settings.collection.name!r}",
+                f"{settings_file}: exists already, for {Workspace.open(root).settings.collection.name!r}",
                 hint="edit collection.name in that file",
             )
     else:

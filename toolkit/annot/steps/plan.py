@@ -81,7 +81,7 @@ def make(ws: Workspace, *, queries: tuple[str, ...], repeats: float | None, seed
                 people.replace_plan(session, assignments, plan=people.Plan(digest, seed, created))
             _write(ws, text, seed, repeats)
     return Planned(
-        pairs=len({(one.query_id, one.doc_id) for one in assignments}),
+        pairs=len({(assignment.query_id, assignment.doc_id) for assignment in assignments}),
         assignments=len(assignments),
         new=len(assignments) - len(standing),
         sha256=digest,
@@ -98,11 +98,15 @@ def withdraw(ws: Workspace, *, dry_run: bool) -> int:
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         if not people.read_assignments(session):
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        sent = [one.assessor for one in projects.read_projects(session) if projects.read_tasks(session, one.project)]
+        sent = [
+            project.assessor
+            for project in projects.read_projects(session)
+            if projects.read_tasks(session, project.project)
+        ]
         if sent:
             raise InputError(
                 f"tasks of this plan were sent to {', '.join(sorted(set(sent)))}",
-                hint="a plan that was sent only grows; for another one start a new workspace",
+                hint="after it was sent, a plan can only grow; for another plan make a new workspace",
             )
         count = people.withdraw_plan(session)
         if dry_run:
@@ -121,7 +125,7 @@ def _wanted(
 ) -> dict[str, tuple[str, ...]]:
     """The documents to judge of each query to plan; queries that stand in the plan stay in it."""
     chosen = {known_query(known, name).query_id for name in queries} or set(known)
-    chosen |= {one.query_id for one in standing}
+    chosen |= {assignment.query_id for assignment in standing}
     without_pool = sorted(name for name in chosen if name not in documents)
     if not known:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
@@ -141,7 +145,7 @@ def _write(ws: Workspace, text: str, seed: int, repeats: float) -> None:
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:
-    pairs = Counter(one.assessor for one in assignments if one.occasion == 1)
-    repeats = Counter(one.assessor for one in assignments if one.occasion > 1)
-    queries = Counter(name for name, _ in {(one.assessor, one.query_id) for one in assignments})
+    pairs = Counter(assignment.assessor for assignment in assignments if assignment.occasion == 1)
+    repeats = Counter(assignment.assessor for assignment in assignments if assignment.occasion > 1)
+    queries = Counter(name for name, _ in {(assignment.assessor, assignment.query_id) for assignment in assignments})
     return tuple(Load(name, queries[name], pairs[name], repeats[name]) for name in sorted(assessors))

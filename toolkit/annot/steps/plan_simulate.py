@@ -32,6 +32,7 @@ from annot.pooling import CITED
 from annot.report.cells import COST, HOURS, MEAN, number
 from annot.report.cells import coefficient as kind_of
 from annot.report.forecasts import estimate
+from annot.report.text import wrapped
 from annot.stats.undefined import Undefined
 from annot.store import people, pools
 from annot.store.database import open_store
@@ -199,7 +200,9 @@ def describe(found: Simulated) -> str:
         ["  width of its interval", estimate(forecast.width, kind_of(found.coefficient))],
     ]
     width = max(len(name) for name, _ in rows)
-    return "\n\n".join(["\n".join(_head(found)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)])
+    return "\n\n".join(
+        ["\n".join(map(wrapped, _head(found))), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
+    )
 
 
 def _head(found: Simulated) -> Iterator[str]:

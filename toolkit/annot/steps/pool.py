@@ -21,6 +21,7 @@ from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.index import open_index
+from annot.study.known_papers import papers_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
@@ -43,7 +44,7 @@ class DrawnPool:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPools:
+class BuiltPools:
     """What `annot pool` did."""
 
     pools: tuple[DrawnPool, ...]
@@ -69,7 +70,7 @@ def build(
     frozen: bool,
     dry_run: bool,
     advance: Advance,
-) -> DrawnPools:
+) -> BuiltPools:
     """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
 
     frozen: draw from the rankings in `pools/rankings/` as they stand.
@@ -86,7 +87,7 @@ def build(
             queries = read_queries(session)
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-        query_papers = _query_papers(ws, queries)
+        query_papers = papers_of(ws, [query.paper_id for query in queries])
         twins = _twins(ws, query_papers)
         ranked_methods = [name for name in settings.methods if name not in left_out and name != CITED]
         if frozen:
@@ -98,10 +99,10 @@ def build(
             draw(
                 {method: rankings[method][paper_id] for method in ranked_methods},
                 paper_id=paper_id,
-                cited=None if in_corpus is None else [one for one in paper.citations if one in in_corpus],
+                cited=None if in_corpus is None else [doc_id for doc_id in paper.citations if doc_id in in_corpus],
                 cited_outside=None
                 if in_corpus is None
-                else len({one for one in paper.citations if one not in in_corpus}),
+                else len({doc_id for doc_id in paper.citations if doc_id not in in_corpus}),
                 mode=mode,
                 per_method=per_method,
                 ranking_depth=depth,
@@ -118,13 +119,13 @@ def build(
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
             _write_pools(ws, drawn, seed=seed)
-    return DrawnPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        query_papers = _query_papers(ws, read_queries(session))
+        query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
     methods = [name for name in ws.settings.pool.methods if name not in ws.settings.pool.without and name != CITED]
     twins = _twins(ws, query_papers)
     return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
@@ -149,8 +150,8 @@ def headline(pool: Pool) -> str:
     seed = "" if pool.seed is None else f", seed {pool.seed}"
     lines = [f"{pool.paper_id}: {len(pool.entries)} documents, {pool.mode}{quota}{seed}"]
     lines += [
-        f"  {share.method}: drew {share.drawn} (down to rank {share.deepest or '-'}), had {share.also} more"
-        + (", ran dry" if share.dry else "")
+        f"  {share.method}: drew {share.drawn} (deepest rank {share.deepest or '-'}), ranked {share.also} others"
+        + (", exhausted" if share.dry else "")
         for share in shares(pool)
     ]
     if pool.without:
@@ -180,18 +181,6 @@ def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -
         raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
 
 
-def _query_papers(ws: Workspace, queries: tuple[Query, ...]) -> dict[str, Paper]:
-    wanted = sorted({query.paper_id for query in queries})
-    found = papers.find_papers(ws.corpus, wanted)
-    absent = [paper_id for paper_id in wanted if paper_id not in found]
-    if absent:
-        raise InputError(
-            f"{len(absent)} query paper(s) not in the corpus",
-            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
-        )
-    return {paper_id: found[paper_id] for paper_id in wanted}
-
-
 def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
     """For each query paper the other papers of its normalised title: they never enter its pool."""
     wanted: dict[str, list[str]] = {}
@@ -204,13 +193,13 @@ def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[
         if title in wanted:
             wanted[title].append(paper.paper_id)
     return {
-        paper_id: tuple(one for one in wanted.get(normalised_title(paper.title), ()) if one != paper_id)
+        paper_id: tuple(twin for twin in wanted.get(normalised_title(paper.title), ()) if twin != paper_id)
         for paper_id, paper in query_papers.items()
     }
 
 
 def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
-    cited = {one for paper in query_papers.values() for one in paper.citations}
+    cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
     return frozenset(cited & set(papers.paper_ids(ws.corpus)))
 
 
@@ -251,7 +240,7 @@ def _rank(
 
 
 def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str, Paper]) -> Rankings:
-    hint = "rank anew with `annot pool` without --frozen"
+    hint = "make new rankings with `annot pool`, without --frozen"
     ranked = read_manifest(ws.rankings / MANIFEST, hint=hint).get("query_papers")
     if not isinstance(ranked, list):
         raise InputError(f"{ws.rankings / MANIFEST}: found no list `query_papers`", hint=hint)
@@ -312,7 +301,7 @@ def _notes(drawn: list[Pool], left_out: tuple[str, ...], twins: Mapping[str, tup
         yield f"left out on request: {', '.join(left_out)}"
     for paper_id, others in twins.items():
         if others:
-            yield f"{paper_id}: kept out of its pool for having the same title: {', '.join(others)}"
+            yield f"{paper_id}: papers with the same title, kept out of its pool: {', '.join(others)}"
     dry = [pool.paper_id for pool in drawn if pool.dry]
     if dry:
-        yield f"a method ran dry in the pool(s) of {', '.join(dry)}"
+        yield f"a method ran out of documents for {', '.join(dry)}"

@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError, MissingInput
-from annot.facets.mapping import known_facet, offered_facets
+from annot.facets.mapping import check_facet, offered_facets
 from annot.facets.query_sentences import make_query, sentence_numbers
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
-from annot.selection import Choice, PeriodSample, SheetRow, read_sheet, write_sheet
-from annot.selection import choose as choose_evenly
-from annot.selection import sample as draw_sample
-from annot.store import facet_labels, papers
-from annot.store.database import Store, open_store
+from annot.selection.choosing import Choice
+from annot.selection.choosing import choose as choose_evenly
+from annot.selection.sampling import PeriodSample
+from annot.selection.sampling import sample as draw_sample
+from annot.selection.sheet import SheetRow, read_sheet, write_sheet
+from annot.store import papers
+from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
+from annot.study.corpus_facts import has_corpus
+from annot.study.known_papers import labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
 
 
@@ -47,7 +51,7 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
     settings = ws.settings.queries
     path = ws.root / out if not out.is_absolute() else out
     if path.exists():
-        raise InputError(f"{path}: stands already, and may be filled in", hint="name another file with --out")
+        raise InputError(f"{path}: exists already and may be filled in", hint="name another file with --out")
     drawn = draw_sample(
         ((paper.paper_id, paper.year) for paper in papers.read_papers(ws.corpus, columns=("year",))),
         periods=settings.periods,
@@ -56,8 +60,8 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
     )
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
     found = papers.find_papers(ws.corpus, ids)
-    with open_store(ws.database_url, create=False) as store:
-        labels = _labels(store, ids)
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        labels = labels_of(session, ids)
     rows = [
         SheetRow(
             paper_id,
@@ -87,7 +91,8 @@ def choose(
     rows = read_sheet(path.read_bytes(), name=str(path), facets=tuple(ws.settings.facets), known=known)
     ids = [row.paper_id for row in rows]
     with open_store(ws.database_url, create=False) as store:
-        labels = _labels(store, ids)
+        with store.read() as session:
+            labels = labels_of(session, ids)
         choice = choose_evenly(
             rows,
             count=number,
@@ -97,10 +102,12 @@ def choose(
             facets=tuple(ws.settings.facets),
             seed=ws.settings.seed if seed is None else seed,
         )
-        found = papers.find_papers(ws.corpus, [one.paper_id for one in choice.chosen])
+        found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
         made = [
-            make_query(found[one.paper_id], labels[one.paper_id], one.facet, facets=ws.settings.facets, sentences=None)
-            for one in choice.chosen
+            make_query(
+                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
+            )
+            for query in choice.chosen
         ]
         if not dry_run:
             with store.begin() as session:
@@ -111,7 +118,7 @@ def choose(
 def describe_chosen(choice: Choice) -> str:
     """The queries, and how they are spread over periods, types and facets."""
     spread = choice.distribution
-    rows = [[one.paper_id, one.facet] for one in choice.chosen]
+    rows = [[query.paper_id, query.facet] for query in choice.chosen]
     shares = [
         [kind, share.value, share.chosen, share.available]
         for kind, group in (("period", spread.by_period), ("type", spread.by_type), ("facet", spread.by_facet))
@@ -133,11 +140,12 @@ def describe_chosen(choice: Choice) -> str:
 
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:
     """Add one query: the facet's sentences of the paper, or the chosen ones (`2,3`, counted from 1)."""
-    known_facet(facet, facets=ws.settings.facets)
+    check_facet(facet, facets=ws.settings.facets)
     paper = _paper(ws, paper_id)
     chosen = None if sentences is None else sentence_numbers(sentences)
     with open_store(ws.database_url, create=False) as store:
-        labels = _labels(store, [paper_id])[paper_id]
+        with store.read() as session:
+            labels = labels_of(session, [paper_id])[paper_id]
         query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
         if not dry_run:
             with store.begin() as session:
@@ -150,16 +158,9 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         queries = read_queries(session)
     # A query without sentences came with a file of judgements: its paper need not be here.
-    needed = {query.paper_id for query in queries if query.sentences}
-    there = needed or any(ws.corpus.glob("*.parquet"))
-    found = papers.find_papers(ws.corpus, [query.paper_id for query in queries]) if there and queries else {}
-    absent = sorted(needed - set(found))
-    if absent:
-        raise MissingInput(
-            f"{len(absent)} query paper(s) are not in the corpus",
-            faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
-            hint="add them with `annot corpus add`",
-        )
+    found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
+    if has_corpus(ws):
+        found |= papers.find_papers(ws.corpus, [query.paper_id for query in queries])
     return tuple(_listed(query, found.get(query.paper_id)) for query in queries)
 
 
@@ -167,18 +168,6 @@ def _listed(query: Query, paper: Paper | None) -> ListedQuery:
     places = tuple(place + 1 for place in query.sentences)
     year, title = (None, "") if paper is None else (paper.year, paper.title)
     return ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places)
-
-
-def _labels(store: Store, ids: list[str]) -> dict[str, tuple[str, ...]]:
-    with store.read() as session:
-        found = {one.paper_id: one.labels for one in facet_labels.read_labels(session, ids)}
-    absent = [paper_id for paper_id in ids if paper_id not in found]
-    if absent:
-        raise MissingInput(
-            f"{len(absent)} paper(s) have no sentence labels, {absent[0]} among them",
-            hint="label them with `annot facets`",
-        )
-    return found
 
 
 def _paper(ws: Workspace, paper_id: str) -> Paper:
@@ -191,6 +180,6 @@ def _paper(ws: Workspace, paper_id: str) -> Paper:
 def _sample_notes(periods: tuple[PeriodSample, ...], undated: int, outside: int) -> Iterator[str]:
     for period in periods:
         if period.short:
-            yield f"{period.period}: {period.available} papers, {period.wanted} wanted; all of them are in the sheet"
+            yield f"{period.period}: only {period.available} papers ({period.wanted} wanted); all are in the sheet"
     if undated or outside:
-        yield f"not drawn from: {undated} papers without a year, {outside} outside the periods"
+        yield f"not considered: {undated} papers without a year, {outside} outside the periods"

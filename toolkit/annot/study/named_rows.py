@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from annot.facets.mapping import facet_sentences
@@ -34,16 +35,16 @@ def queries_of(rows: Iterable[FileJudgement], settings: Settings, facet: str | N
     for row in rows:
         if row.query in found:
             continue
-        own = next((one for one in facets if row.query.endswith(f"-{one}") and row.query != f"-{one}"), facet)
+        own = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
         if own is None:
-            suffixes = ", ".join(f"-{one}" for one in settings.facets)
-            faults.add(f"query {row.query!r} ends in no facet of annot.toml ({suffixes})", line=row.line)
+            suffixes = ", ".join(f"-{known_facet}" for known_facet in settings.facets)
+            faults.add(f"query {row.query!r} does not end in a facet of annot.toml ({suffixes})", line=row.line)
             own = ""
         paper_id = row.query.removesuffix(f"-{own}")
         found[row.query] = Query(f"{paper_id}-{own}", paper_id, own, ())
         if papers.setdefault((paper_id, own), row.query) != row.query:
             faults.add(f"query {row.query!r} is the same as {papers[paper_id, own]!r}", line=row.line)
-    faults.raise_if_any(hint="say with --facet which facet these queries have; annot.toml may name one of its own")
+    faults.raise_if_any(hint="give the facet of these queries with --facet; you can define one in annot.toml")
     return found
 
 
@@ -54,27 +55,27 @@ def persons_of(
     faults = Faults(name)
     names = sorted({row.assessor for row in rows})
     if absent := len(adjudicators - set(names)):
-        faults.add(f"{absent} name(s) of --adjudicator stand in no row")
+        faults.add(f"{absent} name(s) given with --adjudicator are in no row")
     known = {person.account or person.assessor: person for person in everyone}
     known |= {person.assessor: person for person in everyone}
-    taken = {person.assessor for person in everyone} | {one for one in names if PSEUDONYM.fullmatch(one)}
+    taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
     persons: dict[str, Assessor] = {}
-    for one in names:
-        settles = one in adjudicators
-        if one in known:
-            persons[one] = known[one]
-            if settles and not known[one].adjudicator:
-                faults.add(f"{known[one].assessor} is an assessor in this study, and an adjudicator by --adjudicator")
-        elif PSEUDONYM.fullmatch(one):
-            persons[one] = Assessor(one, None, settles)
+    for alias in names:
+        settles = alias in adjudicators
+        if alias in known:
+            persons[alias] = known[alias]
+            if settles and not known[alias].adjudicator:
+                faults.add(f"{known[alias].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+        elif PSEUDONYM.fullmatch(alias):
+            persons[alias] = Assessor(alias, None, settles)
         else:
             letter = "j" if settles else "a"
             pseudonym = next(name for at in range(1, len(taken) + 2) if (name := f"{letter}{at}") not in taken)
             taken.add(pseudonym)
-            persons[one] = Assessor(pseudonym, one, settles)
+            persons[alias] = Assessor(pseudonym, alias, settles)
     for person in sorted({person.assessor for person in persons.values()}):
-        if sum(one.assessor == person for one in persons.values()) > 1:
-            faults.add(f"{person} stands there under two names")
+        if sum(known_person.assessor == person for known_person in persons.values()) > 1:
+            faults.add(f"{person} has two names in the file")
     faults.raise_if_any()
     return persons
 
@@ -87,15 +88,15 @@ def with_sentences(query: Query, labels: Mapping[str, Sequence[str]], settings: 
 
 def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """What stands, and behind it, person by person, the new rows in the order of time, else of the file."""
-    there = {(one.asked, one.assessor) for one in standing}
-    last = {one.assessor: one.position for one in sorted(standing, key=lambda one: one.position)}
+    there = {(assignment.asked, assignment.assessor) for assignment in standing}
+    last = {assignment.assessor: assignment.position for assignment in sorted(standing, key=attrgetter("position"))}
     by_person: dict[str, list[FileJudgement]] = {}
     query_of: dict[str, str] = {}
-    for one in given:
-        query_of[one.row.query] = one.query.query_id
-        asked = Asked(one.query.query_id, one.row.document, one.row.occasion)
-        if not one.adjudicates and (asked, one.person) not in there:
-            by_person.setdefault(one.person, []).append(one.row)
+    for named in given:
+        query_of[named.row.query] = named.query.query_id
+        asked = Asked(named.query.query_id, named.row.document, named.row.occasion)
+        if not named.adjudicates and (asked, named.person) not in there:
+            by_person.setdefault(named.person, []).append(named.row)
     new: list[Assignment] = []
     for person, rows in sorted(by_person.items()):
         timed = all(row.judged_at for row in rows)
@@ -109,12 +110,14 @@ def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[
 
 def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
     faults = Faults(name)
-    judged = {(one.query_id, one.doc_id) for one in plan}
-    for one in given:
-        if one.adjudicates and one.row.grade is None:
-            faults.add("an adjudicator's row without a grade, expected the final one", line=one.row.line)
-        if one.adjudicates and one.row.occasion > 1:
-            faults.add("an adjudicator's row with a second occasion, expected one decision", line=one.row.line)
-        if one.adjudicates and (one.query.query_id, one.row.document) not in judged:
-            faults.add(f"{one.row.query} {one.row.document}: adjudicated, and judged by nobody", line=one.row.line)
+    judged = {(assignment.query_id, assignment.doc_id) for assignment in plan}
+    for named in given:
+        if named.adjudicates and named.row.grade is None:
+            faults.add("an adjudicator's row without a grade, expected the final one", line=named.row.line)
+        if named.adjudicates and named.row.occasion > 1:
+            faults.add("an adjudicator's row with a second occasion, expected one decision", line=named.row.line)
+        if named.adjudicates and (named.query.query_id, named.row.document) not in judged:
+            faults.add(
+                f"{named.row.query} {named.row.document}: adjudicated, but judged by nobody", line=named.row.line
+            )
     faults.raise_if_any()

@@ -5,17 +5,17 @@ Mysore, O'Gorman, McCallum, Zamani: CSFCube, NeurIPS 2021 Datasets and Benchmark
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from annot.formats.csfcube.contents import QueryKey, is_release_file, read_files
-from annot.formats.csfcube.fitting import Folder, fit
-from annot.formats.csfcube.pieces import ReleasedDraw
-from annot.formats.csfcube.quirks import CITED, CsfcubeFacts, facts_of
+from annot.formats.csfcube.contents import is_release_file, read_files
+from annot.formats.csfcube.fitting import CITED, Folder, fit
+from annot.formats.csfcube.pieces import QueryKey
+from annot.formats.csfcube.quirks import CsfcubeFacts, facts_of
 from annot.formats.csfcube.readable import RatedPair
 from annot.formats.csfcube.written import Material, misfits, write_csfcube
-from annot.formats.faults import Faults, near
+from annot.formats.faults import Faults
+from annot.names import near
 from annot.ordering import ranked
 from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 
@@ -128,37 +128,30 @@ def _queries(folder: Folder, facet_labels: Mapping[str, tuple[str, ...]], name: 
     return tuple(queries)
 
 
-def _pool(paper_id: str, candidates: Mapping[int, ReleasedDraw], folder: Folder) -> Pool:
-    methods = tuple(dict.fromkeys(candidate.sources[0] for candidate in candidates.values()))
+def _pool(paper_id: str, candidates: Mapping[int, tuple[str, tuple[str, ...]]], folder: Folder) -> Pool:
     entries = tuple(
         PoolEntry(
-            candidate.doc_id,
-            Draw(candidate.sources[0], None, None, turn if folder.pools_in_order else None),
-            tuple(Draw(method, None, None, None) for method in candidate.sources[1:] if candidate.sources[0] != CITED),
+            doc_id,
+            Draw(methods[0], None, None, turn if folder.pools_in_order else None),
+            tuple(Draw(method, None, None, None) for method in methods[1:] if methods[0] != CITED),
         )
-        for turn, candidate in candidates.items()
+        for turn, (doc_id, methods) in candidates.items()
     )
+    drawing = list(dict.fromkeys(entry.drawn.method for entry in entries))
+    if not folder.pools_in_order:
+        drawing.sort(key=lambda method: (method != CITED, method))
     return Pool(
         paper_id=paper_id,
         mode="blocks",
-        per_method=_quota(paper_id, folder),
+        per_method=folder.quotas[paper_id],
         ranking_depth=None,
         seed=None,
-        methods=methods
-        if folder.pools_in_order
-        else tuple(sorted(methods, key=lambda method: (method != CITED, method))),
+        methods=tuple(drawing),
         without=(),
         dry=(),
         cited_outside=None,
         entries=entries,
     )
-
-
-def _quota(paper_id: str, folder: Folder) -> int | None:
-    """What each method drew, dropped candidates included; None when that is not the same for all, or not known."""
-    counts = Counter(folder.draw_order.get(paper_id, ()))
-    quotas = {count for method, count in counts.items() if method != CITED}
-    return quotas.pop() if len(quotas) == 1 else None
 
 
 def _with_citations(paper: Paper, pool: Pool | None) -> Paper:
@@ -173,7 +166,7 @@ def _decision(key: QueryKey, pair: RatedPair) -> Decision:
     return Decision(query_id(key), pair.doc_id, pair.grade, "agreed" if agreed else "adjudicated")
 
 
-def _run(tag: str, rows_by_query: Mapping[QueryKey, tuple[tuple[str, float], ...]]) -> ReleasedRun:
+def _run(tag: str, rows_by_query: Mapping[QueryKey, list[tuple[str, float]]]) -> ReleasedRun:
     return ReleasedRun(
         tag,
         {

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from annot.errors import InputError, MissingInput
 from annot.formats.csfcube import pieces
-from annot.formats.csfcube.pieces import ListedQuery, ReleasedDraw
+from annot.formats.csfcube.pieces import QueryKey
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.faults import Faults
 from annot.formats.paper_lines import read_papers
@@ -26,8 +26,6 @@ _READABLE_FILE = re.compile(r"readable_annotations/([^/]+)-([^-/]+)-adju\.txt")
 _RANKED_FILE = re.compile(r"eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-(.+)-([^-/]+)-ranked\.json")
 
 T = TypeVar("T")
-QueryKey = tuple[str, str]
-"""A query paper and a facet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +36,10 @@ class Files:
     ratings: dict[str, dict[str, tuple[RatedPair, ...]]]
     """By facet and query paper."""
     readable: dict[QueryKey, ReadableFile]
-    pools: dict[str, tuple[ReleasedDraw, ...]] | None
-    queries: tuple[ListedQuery, ...] | None
-    splits: dict[str, dict[str, tuple[QueryKey, ...]]] | None
-    runs: dict[tuple[str, str], dict[str, tuple[tuple[str, float], ...]]]
+    pools: dict[str, dict[str, tuple[str, ...]]] | None
+    queries: dict[QueryKey, str] | None
+    splits: dict[str, dict[str, tuple[QueryKey, ...]]]
+    runs: dict[tuple[str, str], dict[str, list[tuple[str, float]]]]
     """By tag and facet, then query paper: (candidate, distance) in the file's order."""
 
 
@@ -76,7 +74,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, clean_text: bool) -> Fi
         )
     found: list[str] = []
 
-    def one(path: str, read: Callable[[bytes, Faults], T]) -> T | None:
+    def single(path: str, read: Callable[[bytes, Faults], T]) -> T | None:
         if path not in files:
             return None
         faults = Faults(f"{name}/{path}")
@@ -89,9 +87,9 @@ def read_files(files: Mapping[str, bytes], *, name: str, clean_text: bool) -> Fi
         finally:
             found.extend(faults.found)
 
-    def several(pattern: re.Pattern[str], read: Callable[[bytes, Faults], T]) -> dict[tuple[str, ...], T]:
+    def several(pattern: re.Pattern[str], read: Callable[[bytes, Faults], T | None]) -> dict[tuple[str, ...], T]:
         matches = [match for path in sorted(files) if (match := pattern.fullmatch(path))]
-        contents = {match.groups(): one(match[0], read) for match in matches}
+        contents = {match.groups(): single(match[0], read) for match in matches}
         return {key: content for key, content in contents.items() if content is not None}
 
     def papers(content: bytes, faults: Faults) -> dict[str, Paper]:
@@ -108,13 +106,13 @@ def read_files(files: Mapping[str, bytes], *, name: str, clean_text: bool) -> Fi
         return read_readable(lines, faults=faults, clean_text=clean_text)
 
     read = Files(
-        papers=one(PAPERS_FILE, papers),
-        ratings={key[0]: content for key, content in several(_RATINGS_FILE, pieces.read_ratings).items()},
-        readable={(key[0], key[1]): content for key, content in several(_READABLE_FILE, readable).items() if content},
-        pools=one(POOLS_FILE, pieces.read_pools),
-        queries=one(QUERIES_FILE, pieces.read_query_list),
-        splits=one(SPLITS_FILE, pieces.read_splits),
-        runs={(key[0], key[1]): content for key, content in several(_RANKED_FILE, pieces.read_ranked_pools).items()},
+        papers=single(PAPERS_FILE, papers),
+        ratings={facet: content for (facet,), content in several(_RATINGS_FILE, pieces.read_ratings).items()},
+        readable={(query, facet): text for (query, facet), text in several(_READABLE_FILE, readable).items()},
+        pools=single(POOLS_FILE, pieces.read_pools),
+        queries=single(QUERIES_FILE, pieces.read_query_list),
+        splits=single(SPLITS_FILE, pieces.read_splits) or {},
+        runs={(tag, facet): rows for (tag, facet), rows in several(_RANKED_FILE, pieces.read_ranked_pools).items()},
     )
     if found:
         raise InputError(f"{name}: {len(found)} fault(s)", faults=found)

@@ -5,32 +5,109 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from annot.formats.csfcube.readable import RatedPair
 from annot.formats.faults import Faults, json_problem
+from annot.formats.json_lines import in_words
 from annot.formats.spreadsheet import unguarded
 
 _RATING_PREFIX = "relevance_ann"
 _QUERY_COLUMNS = ("pid", "facet", "year", "title", "paper type")
 
-
-class ListedQuery(NamedTuple):
-    """One row of `queries-release.csv`."""
-
-    paper_id: str
-    facet: str
-    title: str
-    paper_type: str
+T = TypeVar("T")
+QueryKey = tuple[str, str]
+"""A query paper and a facet."""
 
 
-class ReleasedDraw(NamedTuple):
-    """One candidate of a pool, in the order drawn, with the methods that had it; the first one drew it."""
+def _unrepeated(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is there twice")
+    return names
 
-    doc_id: str
-    sources: tuple[str, ...]
+
+_Text = Annotated[str, Strict(), Field(min_length=1)]
+_Ids = Annotated[list[_Text], AfterValidator(_unrepeated)]
+_Grade = Annotated[int, Strict(), Field(ge=0, le=3)]
+_Rating = Annotated[int, Strict(), Field(ge=-1, le=3)]
+
+
+class _RatedQuery(BaseModel):
+    """The pairs of a query; besides these fields, the lists of two assessors, their largest and smallest ratings."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, list[_Rating]]
+
+    cands: _Ids
+    relevance_adju: list[_Grade]
+
+    @property
+    def ratings(self) -> dict[str, list[int]]:
+        return {
+            "a" + name.removeprefix(_RATING_PREFIX): values
+            for name, values in sorted(self.__pydantic_extra__.items())
+            if name.startswith(_RATING_PREFIX)
+        }
+
+    @model_validator(mode="after")
+    def _columns_fit(self) -> _RatedQuery:
+        columns = {"relevance_adju": self.relevance_adju, **self.__pydantic_extra__}
+        _same_length(self.cands, columns)
+        if len(self.ratings) != 2:
+            raise ValueError(f"{len(self.ratings)} lists of ratings ({_RATING_PREFIX}...), expected 2")
+        for row, doc_id in enumerate(self.cands):
+            given = [values[row] for values in self.ratings.values()]
+            for name, computed in (("relevance_max", max(given)), ("relevance_min", min(given))):
+                if name in columns and columns[name][row] != computed:
+                    raise ValueError(f"candidate {doc_id}: {name} is {columns[name][row]}, the ratings are {given}")
+        return self
+
+    def pairs(self) -> tuple[RatedPair, ...]:
+        columns = [[None if rating == -1 else rating for rating in ratings] for ratings in self.ratings.values()]
+        return tuple(
+            RatedPair(doc_id, grade, dict(zip(self.ratings, given, strict=True)))
+            for doc_id, grade, given in zip(self.cands, self.relevance_adju, zip(*columns, strict=True), strict=True)
+        )
+
+
+class _ReleasedPool(BaseModel):
+    cands: _Ids
+    cand_source: list[Annotated[tuple[_Text, ...], Field(min_length=1)]]
+
+    @model_validator(mode="after")
+    def _columns_fit(self) -> _ReleasedPool:
+        _same_length(self.cands, {"cand_source": self.cand_source})
+        return self
+
+
+def _smallest_first(rows: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    _unrepeated([doc_id for doc_id, _ in rows])
+    for (_, nearer), (doc_id, farther) in pairwise(rows):
+        if farther < nearer:
+            raise ValueError(f"candidate {doc_id}: distance {farther} after {nearer}, expected smallest first")
+    return rows
+
+
+_Distance = Annotated[float, Strict(), AllowInfNan(False)]
+_SplitQuery = Annotated[str, Field(pattern="_")]
+_RATINGS = TypeAdapter(dict[str, _RatedQuery])
+_POOLS = TypeAdapter(dict[str, _ReleasedPool])
+_RANKED = TypeAdapter(dict[str, Annotated[list[tuple[_Text, _Distance]], AfterValidator(_smallest_first)]])
+_SPLITS = TypeAdapter(dict[str, dict[str, Annotated[list[_SplitQuery], AfterValidator(_unrepeated)]]])
 
 
 def read_ratings(content: bytes, faults: Faults) -> dict[str, tuple[RatedPair, ...]]:
@@ -38,164 +115,78 @@ def read_ratings(content: bytes, faults: Faults) -> dict[str, tuple[RatedPair, .
 
     Assessor `aX` is the one of `relevance_annX`. A rating of -1 is one that was never given: it becomes None.
     """
+    return {query: rated.pairs() for query, rated in (_parsed(_RATINGS, content, faults) or {}).items()}
+
+
+def read_pools(content: bytes, faults: Faults) -> dict[str, dict[str, tuple[str, ...]]]:
+    """`test-pid2pool-csfcube.json`: by query paper, its candidates in the order drawn, each with the methods that had
+    it; the first one drew it."""
+    pools = _parsed(_POOLS, content, faults) or {}
+    return {query: dict(zip(pool.cands, pool.cand_source, strict=True)) for query, pool in pools.items()}
+
+
+def read_ranked_pools(content: bytes, faults: Faults) -> dict[str, list[tuple[str, float]]]:
+    """`...-ranked.json`: by query paper, (candidate, distance), smallest distance first, in the file's order."""
+    return _parsed(_RANKED, content, faults) or {}
+
+
+def read_splits(content: bytes, faults: Faults) -> dict[str, dict[str, tuple[QueryKey, ...]]]:
+    """`evaluation_splits.json`: by facet (or `all`) and fold, the (query paper, facet) of each `<query>_<facet>`."""
     return {
-        query: pairs
-        for query, entry in _entries(content, faults).items()
-        if (pairs := _pairs(query, entry, faults)) is not None
+        facet: {
+            fold: tuple((query, of_facet) for query, _, of_facet in (name.rpartition("_") for name in names))
+            for fold, names in folds.items()
+        }
+        for facet, folds in (_parsed(_SPLITS, content, faults) or {}).items()
     }
 
 
-def _pairs(query: str, entry: dict[str, Any], faults: Faults) -> tuple[RatedPair, ...] | None:
-    place = f"query {query}"
-    before = len(faults.found)
-    candidates = _ids(entry.get("cands"), place, faults)
-    rated = sorted(key for key in entry if key.startswith(_RATING_PREFIX))
-    if len(rated) != 2:
-        faults.add(f"{len(rated)} lists of ratings ({_RATING_PREFIX}...), expected 2", place=place)
-    columns: dict[str, list[int]] = {}
-    for key in ("relevance_adju", *rated, *(k for k in ("relevance_max", "relevance_min") if k in entry)):
-        values = entry.get(key)
-        lowest = 0 if key == "relevance_adju" else -1
-        if not isinstance(values, list):
-            faults.add(f"no list {key!r}", place=place)
-        elif len(values) != len(candidates):
-            faults.add(f"{key} has {len(values)} values for {len(candidates)} candidates", place=place)
-        elif wrong := [v for v in values if type(v) is not int or not lowest <= v <= 3]:
-            faults.add(f"{key}: found {wrong[0]!r}, expected an integer from {lowest} to 3", place=place)
-        else:
-            columns[key] = values
-    if len(faults.found) > before:
-        return None
-    pairs = []
-    for row, doc_id in enumerate(candidates):
-        given = [columns[key][row] for key in rated]
-        for key, computed in (("relevance_max", max(given)), ("relevance_min", min(given))):
-            if key in columns and columns[key][row] != computed:
-                faults.add(f"candidate {doc_id}: {key} is {columns[key][row]}, the ratings are {given}", place=place)
-        ratings = {
-            "a" + key.removeprefix(_RATING_PREFIX): None if value == -1 else value
-            for key, value in zip(rated, given, strict=True)
-        }
-        pairs.append(RatedPair(doc_id, columns["relevance_adju"][row], ratings))
-    return tuple(pairs)
-
-
-def read_pools(content: bytes, faults: Faults) -> dict[str, tuple[ReleasedDraw, ...]]:
-    """`test-pid2pool-csfcube.json`: by query paper, its candidates in the order drawn."""
-    pools = {}
-    for query, entry in _entries(content, faults).items():
-        place = f"query {query}"
-        candidates = _ids(entry.get("cands"), place, faults)
-        sources = entry.get("cand_source")
-        if not isinstance(sources, list):
-            faults.add("no list 'cand_source'", place=place)
-        elif len(sources) != len(candidates):
-            faults.add(f"cand_source has {len(sources)} values for {len(candidates)} candidates", place=place)
-        elif wrong := [
-            s for s in sources if not isinstance(s, list) or not s or not all(isinstance(m, str) for m in s)
-        ]:
-            faults.add(f"cand_source: found {wrong[0]!r}, expected a list of method names", place=place)
-        else:
-            pools[query] = tuple(ReleasedDraw(c, tuple(s)) for c, s in zip(candidates, sources, strict=True))
-    return pools
-
-
-def read_ranked_pools(content: bytes, faults: Faults) -> dict[str, tuple[tuple[str, float], ...]]:
-    """`...-ranked.json`: by query paper, (candidate, distance), smallest distance first, in the file's order."""
-    ranked = {}
-    for query, entry in _object(content, faults).items():
-        place = f"query {query}"
-        if not isinstance(entry, list) or not all(
-            isinstance(row, list)
-            and len(row) == 2
-            and isinstance(row[0], str)
-            and isinstance(row[1], (int, float))
-            and math.isfinite(row[1])
-            for row in entry
-        ):
-            faults.add("expected a list of [candidate, distance], the distances finite", place=place)
-            continue
-        _ids([row[0] for row in entry], place, faults)
-        for (_, nearer), (doc_id, farther) in pairwise(entry):
-            if farther < nearer:
-                faults.add(
-                    f"candidate {doc_id}: distance {farther} after {nearer}, expected smallest first", place=place
-                )
-        ranked[query] = tuple((row[0], float(row[1])) for row in entry)
-    return ranked
-
-
-def read_splits(content: bytes, faults: Faults) -> dict[str, dict[str, tuple[tuple[str, str], ...]]]:
-    """`evaluation_splits.json`: by facet (or `all`) and fold, the (query paper, facet) of each `<query>_<facet>`."""
-    splits: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
-    for facet, folds in _entries(content, faults).items():
-        splits[facet] = {}
-        for fold, names in folds.items():
-            if not isinstance(names, list) or not all(isinstance(n, str) and "_" in n for n in names):
-                faults.add("expected a list of '<query>_<facet>'", place=f"{facet}, {fold}")
-                continue
-            parts = [name.rpartition("_") for name in names]
-            splits[facet][fold] = tuple((query, of_facet) for query, _, of_facet in parts)
-            if len(set(names)) != len(names):
-                faults.add("a query is there twice", place=f"{facet}, {fold}")
-    return splits
-
-
-def read_query_list(content: bytes, faults: Faults) -> tuple[ListedQuery, ...]:
-    """`queries-release.csv`: `pid,facet,year,title,paper type`, line ends CRLF or LF."""
-    text = _decoded(content, faults)
-    if text is None:
-        return ()
-    rows = csv.DictReader(io.StringIO(text, newline=""))
+def read_query_list(content: bytes, faults: Faults) -> dict[QueryKey, str]:
+    """`queries-release.csv`: `pid,facet,year,title,paper type`, line ends CRLF or LF; the paper type of each query."""
+    rows = csv.DictReader(io.StringIO(_decoded(content, faults) or ",".join(_QUERY_COLUMNS), newline=""))
     missing = [column for column in _QUERY_COLUMNS if column not in (rows.fieldnames or ())]
     if missing:
         faults.add(f"no column {', '.join(missing)}, expected {','.join(_QUERY_COLUMNS)}", line=1)
-        return ()
-    queries: dict[tuple[str, str], ListedQuery] = {}
+        return {}
+    queries: dict[QueryKey, str] = {}
     for row in rows:
         if None in row or None in row.values():
             faults.add(f"expected {len(_QUERY_COLUMNS)} columns", line=rows.line_num)
             continue
-        query = ListedQuery(*(unguarded(row[column]) for column in ("pid", "facet", "title", "paper type")))
-        if (query.paper_id, query.facet) in queries:
-            faults.add(f"query {query.paper_id} with facet {query.facet} is there twice", line=rows.line_num)
-        queries[query.paper_id, query.facet] = query
-    return tuple(queries.values())
+        key = (unguarded(row["pid"]), unguarded(row["facet"]))
+        if key in queries:
+            faults.add(f"query {key[0]} with facet {key[1]} is there twice", line=rows.line_num)
+        queries[key] = unguarded(row["paper type"])
+    return queries
 
 
-def _entries(content: bytes, faults: Faults) -> dict[str, dict[str, Any]]:
-    """The members of a JSON object of objects."""
-    entries = {}
-    for key, value in _object(content, faults).items():
-        if isinstance(value, dict):
-            entries[key] = value
-        else:
-            faults.add("expected an object", place=key)
-    return entries
+def _same_length(candidates: Sequence[str], columns: dict[str, Any]) -> None:
+    for name, values in columns.items():
+        if len(values) != len(candidates):
+            raise ValueError(f"{name} has {len(values)} values for {len(candidates)} candidates")
 
 
-def _object(content: bytes, faults: Faults) -> dict[str, Any]:
-    text = _decoded(content, faults)
-    if text is None:
-        return {}
+def _parsed(adapter: TypeAdapter[T], content: bytes, faults: Faults) -> T | None:
+    """The content of a JSON file as its model has it; None when it has faults, which are added to `faults`."""
 
     def unrepeated(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(members)
-        if len(found) != len(members):
+        if len(dict(members)) != len(members):
             names = [name for name, _ in members]
             for name in sorted({name for name in names if names.count(name) > 1}):
                 faults.add(f"{name!r} is there twice in one object")
-        return found
+        return dict(members)
 
+    text = _decoded(content, faults)
+    if text is None:
+        return None
     try:
-        value = json.loads(text, object_pairs_hook=unrepeated)
+        return adapter.validate_python(json.loads(text, object_pairs_hook=unrepeated))
+    except ValidationError as error:
+        for fault in in_words(error):
+            faults.add(fault)
     except (ValueError, RecursionError) as error:
         faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
-        return {}
-    if not isinstance(value, dict):
-        faults.add("expected one JSON object")
-        return {}
-    return value
+    return None
 
 
 def _decoded(content: bytes, faults: Faults) -> str | None:
@@ -204,12 +195,3 @@ def _decoded(content: bytes, faults: Faults) -> str | None:
     except UnicodeDecodeError as error:
         faults.add(f"not UTF-8: {error.reason}", line=content.count(b"\n", 0, error.start) + 1)
         return None
-
-
-def _ids(value: Any, place: str, faults: Faults) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(doc_id, str) and doc_id for doc_id in value):
-        faults.add("no list 'cands' of ids as strings", place=place)
-        return []
-    for doc_id in dict.fromkeys(doc_id for doc_id in value if value.count(doc_id) > 1):
-        faults.add(f"candidate {doc_id} is there twice", place=place)
-    return value

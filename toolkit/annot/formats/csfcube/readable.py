@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.errors import InputError
-from annot.formats.faults import Faults, near, numbered
+from annot.formats.faults import Faults, numbered
 from annot.formats.paper_text import paper_of
+from annot.names import near
 from annot.records import Paper
 
 GRADE_WORDS = {"Irrelevant (0)": 0, "Related (+1)": 1, "Similar (+2)": 2, "Identical (+3)": 3}

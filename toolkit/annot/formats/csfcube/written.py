@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
 from annot.formats.faults import Faults
+from annot.formats.json_lines import json_lines
 from annot.formats.spreadsheet import guarded
 from annot.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
 
@@ -57,20 +57,20 @@ def write_csfcube(material: Material, *, folder: str, with_text: bool) -> dict[s
         faults.add(misfit)
     faults.raise_if_any(hint="the other formats of the release hold it all")
     papers = {paper.paper_id: paper for paper in material.papers}
-    files = {POOLS_FILE: _json({pool.paper_id: _pool(pool) for pool in sorted(material.pools, key=_paper_id)})}
-    files |= {ratings_name(facet): _json(_ratings(facet, material)) for facet in _facets(material)}
+    pools = sorted(material.pools, key=lambda pool: pool.paper_id)
+    files = {POOLS_FILE: json_lines([{pool.paper_id: _pool(pool) for pool in pools}])}
+    for facet in {query.facet for query in material.queries}:
+        files[ratings_name(facet)] = json_lines([_ratings(facet, material)])
     files[QUERIES_FILE] = _query_list(material, papers, with_text)
     if material.splits:
         names = {query.query_id: f"{query.paper_id}_{query.facet}" for query in material.queries}
-        files[SPLITS_FILE] = _json(
-            {
-                facet: {fold: [names[query_id] for query_id in query_ids] for fold, query_ids in folds.items()}
-                for facet, folds in material.splits.items()
-            }
-        )
+        splits = {
+            facet: {fold: [names[query_id] for query_id in query_ids] for fold, query_ids in folds.items()}
+            for facet, folds in material.splits.items()
+        }
+        files[SPLITS_FILE] = json_lines([splits])
     if with_text:
-        lines = (json.dumps(_paper(papers[paper_id]), ensure_ascii=False) for paper_id in sorted(papers))
-        files[PAPERS_FILE] = "".join(line + "\n" for line in lines)
+        files[PAPERS_FILE] = json_lines(_paper(paper) for _, paper in sorted(papers.items()))
     return {folder + path: text.encode("utf-8") for path, text in sorted(files.items())}
 
 
@@ -79,17 +79,13 @@ def misfits(material: Material) -> tuple[str, ...]:
 
     The format has two assessors a query, named `a` and something, grades 0 to 3, and facets without `-`, `_` and `/`.
     """
-    found = []
-    graders: dict[str, dict[str, set[str]]] = {}
-    for judgement in material.judgements:
-        graders.setdefault(judgement.query_id, {}).setdefault(judgement.doc_id, set()).add(judgement.assessor)
-        if judgement.grade is not None and not 0 <= judgement.grade <= HIGHEST_GRADE:
-            found.append(f"query {judgement.query_id}: grade {judgement.grade}, the format has 0 to {HIGHEST_GRADE}")
-    decided: dict[str, list[str]] = {}
-    for decision in material.decisions:
-        decided.setdefault(decision.query_id, []).append(decision.doc_id)
-        if not 0 <= decision.grade <= HIGHEST_GRADE:
-            found.append(f"query {decision.query_id}: grade {decision.grade}, the format has 0 to {HIGHEST_GRADE}")
+    grades = [(judgement.query_id, judgement.grade) for judgement in material.judgements]
+    grades += [(decision.query_id, decision.grade) for decision in material.decisions]
+    found = [
+        f"query {query_id}: grade {grade}, the format has 0 to {HIGHEST_GRADE}"
+        for query_id, grade in grades
+        if grade is not None and not 0 <= grade <= HIGHEST_GRADE
+    ]
     names = {query.query_id for query in material.queries}
     found += [
         f"split {facet}, {fold}: {query_id} is not a query"
@@ -98,52 +94,46 @@ def misfits(material: Material) -> tuple[str, ...]:
         for query_id in query_ids
         if query_id not in names
     ]
-    found += [f"facet {facet!r}: no '-', '_', '/' or white space fits" for facet in _bad_facets(material)]
-    pools = {pool.paper_id: pool for pool in material.pools}
+    found += [
+        f"facet {facet!r}: no '-', '_', '/' or white space fits"
+        for facet in sorted({query.facet for query in material.queries})
+        if not _FACET.fullmatch(facet)
+    ]
+    pooled = {pool.paper_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
     known = {paper.paper_id for paper in material.papers}
+    decided: dict[str, set[str]] = {name: set() for name in names}
+    for decision in material.decisions:
+        decided[decision.query_id].add(decision.doc_id)
+    assessors: dict[str, set[str]] = {name: set() for name in names}
+    for judgement in material.judgements:
+        if judgement.doc_id in decided[judgement.query_id]:
+            assessors[judgement.query_id].add(judgement.assessor)
     for query in material.queries:
-        name = f"query {query.query_id}"
+        name, team = f"query {query.query_id}", assessors[query.query_id]
         if query.paper_id not in known:
             found.append(f"{name}: its paper is not in the corpus")
-        if query.paper_id not in pools:
+        if query.paper_id not in pooled:
             found.append(f"{name}: its paper has no pool")
             continue
-        by_pair = graders.get(query.query_id, {})
-        assessors = set[str]().union(*(by_pair.get(doc_id, set()) for doc_id in decided.get(query.query_id, ())))
-        if query.query_id not in decided:
+        if not decided[query.query_id]:
             found.append(f"{name}: no pair is settled")
-        elif len(assessors) != 2:
-            found.append(f"{name}: {len(assessors)} assessors, the format has two a query")
+        elif len(team) != 2:
+            found.append(f"{name}: {len(team)} assessors, the format has two a query")
         found += [
-            f"{name}: assessor {one!r}, the format has names that begin with 'a'"
-            for one in sorted(assessors)
-            if not _ASSESSOR.fullmatch(one)
+            f"{name}: assessor {assessor!r}, the format has names that begin with 'a'"
+            for assessor in sorted(team)
+            if not _ASSESSOR.fullmatch(assessor)
         ]
-        pooled = {entry.doc_id for entry in pools[query.paper_id].entries}
-        found += [
-            f"{name}: {doc_id} is judged and not in the pool"
-            for doc_id in sorted(set(decided.get(query.query_id, ())) - pooled)
-        ]
+        outside = sorted(decided[query.query_id] - pooled[query.paper_id])
+        found += [f"{name}: {doc_id} is judged and not in the pool" for doc_id in outside]
     return tuple(dict.fromkeys(found))
-
-
-def _bad_facets(material: Material) -> list[str]:
-    return [facet for facet in _facets(material) if not _FACET.fullmatch(facet)]
-
-
-def _facets(material: Material) -> list[str]:
-    return sorted({query.facet for query in material.queries})
-
-
-def _paper_id(pool: Pool) -> str:
-    return pool.paper_id
 
 
 def _ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
     given: dict[str, dict[str, dict[str, int | None]]] = {}
-    for one in material.judgements:
-        given.setdefault(one.query_id, {}).setdefault(one.assessor, {})[one.doc_id] = one.grade
-    final = {(one.query_id, one.doc_id): one.grade for one in material.decisions}
+    for judgement in material.judgements:
+        given.setdefault(judgement.query_id, {}).setdefault(judgement.assessor, {})[judgement.doc_id] = judgement.grade
+    final = {(decision.query_id, decision.doc_id): decision.grade for decision in material.decisions}
     pools = {pool.paper_id: pool for pool in material.pools}
     entries: dict[str, dict[str, list[Any]]] = {}
     for query in sorted(material.queries, key=lambda query: query.query_id):
@@ -222,7 +212,3 @@ def _paper(paper: Paper) -> dict[str, Any]:
     if paper.citations:
         record["outbound_citations"] = list(paper.citations)
     return record
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"

@@ -12,11 +12,12 @@ import numpy as np
 from annot.agreement import TOGETHER
 from annot.pooling import CITED
 from annot.report import figures
-from annot.report.cells import MEAN, SHARE, Kind, Number, number
+from annot.report.cells import MEAN, SHARE, Number, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
-from annot.stats.bootstrap import of_clusters
+from annot.stats.bootstrap import of_queries
+from annot.stats.clustered import share_of_counts
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""
@@ -35,7 +36,7 @@ def body(study: Study) -> Section:
     if not final:
         return Section("grades", "Grades", sentences("grades.none"))
     names = study.settings.scale.names
-    shares = {facet: _shares(by_query, study, key=f"final {facet}") for facet, by_query in final.items()}
+    shares = {facet: _shares(by_query, study) for facet, by_query in final.items()}
     caption = sentence("grades.figure")
     drawing = Figure(
         caption,
@@ -75,7 +76,7 @@ def appendix(study: Study) -> Iterator[Section]:
 def final_grades(study: Study) -> Table:
     """The final grades of each facet and of all."""
     rows = tuple(
-        (facet, len(by_query), _total(by_query).total(), *_shares(by_query, study, key=f"final {facet}"))
+        (facet, len(by_query), _total(by_query).total(), *_shares(by_query, study))
         for facet, by_query in _final(study).items()
     )
     headings = ("Facet", "Queries", "Pairs", *_names(study))
@@ -104,7 +105,7 @@ def _of_assessors(given: Mapping[str, ByQuery], study: Study) -> Table:
         counts = _total(by_query)
         grades = [grade for grade in counts.elements() if grade is not None]
         mean = number(sum(grades) / len(grades) if grades else None, MEAN)
-        shares = _shares(by_query, study, key=f"given {assessor}")
+        shares = _shares(by_query, study)
         rows.append((assessor, len(by_query), counts.total(), *shares, counts[None], mean))
     return Table(
         "given-grades",
@@ -125,10 +126,8 @@ def _per_query(study: Study) -> Table:
                 for name, of in members.items()
             }
             key = f"per query {facet}"
-            mean = _ratio({name: Part(count, 1) for name, count in counts.items()}, MEAN, study, key)
-            share = _ratio(
-                {name: Part(count, members[name].total()) for name, count in counts.items()}, SHARE, study, key
-            )
+            mean = _mean(counts, study, key)
+            share = _share({name: Part(count, members[name].total()) for name, count in counts.items()}, study)
             row = (min(counts.values()), max(counts.values()), mean, share, len(members), pairs)
             rows.append((facet, f"{least} or higher", *row))
     return Table(
@@ -189,7 +188,7 @@ def _cited(study: Study) -> Iterator[Table]:
                 facet,
                 len(by_query),
                 _total(by_query).total(),
-                *(_share_of(by_query, way, study, key=f"cited {facet}") for way in ways),
+                *(_share_of(by_query, way, study) for way in ways),
             )
             for facet, by_query in counts.items()
         )
@@ -201,22 +200,27 @@ def _names(study: Study) -> list[str]:
     return [f"{grade} {name}" for grade, name in enumerate(study.settings.scale.names)]
 
 
-def _shares(by_query: ByQuery, study: Study, *, key: str) -> list[Number]:
-    return [_share_of(by_query, (grade,), study, key=key) for grade in study.settings.scale.grades]
+def _shares(by_query: ByQuery, study: Study) -> list[Number]:
+    return [_share_of(by_query, (grade,), study) for grade in study.settings.scale.grades]
 
 
-def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study, *, key: str) -> Number:
+def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
     """The share of pairs that have one of `grades`."""
-    parts = {name: Part(sum(of[grade] for grade in grades), of.total()) for name, of in by_query.items()}
-    return _ratio(parts, SHARE, study, key)
+    return _share({name: Part(sum(of[grade] for grade in grades), of.total()) for name, of in by_query.items()}, study)
 
 
-def _ratio(parts: Mapping[str, Part], kind: Kind, study: Study, key: str) -> Number:
-    """The ratio of two sums over queries, with its interval by resampling whole queries."""
-    of = np.array([parts[query_id] for query_id in sorted(parts)], dtype=np.float64)
-    found = of_clusters(of[:, :1], of[:, 1:], cluster="query", plan=study.bootstrap, key=key)
-    total = float(of[:, 1].sum())
-    return number(float(of[:, 0].sum()) / total if total else None, kind, found)
+def _share(parts: Mapping[str, Part], study: Study) -> Number:
+    """The share of all pairs, with whole queries as the units of chance."""
+    hits, sizes = zip(*parts.values(), strict=True)
+    share = share_of_counts(hits, sizes, level=study.bootstrap.level)
+    return number(share.value, SHARE, share.interval)
+
+
+def _mean(counts: Mapping[str, int], study: Study, key: str) -> Number:
+    """The mean over queries, with its interval by resampling whole queries."""
+    values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
+    found = of_queries(values, statistic="mean", plan=study.bootstrap, key=key)
+    return number(float(values.mean()), MEAN, found)
 
 
 def _total(by_query: ByQuery) -> Counter[int | None]:

@@ -1,0 +1,53 @@
+"""JSON Lines: objects with the number of their line, records as lines, and what a model finds wrong, in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from annot.formats.faults import Faults, json_problem, numbered
+from annot.names import near
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+
+
+def read_objects(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON object on each line that is not blank, with the line's number; NaN and infinity are read as null."""
+    for number, line in numbered(lines, faults):
+        try:
+            record = _DECODER.decode(line)
+        except (ValueError, RecursionError) as error:
+            faults.add(json_problem(error), line=number)
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object a line", line=number)
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    """One record a line."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def in_words(error: ValidationError) -> list[str]:
+    """Each fault that a pydantic model found: the place, what was found, what was expected; entries count from 1."""
+    faults = []
+    for fault in error.errors(include_url=False):
+        *parents, last = fault["loc"] or ("",)
+        place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else part for part in [*parents, last])
+        if fault["type"] == "missing":
+            keys = [key for key in fault["input"] if key != last]
+            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {near(str(last), keys)}"
+        elif fault["type"] == "extra_forbidden":
+            problem = f"found {fault['input']!r:.60}, expected no such field"
+        elif fault["type"] == "value_error":
+            problem = str(fault["ctx"]["error"])
+        else:
+            problem = f"found {fault['input']!r:.60}, " + re.sub(r"^\w+ should (be|have) ", "expected ", fault["msg"])
+        faults.append(f"{place}: {problem}" if place else problem)
+    return faults
