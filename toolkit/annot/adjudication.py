@@ -25,7 +25,7 @@ class Dispute:
     @property
     def gap(self) -> int:
         """The largest difference between two grades; the scale's unknown width where someone could not judge is 0."""
-        grades = [one.grade for one in self.judgements if one.grade is not None]
+        grades = [judgement.grade for judgement in self.judgements if judgement.grade is not None]
         return max(grades) - min(grades) if grades else 0
 
 
@@ -76,7 +76,7 @@ def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple
 
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
     """The judgements of a dispute in the order of `shown_assessors`."""
-    by_assessor = {one.assessor: one for one in dispute.judgements}
+    by_assessor = {judgement.assessor: judgement for judgement in dispute.judgements}
     order = shown_assessors((dispute.query_id, dispute.doc_id), by_assessor, seed=seed)
     return tuple(by_assessor[name] for name in order)
 

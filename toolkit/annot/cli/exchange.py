@@ -31,7 +31,9 @@ def emit_sent(
     command: str, pushed: push.Pushed | adjudicate.SentDisputes, headings: Sequence[str], *, as_json: bool
 ) -> None:
     """What stood in each person's project and what was sent, a line a person."""
-    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
+    rows = [
+        [project.assessor, project.planned, project.there, project.sent, project.address] for project in pushed.projects
+    ]
     emit(command, pushed, table(headings, rows), as_json=as_json)
 
 
@@ -41,5 +43,8 @@ def emit_collected(
     """What a person should know, and what came back, a line a person."""
     for note in pulled.notes:
         say(note)
-    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
+    rows = [
+        [assessor.assessor, assessor.assigned, assessor.judged, assessor.new, assessor.changed, assessor.flagged]
+        for assessor in pulled.assessors
+    ]
     emit(command, pulled, table(headings, rows), as_json=as_json)

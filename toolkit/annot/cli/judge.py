@@ -69,7 +69,9 @@ def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = Fal
     from annot.study.workspace import Workspace
 
     people = step.listing(Workspace.open(workspace))
-    rows = [[one.assessor, "adjudicator" if one.adjudicator else "assessor", one.assigned] for one in people]
+    rows = [
+        [person.assessor, "adjudicator" if person.adjudicator else "assessor", person.assigned] for person in people
+    ]
     emit("assessor list", people, table(["name", "role", "pairs assigned"], rows), as_json=as_json, as_csv=as_csv)
 
 
@@ -133,7 +135,7 @@ def plan_make(
 
     ws = Workspace.open(workspace)
     made = step.make(ws, queries=tuple(queries or ()), repeats=repeats, seed=seed, dry_run=dry_run)
-    rows = [[one.assessor, one.queries, one.pairs, one.repeats] for one in made.loads]
+    rows = [[load.assessor, load.queries, load.pairs, load.repeats] for load in made.loads]
     text = table(["assessor", "queries", "pairs", "repeats"], rows) + f"\n\n{made.pairs} pairs, plan {made.sha256[:12]}"
     emit("plan", made, text, as_json=as_json)
 

@@ -108,8 +108,12 @@ def compare_runs(
     verdict = Verdict(
         facet=facet,
         best=order[0],
-        worse=tuple(one.run_b for one in comparisons if one.run_a == order[0] and one.holds),
-        undecided=tuple(one.run_b for one in comparisons if one.run_a == order[0] and not one.holds),
+        worse=tuple(
+            comparison.run_b for comparison in comparisons if comparison.run_a == order[0] and comparison.holds
+        ),
+        undecided=tuple(
+            comparison.run_b for comparison in comparisons if comparison.run_a == order[0] and not comparison.holds
+        ),
         papers=papers,
         pairs=len(pairs),
         smallest_p=smallest_p,

@@ -119,10 +119,10 @@ def of_runs(
     """
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
-    names = sorted({facets[one.query_id] for one in qrels})
+    names = sorted({facets[qrel.query_id] for qrel in qrels})
     for tag, rankings in runs.items():
         covered = [name for name in names if any(facets.get(query_id) == name for query_id in rankings)]
-        mine = tuple(one for one in qrels if facets[one.query_id] in covered)
+        mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered)
         if not mine:
             raise InputError(
                 f"run {tag}: none of its queries is in the qrels",
@@ -141,7 +141,7 @@ def of_runs(
     verdicts: list[Verdict] = []
     for convention in conventions:
         values: dict[str, Values] = {
-            tag: {one.query_id: one.values for one in evaluations[tag][convention].queries} for tag in runs
+            tag: {query.query_id: query.values for query in evaluations[tag][convention].queries} for tag in runs
         }
         floor = chance_floor(qrels, convention=convention, relevant_from=relevant_from)
         one_assessor = single_assessor_ceiling(judgements, qrels, convention=convention, relevant_from=relevant_from)
@@ -206,8 +206,8 @@ def _line(convention: str, run: str, values: Values, average: _Average, bootstra
 
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:
     notes = []
-    missing = sum(len(one.missing) for one in evaluation.queries)
-    unjudged = sum(one.unjudged for one in evaluation.queries)
+    missing = sum(len(query.missing) for query in evaluation.queries)
+    unjudged = sum(query.unjudged for query in evaluation.queries)
     if missing:
         notes.append(f"{tag}: leaves out {missing} judged document(s)")
     if unjudged:

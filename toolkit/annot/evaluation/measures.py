@@ -91,9 +91,9 @@ def evaluate(run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from:
         convention=convention,
         relevant_from=relevant_from,
         queries=queries,
-        mean=_mean([one.values for one in queries]),
-        not_submitted=tuple(one.query_id for one in queries if not one.submitted),
-        without_relevant=tuple(one.query_id for one in queries if not one.relevant),
+        mean=_mean([query.values for query in queries]),
+        not_submitted=tuple(query.query_id for query in queries if not query.submitted),
+        without_relevant=tuple(query.query_id for query in queries if not query.relevant),
         not_in_qrels=tuple(sorted(set(run) - set(graded))),
     )
 
@@ -279,4 +279,4 @@ def _beside(
 
 
 def _mean(values: Sequence[Mapping[str, float]]) -> Values:
-    return {name: math.fsum(one[name] for one in values) / len(values) for name in values[0]}
+    return {name: math.fsum(value[name] for value in values) / len(values) for name in values[0]}

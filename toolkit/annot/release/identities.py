@@ -44,11 +44,15 @@ def secrets_of(
     servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
     public = {_bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
     public_ids = set(paper_ids(study.ws.corpus))
-    found = [Secret("e-mail", one) for one in sorted(addresses)]
+    found = [Secret("e-mail", address) for address in sorted(addresses)]
     found += [Secret("name", one) for one in sorted(names)]
-    found += [Secret("token", one) for one in sorted(tokens) if len(one) >= SHORTEST_TOKEN]
+    found += [Secret("token", token) for token in sorted(tokens) if len(token) >= SHORTEST_TOKEN]
     found += [Secret("studio address", one) for one in sorted(servers) if one]
-    found += [Secret("studio id", one) for one in sorted(_server_ids(study, server)) if one not in public_ids]
+    found += [
+        Secret("studio id", server_id)
+        for server_id in sorted(_server_ids(study, server))
+        if server_id not in public_ids
+    ]
     return tuple(secret for secret in found if _bare(secret.value) not in public)
 
 

@@ -72,7 +72,9 @@ def escape(text: str) -> str:
     "don't -{}-help"
     """
     letters = unicodedata.normalize("NFC", text)
-    line = " ".join("".join(" " if unicodedata.category(one) in ("Cc", "Cf") else one for one in letters).split())
+    line = " ".join(
+        "".join(" " if unicodedata.category(letter) in ("Cc", "Cf") else letter for letter in letters).split()
+    )
     # An apostrophe within or after a word is the one that LaTeX prints by itself.
     escaped = "'".join("".join(map(_letter, part)) for part in _APOSTROPHE.split(line))
     return _LIGATURE.sub(r"\1{}", escaped)

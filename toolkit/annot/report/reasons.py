@@ -139,14 +139,14 @@ def _joined(rows: Sequence[_Row], dimension: str) -> list[_Row]:
 
 def _figures(figures: Sequence[str], titles: Sequence[str]) -> str:
     """By name; all coefficients, or all but a few, as that."""
-    others = [one for one in titles if one not in figures]
+    others = [title for title in titles if title not in figures]
     if set(titles) - set(others) != set(figures) or len(others) >= len(figures):
         return ", ".join(figures)
     return f"all coefficients but {', '.join(others)}" if others else "all coefficients"
 
 
 def _statistics(statistics: Sequence[str]) -> str:
-    told = [one for one in statistics if one]
+    told = [statistic for statistic in statistics if statistic]
     return f": {', '.join(told)}" if told else ""
 
 

@@ -55,18 +55,18 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     right = [all(_is_number(row[at]) for row in cells) for at in range(len(headings))]
     whole = [[[text(cell, precise=False)] for cell in row] for row in cells]
     if _across(headings, whole) <= columns:
-        return _lines([[one] for one in headings], whole, right)
+        return _lines([[heading] for heading in headings], whole, right)
     split = [[_split(cell) for cell in row] for row in cells]
     heads = [
         _folded(one, max(_widest(split, at), _longest_word(one))) if right[at] else [one]
         for at, one in enumerate(headings)
     ]
-    over = _across([max(one, key=len) for one in heads], split) - columns
+    over = _across([max(head, key=len) for head in heads], split) - columns
     for at in sorted(range(len(headings)), key=lambda at: -_widest(split, at)):
         if over > 0 and not right[at]:
             now = max(_widest(split, at), *map(len, heads[at]))
             words = [line for row in split for line in row[at]] + [headings[at]]
-            least = max(LEAST, now - over, *(_longest_word(one) for one in words))
+            least = max(LEAST, now - over, *(_longest_word(word) for word in words))
             for row in split:
                 row[at] = [line for one in row[at] for line in _folded(one, least)]
             heads[at] = _folded(headings[at], max(least, _widest(split, at)))

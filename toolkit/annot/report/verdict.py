@@ -78,7 +78,7 @@ def robustness(effect: AssessorEffect | Undefined, *, judged_twice: int) -> Robu
     """
     if isinstance(effect, Undefined) or not judged_twice:
         return "unknown"
-    if not any(one.significant.get(FINAL) for one in effect.comparisons):
+    if not any(comparison.significant.get(FINAL) for comparison in effect.comparisons):
         return "untried"
     return "robust" if effect.random_assessors.with_swap <= MOST_REVERSED * effect.random_assessors.n else "fragile"
 
@@ -104,7 +104,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         return None
     lines, chance = of_all(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
-    found = next((one for one in evaluated.verdicts if one.facet == first.facet), None)
+    found = next((verdict for verdict in evaluated.verdicts if verdict.facet == first.facet), None)
     return Best(
         convention=evaluated.convention,
         measure=evaluated.measure,

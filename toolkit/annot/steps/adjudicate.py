@@ -130,8 +130,8 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
         outcome = outcome_of(session)
     pairs = Counter(query_id for query_id, _ in outcome.planned)
     incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
-    agreed = Counter(one.query_id for one in outcome.settlement.agreed)
-    disputed = Counter(one.query_id for one in outcome.settlement.disputed)
+    agreed = Counter(decision.query_id for decision in outcome.settlement.agreed)
+    disputed = Counter(dispute.query_id for dispute in outcome.settlement.disputed)
     settled = Counter(query_id for query_id, _ in outcome.adjudications)
     return tuple(
         Standing(name, pairs[name], incomplete[name], agreed[name], disputed[name], settled[name])
@@ -156,7 +156,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """
     with store.read() as session:
         outcome = outcome_of(session)
-        adjudicators = [one.assessor for one in people.read_assessors(session) if one.adjudicator]
+        adjudicators = [assessor.assessor for assessor in people.read_assessors(session) if assessor.adjudicator]
         standing = _standing(session, outcome)
         sent_before = {
             project.assessor

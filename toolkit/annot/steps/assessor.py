@@ -83,7 +83,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     """Everyone, with how many pairs they were given."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         everyone = people.read_assessors(session)
-        assigned = Counter(one.assessor for one in people.read_assignments(session))
+        assigned = Counter(assignment.assessor for assignment in people.read_assignments(session))
     return tuple(ListedAssessor(one.assessor, one.adjudicator, assigned[one.assessor]) for one in everyone)
 
 

@@ -42,12 +42,14 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         plan = people.read_assignments(session)
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    material = material_of(ws, store, {(one.query_id, one.doc_id) for one in plan})
+    material = material_of(ws, store, {(assignment.query_id, assignment.doc_id) for assignment in plan})
     screen = judge_screen(scale_names=ws.settings.scale.names, overrides=ws.root / "templates")
     instructions = instructions_of(ws, material, adjudication=False)
     parcels = []
-    for assessor in sorted({one.assessor for one in plan}):
-        mine = sorted((one for one in plan if one.assessor == assessor), key=lambda one: one.position)
+    for assessor in sorted({assignment.assessor for assignment in plan}):
+        mine = sorted(
+            (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
+        )
         sequence = [one.asked for one in mine]
         tasks = tuple(
             task_of(ws, material, asked, place) for asked, place in zip(sequence, places(sequence), strict=True)

@@ -175,9 +175,9 @@ def _refuse_leaks(
     # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
     public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
     findings = leaks(files, secrets_of(study, records, environ=os.environ, allowed=allowed), allowed=public)
-    for one in findings:
-        place = f"{one.path}:{one.line}" if one.line else f"the name of {one.path}"
-        found.append(f"{place}: {one.what}" + (f", {one.shown}" if one.shown else ""))
+    for finding in findings:
+        place = f"{finding.path}:{finding.line}" if finding.line else f"the name of {finding.path}"
+        found.append(f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else ""))
     if found:
         raise FindingError(
             f"nothing written: {len(found)} place(s) would reveal people, passwords or the server",

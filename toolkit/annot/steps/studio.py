@@ -37,7 +37,9 @@ def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State
     with open_store(ws.database_url, create=False) as store:
         running = server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
         with store.read() as session:
-            accounts = {one.assessor: one.account for one in people.read_assessors(session) if one.account}
+            accounts = {
+                assessor.assessor: assessor.account for assessor in people.read_assessors(session) if assessor.account
+            }
         if accounts:
             with Gateway(running.url, server.credentials(studio_folder(ws)).token) as gateway:
                 make_accounts(

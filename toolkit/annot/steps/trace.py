@@ -81,7 +81,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:
-    known = {one.doc_id for one in plan if one.query_id == query_id}
+    known = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
     known |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
     near = difflib.get_close_matches(doc_id, sorted(known), 1)
     raise InputError(

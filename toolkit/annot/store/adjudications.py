@@ -54,7 +54,9 @@ def record_adjudications(
 
     Raises InputError for an unknown query or adjudicator and for a grade outside 0..9, and then writes nothing.
     """
-    contents = [content(one.adjudication, Adjudication._fields, one) for one in adjudications]
+    contents = [
+        content(adjudication.adjudication, Adjudication._fields, adjudication) for adjudication in adjudications
+    ]
     return append(session, AdjudicationRow, contents, recorded_at=recorded_at)
 
 

@@ -27,7 +27,7 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> Change:
 
     A label given for a paper whose labels a person corrected is passed over, and counted as unchanged.
     """
-    standing = {one.paper_id: one for one in read_labels(session)}
+    standing = {label.paper_id: label for label in read_labels(session)}
     seen: set[str] = set()
     added = changed = unchanged = 0
     for chunk in in_chunks(_checked(labels, seen)):
@@ -65,11 +65,11 @@ def count_by_origin(session: Session) -> dict[str, int]:
 
 
 def _write(session: Session, labels: list[FacetLabels]) -> None:
-    delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in labels))
+    delete_where(session, FacetLabelsRow, "paper_id", (label.paper_id for label in labels))
     insert_rows(
         session,
         FacetLabelsRow,
-        ({"paper_id": one.paper_id, "labels": ",".join(one.labels), "origin": one.origin} for one in labels),
+        ({"paper_id": label.paper_id, "labels": ",".join(label.labels), "origin": label.origin} for label in labels),
     )
 
 

@@ -38,7 +38,7 @@ def record_judgements(session: Session, judgements: Iterable[SourcedJudgement], 
     The revision number in the record is not looked at; the store counts. Raises InputError for an unknown query or
     assessor and for a grade outside 0..9, and then writes nothing.
     """
-    contents = [content(one.judgement, _RECORD, one) for one in judgements]
+    contents = [content(judgement.judgement, _RECORD, judgement) for judgement in judgements]
     return append(session, JudgementRow, contents, recorded_at=recorded_at)
 
 

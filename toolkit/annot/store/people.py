@@ -98,7 +98,7 @@ def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: P
     check_distinct([(one.assessor, str(one.position)) for one in new], what="plan (assessor and position)")
     check_queries_known(session, {one.query_id for one in new}, what="plan")
     check_assessors_known(session, {one.assessor for one in new}, what="plan")
-    standing = {_key(one): one for one in read_assignments(session)}
+    standing = {_key(assignment): assignment for assignment in read_assignments(session)}
     removed = standing.keys() - given.keys()
     _refuse_judged(session, removed)
     added = given.keys() - standing.keys()
@@ -127,7 +127,7 @@ def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: P
 
 def withdraw_plan(session: Session) -> int:
     """Remove the plan and its assignments; returns how many those were. Raises InputError when some are judged."""
-    standing = {_key(one) for one in read_assignments(session)}
+    standing = {_key(assignment) for assignment in read_assignments(session)}
     _refuse_judged(session, standing)
     session.connection().execute(table(AssignmentRow).delete())
     session.connection().execute(table(PlanRow).delete())

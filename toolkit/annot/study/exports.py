@@ -54,7 +54,9 @@ def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
     """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
     decisions = ws.exports / DECISIONS_FILE
     write_file(ws.qrels, write_qrels(outcome.qrels))
-    write_file(decisions, "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in outcome.decisions))
+    write_file(
+        decisions, "".join(json.dumps(asdict(decision), ensure_ascii=False) + "\n" for decision in outcome.decisions)
+    )
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",

@@ -40,13 +40,15 @@ class Outcome:
     @property
     def qrels(self) -> tuple[Qrel, ...]:
         """The final grades, by pair; a pair without one is not among them."""
-        return tuple(Qrel(one.query_id, one.doc_id, one.grade) for one in self.decisions)
+        return tuple(Qrel(decision.query_id, decision.doc_id, decision.grade) for decision in self.decisions)
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
         """The judgements of the pairs that all planned assessors have answered: none is missing."""
         incomplete = set(self.incomplete)
-        return tuple(one for one in self.judgements if (one.query_id, one.doc_id) not in incomplete)
+        return tuple(
+            judgement for judgement in self.judgements if (judgement.query_id, judgement.doc_id) not in incomplete
+        )
 
 
 def outcome_of(session: Session) -> Outcome:
@@ -59,11 +61,13 @@ def outcome_of(session: Session) -> Outcome:
     current = tuple(one for one in latest if one.occasion == 1)
     settlement = settle(planned, current)
     adjudications = {
-        (one.query_id, one.doc_id): one
-        for one in read_adjudications(session)
-        if not one.flags and one.grade is not None and (one.query_id, one.doc_id) in planned
+        (adjudication.query_id, adjudication.doc_id): adjudication
+        for adjudication in read_adjudications(session)
+        if not adjudication.flags
+        and adjudication.grade is not None
+        and (adjudication.query_id, adjudication.doc_id) in planned
     }
-    decisions = {(one.query_id, one.doc_id): one for one in settlement.agreed}
+    decisions = {(decision.query_id, decision.doc_id): decision for decision in settlement.agreed}
     for pair, one in adjudications.items():
         assert one.grade is not None
         decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
@@ -75,7 +79,9 @@ def outcome_of(session: Session) -> Outcome:
         adjudications=adjudications,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(
-            (one.query_id, one.doc_id) for one in settlement.disputed if (one.query_id, one.doc_id) not in adjudications
+            (dispute.query_id, dispute.doc_id)
+            for dispute in settlement.disputed
+            if (dispute.query_id, dispute.doc_id) not in adjudications
         ),
         incomplete=tuple(pair for pair in settlement.incomplete if pair not in adjudications),
     )
@@ -84,17 +90,17 @@ def outcome_of(session: Session) -> Outcome:
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
     """The assessors of each planned pair."""
     found: dict[Pair, set[str]] = {}
-    for one in plan:
-        found.setdefault((one.query_id, one.doc_id), set()).add(one.assessor)
+    for assignment in plan:
+        found.setdefault((assignment.query_id, assignment.doc_id), set()).add(assignment.assessor)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 
 def current_judgements(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
     """Of several answers of one assessor on one occasion, the latest that counts; where none counts, the latest."""
     found: dict[tuple[str, str, str, int], Judgement] = {}
-    for one in judgements:
-        if _key(one) not in found or not one.flags or found[_key(one)].flags:
-            found[_key(one)] = one
+    for judgement in judgements:
+        if _key(judgement) not in found or not judgement.flags or found[_key(judgement)].flags:
+            found[_key(judgement)] = judgement
     return tuple(found[key] for key in sorted(found))
 
 

@@ -55,7 +55,9 @@ def appendix(study: Study) -> Iterator[Section]:
 
 def grounds(study: Study) -> Iterator[Table]:
     """Why the adjudicator decided as they did, where they said so."""
-    counted = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
+    counted = Counter(
+        decision.reason for decision in study.decisions if decision.origin == "adjudicated" and decision.reason
+    )
     if counted:
         rows = tuple(sorted(counted.items(), key=lambda ground: (-ground[1], ground[0])))
         command = "annot report --table grounds"
@@ -159,9 +161,9 @@ def all_coefficients(table: AgreementTable) -> Table:
 def by_query(table: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
     rows = tuple(
-        (one.query_id, stage, *(number(values[name], coefficient(name)) for name in HEADLINE), one.n_pairs)
-        for one in table.queries
-        for stage, values in (("before", one.before), ("after", one.after))
+        (query.query_id, stage, *(number(values[name], coefficient(name)) for name in HEADLINE), query.n_pairs)
+        for query in table.queries
+        for stage, values in (("before", query.before), ("after", query.after))
     )
     return Table(
         f"queries-agreement{_suffix(table)}",

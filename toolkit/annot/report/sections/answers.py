@@ -41,7 +41,7 @@ def _values(study: Study) -> dict[str, object]:
         "level": f"{100 * study.settings.agreement.level:g}",
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
-        "assessors": len({one.assessor for one in study.judgements}),
+        "assessors": len({judgement.assessor for judgement in study.judgements}),
         "alpha": found,
         "alpha_after": alpha(study.agreement, after=True),
         "disputed": disputed(study.agreement),

@@ -62,12 +62,12 @@ def findings(found: Diagnosed) -> tuple[str, ...]:
 
 def changes(looked: Looked) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
-    changed = [one for one in looked.drifts if one.changed]
-    never = sorted({one.assessor for one in looked.drifts if one.axis == "position" and _beyond(one)})
+    changed = [drift for drift in looked.drifts if drift.changed]
+    never = sorted({drift.assessor for drift in looked.drifts if drift.axis == "position" and _beyond(drift)})
     return sentences(
         "assessors.changes",
         changes=[(one, [(level, number(level.mean, _kind(one))) for level in one.levels]) for one in changed],
-        runs=[(one.assessor, run) for one in looked.streaks for run in one.flagged],
+        runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
         power=looked.power,
         detectable=_detectable_range(looked),
         never=never,
@@ -94,7 +94,7 @@ def _missing(found: Diagnosed) -> tuple[str, ...]:
 
 def _between(found: Diagnosed) -> Iterator[Table]:
     """Every two assessors: the figures, and who gave which grade where the other gave which."""
-    met = [one for one in found.matrix if one.same.of]
+    met = [figures for figures in found.matrix if figures.same.of]
     if not met:
         return
     yield _table(
@@ -135,19 +135,19 @@ def _against_final(found: Diagnosed) -> Iterator[Table]:
         ("Assessor", "Pairs", "Equal to final grade", "Bias", "Severity", "Adjudicated", "Upheld"),
         (
             (
-                one.assessor,
-                one.same.of,
-                _share(one.same),
-                number(one.bias.value, GRADES, one.bias.interval),
-                number(severity[one.assessor].value, GRADES, severity[one.assessor].interval),
-                one.upheld.of,
-                _share(one.upheld),
+                figures.assessor,
+                figures.same.of,
+                _share(figures.same),
+                number(figures.bias.value, GRADES, figures.bias.interval),
+                number(severity[figures.assessor].value, GRADES, severity[figures.assessor].interval),
+                figures.upheld.of,
+                _share(figures.upheld),
             )
-            for one in found.against_final
+            for figures in found.against_final
         ),
-        notes=_reasons(("", one.same.value) for one in found.against_final),
+        notes=_reasons(("", figures.same.value) for figures in found.against_final),
     )
-    known = [one for one in found.against_final if not isinstance(one.table, Undefined)]
+    known = [figures for figures in found.against_final if not isinstance(figures.table, Undefined)]
     if known:
         yield _table(
             "against-final-grades",
@@ -274,7 +274,7 @@ def _model(found: Diagnosed) -> Iterator[Table]:
 
 def _pace(looked: Looked) -> Iterator[Table]:
     """How long a pair takes; nothing where no judgement has a time."""
-    timed = [one for one in looked.paces if one.n]
+    timed = [pace for pace in looked.paces if pace.n]
     if timed:
         yield _table(
             "pace",
@@ -303,17 +303,17 @@ def _streaks(looked: Looked) -> Table:
         ("Assessor", "Judgements", "Longest run", "Grade", "First judgement", "Expected", "p"),
         (
             (
-                one.assessor,
-                one.n,
+                streak.assessor,
+                streak.n,
                 *(
                     (None,) * 3
-                    if isinstance(one.longest, Undefined)
-                    else (one.longest.length, one.longest.grade, one.longest.start)
+                    if isinstance(streak.longest, Undefined)
+                    else (streak.longest.length, streak.longest.grade, streak.longest.start)
                 ),
-                number(one.expected, MEAN),
-                p_value(one.p_value),
+                number(streak.expected, MEAN),
+                p_value(streak.p_value),
             )
-            for one in looked.streaks
+            for streak in looked.streaks
         ),
         order=looked.order,
     )
@@ -321,21 +321,21 @@ def _streaks(looked: Looked) -> Table:
 
 def _changes(looked: Looked) -> Iterator[Table]:
     """Each assessor and measure: before and after its most likely change, and what could have been found."""
-    rows = [one for one in looked.drifts if one.axis == "position" and one.levels]
+    rows = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
     if rows:
         yield _table(
             "change-sizes",
             ("Assessor", "Measure", "Judgements", "Before", "After", "p", "Detectable change"),
             (
                 (
-                    one.assessor,
-                    f"{one.measure} ({UNIT[one.measure]})",
-                    one.n,
-                    *(number(level.mean, _kind(one)) for level in one.levels),
-                    p_value(one.p_value),
-                    _detectable(one),
+                    row.assessor,
+                    f"{row.measure} ({UNIT[row.measure]})",
+                    row.n,
+                    *(number(level.mean, _kind(row)) for level in row.levels),
+                    p_value(row.p_value),
+                    _detectable(row),
                 )
-                for one in rows
+                for row in rows
             ),
             order=looked.order,
             power=looked.power,
@@ -348,7 +348,7 @@ def _detectable_range(looked: Looked) -> list[tuple[str, str]]:
     found = []
     for measure in ("severity", "agreement", "speed"):
         sizes = sorted(
-            (one for one in looked.drifts if one.measure == measure and isinstance(one.detectable, float)),
+            (drift for drift in looked.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
             key=lambda one: (one.detectable, one.assessor),
         )
         if sizes:

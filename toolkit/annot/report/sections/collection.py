@@ -47,10 +47,10 @@ def _pools(study: Study) -> Section:
     totals = Counter[str]()
     deepest: dict[str, int] = {}
     for pool in pools:
-        for one in shares(pool):
-            totals[one.method] += one.drawn
-            if one.deepest is not None:
-                deepest[one.method] = max(deepest.get(one.method, 0), one.deepest)
+        for share in shares(pool):
+            totals[share.method] += share.drawn
+            if share.deepest is not None:
+                deepest[share.method] = max(deepest.get(share.method, 0), share.deepest)
     of = sum(totals.values())
     rows = tuple(
         (name, totals[name], number(totals[name] / of if of else None, SHARE), deepest.get(name)) for name in order

@@ -65,7 +65,7 @@ def terminal(found: AssessorEffect) -> list[Table]:
 
 def ranges(found: AssessorEffect) -> Table:
     """Each run under the final grades, the two assessors of each pair, and a random one of them."""
-    whole = {one.name: one.means for one in found.rankings if len(one.queries) == len(found.queries)}
+    whole = {ranking.name: ranking.means for ranking in found.rankings if len(ranking.queries) == len(found.queries)}
     rows = tuple(
         (
             tag,
@@ -94,14 +94,14 @@ def orders(found: AssessorEffect) -> Iterator[Table]:
     )
     rows: list[tuple[object, ...]] = [
         (
-            one.first,
-            one.second,
-            number(one.tau, TAU, one.intervals),
-            f"{one.reversed_pairs} of {one.n_run_pairs}",
-            len(one.swaps),
-            one.n_queries,
+            comparison.first,
+            comparison.second,
+            number(comparison.tau, TAU, comparison.intervals),
+            f"{comparison.reversed_pairs} of {comparison.n_run_pairs}",
+            len(comparison.swaps),
+            comparison.n_queries,
         )
-        for one in found.comparisons
+        for comparison in found.comparisons
     ]
     yield Table(
         "tau",
@@ -116,7 +116,7 @@ def orders(found: AssessorEffect) -> Iterator[Table]:
 def ranking_rows(found: AssessorEffect) -> list[tuple[object, ...]]:
     """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
     only, below it the final grades on the same."""
-    against_final = {one.first: one for one in found.comparisons if one.second == FINAL}
+    against_final = {comparison.first: comparison for comparison in found.comparisons if comparison.second == FINAL}
     rows: list[tuple[object, ...]] = []
     for one in found.rankings:
         rows.append((one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))

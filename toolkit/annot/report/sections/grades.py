@@ -57,11 +57,15 @@ def body(study: Study) -> Section:
 
 def appendix(study: Study) -> Iterator[Section]:
     """What the assessors gave, and the final grades from three sides."""
-    given = _counted((one.query_id, one.assessor, one.grade) for one in study.judgements if not one.flags)
+    given = _counted(
+        (judgement.query_id, judgement.assessor, judgement.grade)
+        for judgement in study.judgements
+        if not judgement.flags
+    )
     told = sentences("grades.judging", study=study)
     yield Section("judgements", "Judgements of each assessor", told, (_of_assessors(given, study),))
     if study.decisions:
-        sizes = Counter(one.query_id for one in study.decisions)
+        sizes = Counter(decision.query_id for decision in study.decisions)
         papers = {query.query_id: query.paper_id for query in study.queries}
         told = sentences(
             "grades.settled",
@@ -85,7 +89,7 @@ def final_grades(study: Study) -> Table:
 
 def _final(study: Study) -> dict[str, dict[str, Counter[int | None]]]:
     facet_of = {query.query_id: query.facet for query in study.queries}
-    final = _counted((one.query_id, facet_of[one.query_id], one.grade) for one in study.decisions)
+    final = _counted((decision.query_id, facet_of[decision.query_id], decision.grade) for decision in study.decisions)
     if len(final) > 1:
         final[TOGETHER] = {query_id: counts for of in final.values() for query_id, counts in of.items()}
     return final
@@ -144,9 +148,9 @@ def _across_facets(study: Study) -> Iterator[Table]:
     """For two facets of one paper: how often a candidate has each two grades."""
     paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
     graded: dict[str, dict[tuple[str, str], int]] = {}
-    for one in study.decisions:
-        paper_id, facet = paper_of[one.query_id]
-        graded.setdefault(facet, {})[paper_id, one.doc_id] = one.grade
+    for decision in study.decisions:
+        paper_id, facet = paper_of[decision.query_id]
+        graded.setdefault(facet, {})[paper_id, decision.doc_id] = decision.grade
     scale = study.settings.scale
     for first, second in itertools.combinations([name for name in study.settings.facets if name in graded], 2):
         shared = sorted(graded[first].keys() & graded[second].keys())
@@ -176,9 +180,9 @@ def _cited(study: Study) -> Iterator[Table]:
     }
     paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
     counts = _counted(
-        (one.query_id, paper_of[one.query_id][1], one.grade)
-        for one in study.decisions
-        if (paper_of[one.query_id][0], one.doc_id) in cited
+        (decision.query_id, paper_of[decision.query_id][1], decision.grade)
+        for decision in study.decisions
+        if (paper_of[decision.query_id][0], decision.doc_id) in cited
     )
     if counts:
         scale = study.settings.scale

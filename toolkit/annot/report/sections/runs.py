@@ -26,7 +26,11 @@ def body(study: Study) -> Section:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
-    of_best = [one for one in evaluated.comparisons if (one.facet, one.run_a) == (leader.facet, leader.tag)]
+    of_best = [
+        comparison
+        for comparison in evaluated.comparisons
+        if (comparison.facet, comparison.run_a) == (leader.facet, leader.tag)
+    ]
     drawing = Figure(
         sentence("runs.figure", best=leader, lead=bool(of_best)),
         figures.runs(
@@ -100,14 +104,14 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
             ("Facet", "Better run", "Other run", "Difference", "p", "Holds"),
             tuple(
                 (
-                    one.facet,
-                    one.run_a,
-                    one.run_b,
-                    number(one.difference, POINTS, one.interval),
-                    p_value(one.p_corrected),
-                    "yes" if one.holds else "no",
+                    comparison.facet,
+                    comparison.run_a,
+                    comparison.run_b,
+                    number(comparison.difference, POINTS, comparison.interval),
+                    p_value(comparison.p_corrected),
+                    "yes" if comparison.holds else "no",
                 )
-                for one in evaluated.comparisons
+                for comparison in evaluated.comparisons
             ),
             COMMAND,
             numeric_from=3,
@@ -123,14 +127,14 @@ def _verdicts(evaluated: Evaluated) -> Iterator[Table]:
             ("Facet", "Best run", "Better than", "Undecided", "Query papers", "Detectable difference"),
             tuple(
                 (
-                    one.facet,
-                    one.best,
-                    ", ".join(one.worse) or NONE,
-                    ", ".join(one.undecided) or NONE,
-                    one.papers,
-                    number(one.detectable, DETECTABLE),
+                    verdict.facet,
+                    verdict.best,
+                    ", ".join(verdict.worse) or NONE,
+                    ", ".join(verdict.undecided) or NONE,
+                    verdict.papers,
+                    number(verdict.detectable, DETECTABLE),
                 )
-                for one in evaluated.verdicts
+                for verdict in evaluated.verdicts
             ),
             COMMAND,
             numeric_from=4,
@@ -139,9 +143,9 @@ def _verdicts(evaluated: Evaluated) -> Iterator[Table]:
 
 def _by_query(evaluated: Evaluated, convention: str, names: Sequence[str]) -> Table:
     rows = tuple(
-        (tag, one.query_id, *(number(one.values[name], MEASURE) for name in names))
+        (tag, query.query_id, *(number(query.values[name], MEASURE) for name in names))
         for tag, by_convention in evaluated.evaluations.items()
-        for one in by_convention[convention].queries
+        for query in by_convention[convention].queries
     )
     return Table(
         f"queries-{convention}",
