@@ -590,7 +590,7 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
     ),
     "assessor-effect: unknown measure": Wrong(
-        "assessor-effect", "--measure nDCGG", ("did you mean 'nDCG'?",), "measured"
+        "assessor-effect", "--convention trec --measure nDCGG", ("did you mean 'nDCG'?",), "measured"
     ),
     "assessor-effect: unknown convention": Wrong(
         "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"

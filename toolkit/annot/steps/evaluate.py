@@ -27,9 +27,9 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, 
     conventions = tuple(CONVENTIONS) if convention is None else (convention,)
     if measure is not None:
         check_name(measure, MEASURES[conventions[0]], what=f"measure of convention {conventions[0]}")
-    runs = read_run_files(ws, files)
     snapshot = read_snapshot(ws)
-    evaluated = evaluation_of(snapshot, runs, exported_qrels(snapshot), conventions=conventions, measure=measure)
+    qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
+    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, measure=measure)
     if not files and convention is None and measure is None:
         keep(*evaluation_file(ws, evaluated))
     return evaluated
