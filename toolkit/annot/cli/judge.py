@@ -144,7 +144,7 @@ def plan_make(
 def plan_withdraw(
     workspace: WorkspaceOption = Path(), dry_run: DryRunOption = False, as_json: JsonOption = False
 ) -> None:
-    """Delete a plan of which nothing has been sent, so that another can be drawn."""
+    """Delete a plan that has not been sent, so that another can be drawn."""
     from annot.steps import plan as step
     from annot.study.workspace import Workspace
 
@@ -208,7 +208,7 @@ def push(
 
     with progress("sending tasks") as advance:
         pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
-    emit_sent("push", pushed, ["assessor", "planned", "there", "sent", "judge at"], as_json=as_json)
+    emit_sent("push", pushed, ["assessor", "planned", "already sent", "sent now", "address"], as_json=as_json)
 
 
 def status(

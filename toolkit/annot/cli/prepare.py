@@ -34,7 +34,7 @@ def init(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a workspace: annot.toml, folders, the database."""
+    """Create a study: annot.toml, folders, the database."""
     from annot.steps import init as step
 
     made = step.init(folder, name=name, dry_run=dry_run)
@@ -127,7 +127,7 @@ def import_judgements(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Import judgements that were made with another tool; their authors become a1, a2, ..."""
+    """Import judgements that were made with another tool; the assessors become a1, a2, ..."""
     from annot.steps import import_judgements as step
     from annot.study.workspace import Workspace
 

@@ -26,8 +26,8 @@ def agreement_measure(
     missing: Annotated[
         str | None,
         typer.Option(
-            help="A judgement that is missing. drop: it is left out, and its pair stays with the grades that it has; "
-            "compared are pairs with two or more. zero: it counts as grade 0.",
+            help="How missing judgements count. drop: they are left out, and only pairs with two or more grades are "
+            "compared. zero: as grade 0.",
             show_default="annot.toml",
         ),
     ] = None,
@@ -105,7 +105,9 @@ def adjudicate_push(
         pushed = step.push(Workspace.open(workspace), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     for note in pushed.notes:
         say(note)
-    emit_sent("adjudicate push", pushed, ["adjudicator", "disputes", "there", "sent", "settle at"], as_json=as_json)
+    emit_sent(
+        "adjudicate push", pushed, ["adjudicator", "disputes", "already sent", "sent now", "address"], as_json=as_json
+    )
 
 
 @adjudicate.command("pull")

@@ -18,7 +18,7 @@ STABLE = 0.7
 """How strongly two views of a pair by one person, on two occasions, go together: the correlation of their noise."""
 
 
-class Answer(NamedTuple):
+class SimulatedAnswer(NamedTuple):
     """What an assessor gives for one pair: a grade, or the reason why there is none."""
 
     grade: int | None
@@ -54,7 +54,7 @@ class SimulatedAssessor:
 
     def judge(
         self, query_id: str, doc_id: str, occasion: int = 1, *, relevance: float, seed: int, reasons: Sequence[str]
-    ) -> Answer:
+    ) -> SimulatedAnswer:
         """The answer for one pair. Asked again on another occasion, the person remembers some of the first view.
 
         relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
@@ -63,14 +63,14 @@ class SimulatedAssessor:
         at_once = relevance < self.thresholds[0] / 2
         lead_time = _seconds(rng, self.seconds * (0.5 if at_once else 1.0))
         if rng.random() < self.cannot_judge_rate:
-            return Answer(None, str(rng.choice(list(reasons))), None, lead_time)
+            return SimulatedAnswer(None, str(rng.choice(list(reasons))), None, lead_time)
         view = rng.normal(0.0, 1.0)
         if occasion > 1:
             fresh = generator(seed, "judge again", self.name, query_id, doc_id, str(occasion)).normal(0.0, 1.0)
             view = STABLE * view + math.sqrt(1 - STABLE**2) * fresh
         grade = _grade(relevance - self.severity + self.noise * view, self.thresholds)
         comment = str(rng.choice(_COMMENTS[min(grade, 3)])) if rng.random() < COMMENT_RATE else None
-        return Answer(grade, None, comment, lead_time)
+        return SimulatedAnswer(grade, None, comment, lead_time)
 
 
 @dataclass(frozen=True, slots=True)

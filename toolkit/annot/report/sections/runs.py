@@ -77,20 +77,22 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
         if not lines:
             continue
         facets = list(dict.fromkeys(line.facet for line in lines))
+        averages = {line.average for line in lines}
+        average = averages.pop() if len(averages) == 1 else ""
         rows = tuple(
             (
                 line.facet,
                 line.run,
                 *(number(line.values[name], MEASURE, line.intervals[name]) for name in names),
                 line.queries,
-                line.average,
+                *(() if average else (line.average,)),
             )
             for line in sorted(lines, key=lambda line: facets.index(line.facet))
         )
         yield Table(
             f"measures-{convention}",
-            sentence("runs.measures", convention=convention, evaluated=evaluated),
-            ("Facet", "Run", *names, "Queries", "Average"),
+            sentence("runs.measures", convention=convention, average=average, evaluated=evaluated),
+            ("Facet", "Run", *names, "Queries", *(() if average else ("Average",))),
             rows,
             f"annot evaluate --convention {convention}",
             numeric_from=2,
