@@ -148,7 +148,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work(tmp_path: Path) -> Non
     for line in shown.splitlines():
         if heading := re.match(r"╭─ (\w+) ─", line):
             panel = found.setdefault(heading[1], [])
-        elif entry := re.match(r"│ ([a-z]+)  +\S", line):
+        elif entry := re.match(r"│ ([a-z-]+)  +\S", line):
             panel.append(entry[1])
     del found["Options"]
     assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Help"]

@@ -126,9 +126,7 @@ def test_the_counted_annotation_supersedes_the_earlier() -> None:
     early = annotation([rating("1")], id=1, updated_at="2026-11-21T10:00:00Z")
     late = annotation([rating("3")], id=2, updated_at="2026-11-21T11:00:00Z")
     skipped = annotation([], id=3, updated_at="2026-11-21T12:00:00Z", was_cancelled=True)
-    readings = read_task(
-        PulledTask(5, "q/d", "2026-11-21T12:00:00Z", (late, skipped, early)), grades=GRADES, expected_account=ANN
-    )
+    readings = read_task(PulledTask(5, "q/d", (late, skipped, early)), grades=GRADES, expected_account=ANN)
     assert [reading.grade for reading in readings if not reading.flags] == [3]
     assert readings[0].flags == ("superseded by annotation 2",)
     assert len(readings) == 3

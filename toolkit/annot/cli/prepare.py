@@ -34,7 +34,7 @@ def init(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Create a study: annot.toml, folders, the database."""
+    """Make a study: annot.toml, folders, the database."""
     from annot.steps import init as step
 
     made = step.init(folder, name=name, dry_run=dry_run)
