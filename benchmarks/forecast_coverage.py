@@ -32,7 +32,7 @@ from annot.agreement.joint import JointGrades, coefficient, interval, joint_grad
 from annot.agreement.ratings import ratings_of
 from annot.forecast import Design, DesignForecast, Rules, Together, simulate_design
 from annot.records import Judgement
-from annot.stats.intervals import Interval
+from annot.stats.values import Interval
 from annot.steps import import_csfcube, init
 from annot.store.database import open_store
 from annot.store.queries import read_queries

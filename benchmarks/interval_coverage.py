@@ -29,12 +29,11 @@ import argparse
 import numpy as np
 from annot.agreement.coefficients import COEFFICIENTS
 from annot.agreement.contingency import Counts, count
-from annot.agreement.pooled import of_pooled, resample
+from annot.agreement.groups import of_pooled, resample
 from annot.errors import UndefinedStatistic
 from annot.stats.bootstrap import Bootstrap, of_clusters
 from annot.stats.clustered import jackknife_interval, share_of_counts
-from annot.stats.intervals import Interval, Intervals
-from annot.stats.undefined import Undefined
+from annot.stats.values import Interval, Intervals, Undefined
 
 GRADES = (0, 1, 2, 3)
 THRESHOLDS = np.array([-0.2, 0.8, 1.8])

@@ -6,8 +6,7 @@ import pytest
 from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line, of_runs
 from annot.records import Qrel, ScoredDoc
 from annot.stats.bootstrap import Bootstrap
-from annot.stats.intervals import Interval
-from annot.stats.undefined import Undefined
+from annot.stats.values import Interval, Undefined
 
 FIRST_RELEVANT = {"p1-background": 1, "p1-method": 2, "p2-background": 4, "p2-method": 5, "p3-method": 1}
 """The rank of each query's first relevant document."""

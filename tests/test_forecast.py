@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from annot.agreement import Bootstrap, to_json
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts
-from annot.agreement.pooled import of_pooled, resample
+from annot.agreement.groups import of_pooled, resample
 from annot.errors import InputError, UndefinedStatistic
 from annot.forecast import (
     Design,
@@ -24,12 +24,10 @@ from annot.forecast import (
     pool_size,
     simulate_design,
 )
-from annot.forecast.design import ONCE
-from annot.forecast.redrawing import redrawn
+from annot.forecast.design import ONCE, redrawn
 from annot.records import Judgement
 from annot.stats.durations import winsorised
-from annot.stats.intervals import Estimate, Interval
-from annot.stats.undefined import Undefined
+from annot.stats.values import Estimate, Interval, Undefined
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -6,9 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from annot.stats.intervals import Interval
 from annot.stats.rounding import rounded
-from annot.stats.undefined import Undefined
+from annot.stats.values import Interval, Undefined
 
 
 class Both(NamedTuple):

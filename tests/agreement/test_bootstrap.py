@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from annot.agreement.coefficients import COEFFICIENTS
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count
-from annot.agreement.pooled import of_pooled, pooled, resample
+from annot.agreement.groups import of_pooled, pooled, resample
 from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
 from annot.stats.bootstrap import Bootstrap, draw, intervals, of_queries
-from annot.stats.intervals import Interval
-from annot.stats.undefined import Undefined
+from annot.stats.values import Interval, Undefined
 from scipy import stats
 
 PLAN = Bootstrap(resamples=2000, level=0.95, seed=13)

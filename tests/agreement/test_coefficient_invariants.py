@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from annot.agreement.coefficients import COEFFICIENTS, Ratings, binarise
 from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count
-from annot.agreement.missing import POLICIES
+from annot.agreement.ratings import POLICIES
 from drawn_ratings import GRADES, MIXES, SOME, both_ways, ratings, skewed, value
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from annot.agreement import TOGETHER, AgreementTable, Bootstrap, Interval, Undefined, agreement_table
-from annot.agreement.caveats import ONE_GRADE, ONE_SIDED, TWO_PAIRS
 from annot.agreement.coefficients import COEFFICIENTS
+from annot.agreement.per_query import ONE_GRADE, ONE_SIDED, TWO_PAIRS
 from annot.records import Decision, Judgement
 from scipy import stats
 

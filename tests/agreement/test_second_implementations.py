@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from annot.agreement.coefficients import Ratings, binarise
 from annot.agreement.contingency import Counts, count
-from annot.agreement.pooled import of_pooled, resample
+from annot.agreement.groups import of_pooled, resample
 from annot.stats.bootstrap import Bootstrap
-from annot.stats.intervals import Interval
+from annot.stats.values import Interval
 from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, both_ways, skewed, value
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

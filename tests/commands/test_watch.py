@@ -10,12 +10,10 @@ from typing import Any
 import annot.steps.pull as pulling
 import pytest
 from annot.errors import StudioError
-from annot.report.cells import HOURS
-from annot.report.forecasts import estimate
+from annot.report.cells import HOURS, estimate
 from annot.report.text import share_done
 from annot.report.watched import describe
-from annot.stats.intervals import Estimate, Interval
-from annot.stats.undefined import Undefined
+from annot.stats.values import Estimate, Interval, Undefined
 from annot.steps.watch import watch
 from annot.study.progress import Look
 from annot.study.workspace import Workspace

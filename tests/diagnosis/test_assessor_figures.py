@@ -21,7 +21,7 @@ from annot.diagnosis import (
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
 from annot.stats.clustered import jackknife_interval, mean_by_queries, share
-from annot.stats.intervals import Interval
+from annot.stats.values import Interval
 from csfcube_grades import csfcube_panel
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix

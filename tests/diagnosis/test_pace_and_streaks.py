@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from annot.diagnosis import JudgedSequence, Undefined, paces, sequences_of, streaks
-from annot.forecast.times import pair_time
+from annot.forecast.hours import pair_time
 from annot.records import Assignment, Judgement
 from scipy.stats import median_abs_deviation
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.errors import InputError
-from annot.facets.mapping import facet_sentences, offered_facets
-from annot.facets.query_sentences import make_query, sentence_numbers
+from annot.facets.query_sentences import facet_sentences, make_query, offered_facets, sentence_numbers
 from annot.records import Paper, Query
 from annot.settings import Settings
 

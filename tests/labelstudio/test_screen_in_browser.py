@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.annotations import Reading, read_task
-from annot.labelstudio.instructions import instructions_html
-from annot.labelstudio.screens import adjudicate_screen, judge_screen
+from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
 from annot.labelstudio.tasks import Opinion, Text, adjudicate_task
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, HELP, QUERY, SCALE, long_text, task

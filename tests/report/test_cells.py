@@ -6,8 +6,7 @@ import re
 
 import pytest
 from annot.report.cells import COEFFICIENT, GRADES, MEASURE, PERCENTAGE, SHARE, Kind, Number, decimals, number, p_value
-from annot.stats.intervals import Interval, Intervals
-from annot.stats.undefined import Undefined
+from annot.stats.values import Interval, Intervals, Undefined
 from hypothesis import given
 from hypothesis import strategies as st
 

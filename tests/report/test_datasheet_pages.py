@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annot.formats.csfcube import Material
 from annot.release.collection_facts import CollectionFacts
-from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
+from annot.release.prose import datasheet_html, datasheet_markdown
 from annot.release.questions import questions, unanswered
 from collection_facts import demo_facts
 

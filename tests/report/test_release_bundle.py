@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from annot.demo.packaged import corpus_text
 from annot.errors import InputError
-from annot.release.bundle import Leak, Secret, addresses, bundle, leaks
+from annot.release.release_folder import Leak, Secret, addresses, bundle, leaks
 
 NAME = Secret("name", "Zoë van der Plánt")
 MAIL = Secret("e-mail", "zoe.plant+ls@Uni-Example.edu")

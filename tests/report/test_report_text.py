@@ -6,7 +6,7 @@ import pytest
 from annot.report.cells import COEFFICIENT, Kind, number
 from annot.report.document import Table
 from annot.report.text import table_text, text_table, without_minus_zero
-from annot.stats.intervals import Interval
+from annot.stats.values import Interval
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
-from annot.release.bundle import Secret, bundle, leaks
-from annot.release.card import dataset_card
 from annot.release.croissant import croissant, release_tables
-from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
+from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
+from annot.release.release_folder import Secret, bundle, leaks
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.errors import InputError, MissingInput
 from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
-from annot.store import facet_labels, people, pools, projects, queries, runs, splits
+from annot.store import facet_labels, people, pools, projects, queries, runs
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement, record_judgements
@@ -345,20 +345,20 @@ def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: S
 def test_splits_come_back_by_name_and_fold(study: Store) -> None:
     folds = {"two": ["p2-method"], "one": ["p1-method", "p1-background"], "both": ["p2-method", "p1-method"]}
     with study.begin() as session:
-        assert splits.put_split(session, "all", folds) == Change(5, 0, 0, 0)
-        assert splits.put_split(session, "all", folds) == Change(0, 0, 0, 5)
-        splits.put_split(session, "method", {"one": ["p1-method"]})
-        assert splits.read_splits(session)["all"] == {
+        assert runs.put_split(session, "all", folds) == Change(5, 0, 0, 0)
+        assert runs.put_split(session, "all", folds) == Change(0, 0, 0, 5)
+        runs.put_split(session, "method", {"one": ["p1-method"]})
+        assert runs.read_splits(session)["all"] == {
             "both": ("p1-method", "p2-method"),
             "one": ("p1-background", "p1-method"),
             "two": ("p2-method",),
         }
-        assert splits.put_split(session, "all", {"one": ["p2-method"]}) == Change(1, 0, 5, 0)
-        assert splits.read_splits(session) == {"all": {"one": ("p2-method",)}, "method": {"one": ("p1-method",)}}
+        assert runs.put_split(session, "all", {"one": ["p2-method"]}) == Change(1, 0, 5, 0)
+        assert runs.read_splits(session) == {"all": {"one": ("p2-method",)}, "method": {"one": ("p1-method",)}}
         with pytest.raises(InputError, match="given twice"):
-            splits.put_split(session, "all", {"one": ["p2-method", "p2-method"]})
+            runs.put_split(session, "all", {"one": ["p2-method", "p2-method"]})
         with pytest.raises(InputError, match="unknown query"):
-            splits.put_split(session, "all", {"one": ["p9-method"]})
+            runs.put_split(session, "all", {"one": ["p9-method"]})
 
 
 def test_runs_and_imports_come_back(store: Store) -> None:

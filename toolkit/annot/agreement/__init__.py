@@ -95,12 +95,11 @@ shifted and stretched grades, duplicated pairs, perfect and independent ratings.
 from __future__ import annotations
 
 from annot.agreement.coefficients import COEFFICIENTS, HEADLINE, PERCENTAGES, TITLES
-from annot.agreement.missing import POLICIES
+from annot.agreement.ratings import POLICIES
 from annot.agreement.summaries import AgreementTable, GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
 from annot.agreement.tables import TOGETHER, agreement_table
 from annot.stats.bootstrap import Bootstrap
-from annot.stats.intervals import Interval, Intervals
-from annot.stats.undefined import Undefined, Value, to_json
+from annot.stats.values import Interval, Intervals, Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",

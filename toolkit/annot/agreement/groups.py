@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.agreement.contingency import Counts, count
+from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count, n_judged_twice
 from annot.agreement.per_query import against_final, not_settled, value_after, value_between
-from annot.agreement.pooled import of_pooled, resample
 from annot.agreement.ratings import QueryRatings
 from annot.agreement.summaries import GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
-from annot.stats.bootstrap import Bootstrap, none, of_queries
+from annot.stats.bootstrap import Array, Bootstrap, intervals, none, of_queries, too_few, weights_of
 from annot.stats.clustered import share_of_counts
-from annot.stats.undefined import Undefined, Value
-
-Array = npt.NDArray[np.float64]
+from annot.stats.values import Intervals, Undefined, Value
 
 IN_NONE = Undefined("it has no value on any of the queries")
 SHOWN_NAMES = 3
@@ -211,3 +208,47 @@ def _rows(query: QueryRatings, assessors: Sequence[str]) -> Array:
 def _against_final_by_name(query: QueryRatings, assessors: Sequence[str]) -> list[Array]:
     of = dict(zip(query.assessors, against_final(query), strict=True))
     return [of.get(name, np.empty((2, 0))) for name in assessors]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledResamples:
+    """The counts of all queries (first axis 1), of each resample (B), and without each query (Q); computed once."""
+
+    whole: Counts
+    drawn: Counts
+    left_out: Counts
+    n_queries: int
+
+
+def resample(counts: Counts, *, plan: Bootstrap, key: str) -> PooledResamples:
+    """Sum the queries' counts over each resample of the queries.
+
+    counts: first axis Q queries, second axis the comparisons whose mean is taken: one before adjudication, each
+    assessor with the final grade after it.
+    """
+    n_queries = len(counts.agreement)
+    # Those without a query are summed anew, not subtracted: a difference would leave rounding dust.
+    weightings = weights_of(n_queries, plan=plan, key=key)
+    whole, drawn, left_out = (counts.weighted(weights) for weights in weightings)
+    return PooledResamples(whole, drawn, left_out, n_queries)
+
+
+def of_pooled(resamples: PooledResamples, grades: Sequence[int], *, name: str, plan: Bootstrap) -> Intervals:
+    """Intervals of the coefficient `name` of all pairs together."""
+    if resamples.n_queries < 2:
+        return too_few(resamples.n_queries, "query")
+    return intervals(
+        estimate=float(pooled(resamples.whole, grades, name=name)[0]),
+        replicates=pooled(resamples.drawn, grades, name=name),
+        left_out=pooled(resamples.left_out, grades, name=name),
+        level=plan.level,
+    )
+
+
+def pooled(counts: Counts, grades: Sequence[int], *, name: str) -> Array:
+    """The mean over the second axis of `counts`, shape (B,); comparisons without a pair are left out."""
+    there = n_judged_twice(counts) > 0
+    values = np.where(there, COEFFICIENTS_OF_COUNTS[name](counts, grades), 0.0)
+    result = np.full(len(values), np.nan)
+    np.divide(values.sum(axis=1), there.sum(axis=1), out=result, where=there.any(axis=1))
+    return result

@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.agreement.contingency import Counts, count
-from annot.agreement.missing import POLICIES
-from annot.agreement.pooled import of_pooled, pooled, resample
-from annot.agreement.ratings import QueryRatings
+from annot.agreement.groups import of_pooled, pooled, resample
+from annot.agreement.ratings import POLICIES, QueryRatings
 from annot.errors import UndefinedStatistic
 from annot.stats.bootstrap import Bootstrap
 from annot.stats.seeding import generator
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 
 Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]

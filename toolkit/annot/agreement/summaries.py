@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.stats.intervals import Interval, Intervals
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Interval, Intervals, Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)

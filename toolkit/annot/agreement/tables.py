@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from annot.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.agreement.groups import group_agreement
-from annot.agreement.missing import POLICIES
 from annot.agreement.per_query import query_agreement
-from annot.agreement.ratings import ratings_of
+from annot.agreement.ratings import POLICIES, ratings_of
 from annot.agreement.summaries import AgreementTable, GroupAgreement
 from annot.errors import InputError
 from annot.records import Decision, Judgement

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from annot.assessor_effect.rankings import EffectSettings
 from annot.stats.bootstrap import QUERY_STATISTICS, intervals, none, too_few, weights_of
-from annot.stats.intervals import Intervals
 from annot.stats.significance import PairedTest, randomisation_tests, tau_b_of_rows
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Intervals, Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.stats.bootstrap import Bootstrap
-from annot.stats.intervals import Intervals
 from annot.stats.significance import PairedTest
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Intervals, Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)

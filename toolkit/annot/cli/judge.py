@@ -6,8 +6,21 @@ from typing import Annotated
 
 import typer
 
-from annot.cli.exchange import KeyOption, UrlOption, emit_collected, emit_sent
-from annot.cli.output import CsvOption, DryRunOption, JsonOption, WorkspaceOption, emit, hand_down, progress, say, table
+from annot.cli.output import (
+    CsvOption,
+    DryRunOption,
+    JsonOption,
+    KeyOption,
+    UrlOption,
+    WorkspaceOption,
+    emit,
+    emit_collected,
+    emit_sent,
+    hand_down,
+    progress,
+    say,
+    table,
+)
 from annot.cli.waiting import WAITING
 
 PANEL = "Judge"

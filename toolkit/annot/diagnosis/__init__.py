@@ -6,14 +6,22 @@ from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final, d
 from annot.diagnosis.disagreement import Diagnosis, diagnose
 from annot.diagnosis.drift import Drift, drifts
 from annot.diagnosis.items import order_of_hard
-from annot.diagnosis.matrices import AgainstFinal, AssessorPair, Severity, against_final, pairwise_matrix, severities
+from annot.diagnosis.matrices import (
+    AgainstFinal,
+    AssessorPair,
+    Repeat,
+    SelfConsistency,
+    Severity,
+    against_final,
+    pairwise_matrix,
+    self_consistency,
+    severities,
+)
 from annot.diagnosis.pace import Pace, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
 from annot.diagnosis.parts import PairDiagnosis
-from annot.diagnosis.repeats import Repeat, SelfConsistency, self_consistency
 from annot.diagnosis.sequences import JudgedSequence, sequences_of
-from annot.stats.intervals import Share
-from annot.stats.undefined import Undefined, to_json
+from annot.stats.values import Share, Undefined, to_json
 
 __all__ = [
     "AgainstFinal",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]

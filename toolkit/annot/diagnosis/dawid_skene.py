@@ -24,7 +24,7 @@ import numpy.typing as npt
 from annot.diagnosis.panel import Panel
 from annot.errors import UndefinedStatistic
 from annot.stats.clustered import no_share, share
-from annot.stats.intervals import Share
+from annot.stats.values import Share
 
 Array = npt.NDArray[np.float64]
 TINY = 1e-300

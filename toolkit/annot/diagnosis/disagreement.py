@@ -14,8 +14,7 @@ from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardes
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import NO_GRADE, Panel, partners
 from annot.diagnosis.parts import PairDiagnosis, covariance, mix_of_queries, pair_diagnoses
-from annot.stats.intervals import Estimate, Interval
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Estimate, Interval, Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from annot.diagnosis.matrices import severity_fit
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.diagnosis.sequences import JudgedSequence
 from annot.stats.durations import winsorised
-from annot.stats.multiplicity import holm
 from annot.stats.seeding import generator
-from annot.stats.undefined import Undefined, Value
+from annot.stats.significance import holm
+from annot.stats.values import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]

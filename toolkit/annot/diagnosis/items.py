@@ -11,8 +11,8 @@ import numpy.typing as npt
 from annot.diagnosis.findings import Selected
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import Panel
-from annot.stats.multiplicity import holm
 from annot.stats.rounding import significant
+from annot.stats.significance import holm
 
 Array = npt.NDArray[np.float64]
 SHOWN = 2

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from annot.diagnosis.sequences import JudgedSequence
 from annot.stats.clustered import share
 from annot.stats.durations import fences, winsorised
-from annot.stats.intervals import Interval, Share
-from annot.stats.multiplicity import holm
 from annot.stats.seeding import generator
-from annot.stats.undefined import Undefined, Value
+from annot.stats.significance import holm
+from annot.stats.values import Interval, Share, Undefined, Value
 
 Array = npt.NDArray[np.float64]
 FEWEST_TIMES = 5

@@ -14,8 +14,7 @@ from annot.diagnosis.findings import NAMED, Named, Selected, variance_ratio
 from annot.diagnosis.ordinal import grade_probabilities
 from annot.diagnosis.panel import NO_GRADE, Panel
 from annot.stats.clustered import share
-from annot.stats.intervals import Estimate, Interval, Share
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Estimate, Interval, Share, Undefined, Value
 
 Array = npt.NDArray[np.float64]
 CAUSES: tuple[Named, ...] = ("severity", "threshold", "noise")

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from annot.agreement import Bootstrap, Intervals
 from annot.stats.bootstrap import of_clusters
-from annot.stats.multiplicity import holm
-from annot.stats.significance import randomisation_tests
+from annot.stats.significance import holm, randomisation_tests
 
 Array = npt.NDArray[np.float64]
 

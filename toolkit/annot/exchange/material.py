@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annot.labelstudio.instructions import instructions_html
+from annot.labelstudio.screens import instructions_html
 from annot.labelstudio.tasks import Place, Text, judge_task
 from annot.records import Asked, Paper, Query
 from annot.store.database import Store
 from annot.store.queries import read_queries
 from annot.study import guidelines
-from annot.study.known_papers import labels_of, papers_of
+from annot.study.corpus_facts import labels_of, papers_of
 from annot.study.workspace import Workspace
 
 LABELS_FROM = "sentence-labels"

@@ -10,12 +10,11 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.hours import tails
+from annot.forecast.hours import moment_of, tails
 from annot.forecast.outlook import Finish, Rules
-from annot.forecast.times import moment_of
 from annot.records import Judgement
 from annot.stats.seeding import generator
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.outlook import Rules
-from annot.forecast.times import NO_TIMES, seconds_of
+from annot.forecast.outlook import PairTime, Rules
 from annot.records import Judgement
-from annot.stats.durations import fences
-from annot.stats.intervals import Estimate, Interval
+from annot.stats.durations import fences, winsorised
 from annot.stats.seeding import generator
-from annot.stats.undefined import Undefined
+from annot.stats.values import Estimate, Interval, Undefined
 
 Array = npt.NDArray[np.float64]
 
@@ -145,3 +144,35 @@ def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"
 def tails(level: float) -> tuple[float, float]:
     """The quantiles between which the middle `level` share lies."""
     return (1 - level) / 2, (1 + level) / 2
+
+
+NO_TIMES = Undefined("no judgement has a time yet")
+
+
+def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
+    """The times of one assessor's judgements."""
+    times = np.array([seconds for judgement in given if (seconds := seconds_of(judgement))])
+    if not len(times):
+        return NO_TIMES
+    low, high = fences(times, fence)
+    return PairTime(
+        n=len(times),
+        n_without=len(given) - len(times),
+        median=float(np.median(times)),
+        mean=float(times[(times >= low) & (times <= high)].mean()),
+        winsorised=float(winsorised(times, fence=fence).mean()),
+        n_slow=int((times > high).sum()),
+        n_fast=int((times < low).sum()),
+    )
+
+
+def seconds_of(judgement: Judgement) -> float | None:
+    """The time that a judgement took; 0 or less is no time."""
+    return judgement.lead_time if judgement.lead_time is not None and judgement.lead_time > 0 else None
+
+
+def moment_of(judgement: Judgement) -> datetime | None:
+    if judgement.judged_at is None:
+        return None
+    moment = datetime.fromisoformat(judgement.judged_at)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

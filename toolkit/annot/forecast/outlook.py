@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.stats.intervals import Estimate
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Estimate, Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ from datetime import datetime
 
 from annot.errors import InputError
 from annot.forecast.finishing import ages_of, days_left, finish_of
-from annot.forecast.hours import HOUR, Speed, cost_of, hours_for, speed_of
+from annot.forecast.hours import HOUR, NO_TIMES, Speed, cost_of, hours_for, moment_of, pair_time, seconds_of, speed_of
 from annot.forecast.outlook import AssessorForecast, Forecast, Rules
-from annot.forecast.times import NO_TIMES, moment_of, pair_time, seconds_of
 from annot.judged import counted
 from annot.records import Judgement
-from annot.stats.intervals import Estimate
 from annot.stats.rounding import rounding
-from annot.stats.undefined import Value
+from annot.stats.values import Estimate, Value
 
 
 @rounding

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from annot.forecast.hours import HOUR, MIN_FREEDOM, Speed, predicted, scale_of, speed_of
+from annot.forecast.hours import HOUR, MIN_FREEDOM, NO_TIMES, Speed, predicted, scale_of, speed_of
 from annot.forecast.outlook import Rules
-from annot.forecast.times import NO_TIMES
 from annot.records import Judgement
-from annot.stats.intervals import Estimate
 from annot.stats.seeding import generator
-from annot.stats.undefined import Undefined, Value
+from annot.stats.values import Estimate, Undefined, Value
 
 Array = npt.NDArray[np.float64]
 

@@ -1,14 +1,15 @@
-"""What the assessors said and what became of it, as JSON Lines for publication: pseudonyms, no times, no server ids."""
+"""Pools, judgements and final grades as JSON Lines for publication: pseudonyms, no times, no server ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
 
 from annot.formats.cleaning import without_direction
 from annot.formats.json_lines import json_lines
-from annot.records import Decision, Judgement
+from annot.records import Decision, Judgement, Pool
 
 
 def write_judgements(judgements: Iterable[Judgement]) -> str:
@@ -45,3 +46,10 @@ def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[st
 def _lines(records: Iterable[Mapping[str, Any]]) -> str:
     # What a person wrote must not make the rest of its line read as something else.
     return without_direction(json_lines(records))
+
+
+def pool_lines(pool: Pool) -> str:
+    """A pool as JSON lines: how it was drawn, then an entry a line in the order drawn."""
+    told = asdict(pool)
+    entries = told.pop("entries")
+    return json_lines([told, *entries])

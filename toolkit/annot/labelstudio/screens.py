@@ -1,4 +1,4 @@
-"""The labelling configurations of the two screens, rendered from the templates and checked without a server."""
+"""The labelling configurations of the two screens and their instructions, rendered and checked without a server."""
 
 from __future__ import annotations
 
@@ -76,3 +76,18 @@ def _faults(xml: str, *, grades: Sequence[str]) -> list[str]:
     return faults + [
         f"the key {key!r} serves {count} choices, expected one" for key, count in keys.items() if count > 1
     ]
+
+
+def instructions_html(pages: Sequence[str], *, scale_names: Sequence[str], adjudication: bool) -> str:
+    """The guideline `pages` (Markdown, general first) with a table of keys before them.
+
+    HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
+    """
+    import markdown
+
+    converter = markdown.Markdown(extensions=["tables", "sane_lists"], output_format="html")
+    converter.preprocessors.deregister("html_block")
+    converter.inlinePatterns.deregister("html")
+    read = [converter.reset().convert(page) for page in pages]
+    values = {"scale_names": scale_names, "adjudication": adjudication, "controls": controls}
+    return "\n".join([render("keys.html.j2", values, overrides=None).strip(), *read])

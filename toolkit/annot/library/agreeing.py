@@ -12,9 +12,9 @@ import pandas as pd
 
 from annot.agreement import COEFFICIENTS, agreement_table
 from annot.agreement.contingency import Counts, count
-from annot.agreement.missing import POLICIES
+from annot.agreement.groups import of_pooled, resample
 from annot.agreement.per_query import value_between
-from annot.agreement.pooled import of_pooled, resample
+from annot.agreement.ratings import POLICIES
 from annot.errors import InputError
 from annot.library import tidy
 from annot.library.given import GivenRatings, bootstrap_in, qrels_in, ratings_in, scale_of
@@ -22,7 +22,7 @@ from annot.names import check_name
 from annot.records import Decision, Judgement
 from annot.settings import Settings
 from annot.stats.bootstrap import Bootstrap
-from annot.stats.undefined import to_json
+from annot.stats.values import to_json
 
 LEVELS = ("ordinal", "nominal", "interval")
 MOST_ITEMS = 10_000

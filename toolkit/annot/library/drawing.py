@@ -13,7 +13,7 @@ from annot.library.given import runs_in
 from annot.pooling import draw
 from annot.records import Pool
 from annot.settings import DrawMode, Settings
-from annot.stats.undefined import to_json
+from annot.stats.values import to_json
 
 _DEFAULT = Settings()
 

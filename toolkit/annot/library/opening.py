@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from annot.library import tidy
-from annot.stats.undefined import to_json
+from annot.stats.values import to_json
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 

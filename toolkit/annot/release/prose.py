@@ -1,14 +1,19 @@
-"""The templates of the release: what they may call, and the paragraphs that they make."""
+"""The pages of the release, card and datasheet: the templates, what they may call, and the paragraphs they make."""
 
 from __future__ import annotations
 
 import json
 import re
+from html import unescape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from annot.formats.beir import SPLIT, BeirFiles
+from annot.formats.irds import dataset_id, module_name
 from annot.release.collection_facts import CollectionFacts
-from annot.release.licences import licence
+from annot.release.licences import known_licence, licence
+from annot.release.questions import Answers, answered, questions, unanswered
 from annot.report.words import counted
 from annot.templating import render
 
@@ -39,3 +44,90 @@ def quoted(text: str) -> str:
     return "".join(
         char if char.isprintable() else f"\\U{ord(char):08x}" for char in json.dumps(text, ensure_ascii=False)
     )
+
+
+SIZES = (
+    *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
+    *("1B<n<10B", "10B<n<100B", "100B<n<1T", "n>1T"),
+)
+
+
+def size_category(count: int) -> str:
+    """The hub's name for a number of rows.
+
+    >>> size_category(999), size_category(1000)
+    ('n<1K', '1K<n<10K')
+    """
+    return SIZES[min(max(len(str(count)) - 3, 0), len(SIZES) - 1)]
+
+
+def dataset_card(
+    facts: CollectionFacts, *, beir: BeirFiles, runs: bool, csfcube: str | None, overrides: Path | None
+) -> str:
+    """The card. The size in its header is that of the largest table: papers, or final grades.
+
+    runs: whether the release holds any. csfcube: the folder of that format, if it is there. overrides: a folder of
+    templates that win over the package's.
+    """
+    judgements = licence(facts.terms.licence)
+    texts = known_licence(facts.terms.text_licence) if facts.terms.with_text else None
+    configs = [("default", SPLIT, beir.hub_qrels)]
+    if facts.terms.with_text:
+        configs += [("corpus", "corpus", beir.corpus), ("queries", "queries", beir.queries)]
+    return fill(
+        "card.md.j2",
+        facts,
+        overrides=overrides,
+        beir=beir,
+        configs=[*configs, ("top_ranked", SPLIT, beir.top_ranked)],
+        size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
+        licence_id=dataset_id(judgements.name),
+        text_licence=texts,
+        both=texts is not None and texts.hub not in (judgements.hub, "other") and judgements.hub != "other",
+        irds_module=module_name(facts.collection.name),
+        irds_id=dataset_id(facts.collection.name),
+        runs=runs,
+        csfcube=csfcube,
+    )
+
+
+def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: Path | None) -> str:
+    """The datasheet in Markdown; a question that a person must still answer says so.
+
+    overrides: a folder of templates that win over the package's.
+    """
+    return fill(
+        "datasheet.md.j2",
+        facts,
+        overrides=overrides,
+        sections=[(title, list(asked)) for title, asked in groupby(questions(), key=lambda question: question.section)],
+        answers={question: text.strip() for question, text in answers.items() if answered(answers, question)},
+        open={question.id for question in unanswered(answers)},
+    )
+
+
+def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | None) -> str:
+    """The datasheet as one HTML page that needs nothing else; HTML tags in `markdown` are shown as text."""
+    from markdown import Markdown
+    from markdown.treeprocessors import Treeprocessor
+    from markdown.util import AMP_SUBSTITUTE
+
+    class Links(Treeprocessor):
+        """A link leads to a web page, a mailbox or a place on this page; any other, such as a script, loses its aim."""
+
+        def run(self, root: Any) -> None:
+            for link in root.iter("a"):
+                address = unescape(link.get("href", "").replace(AMP_SUBSTITUTE, "&"))
+                if not address.lower().startswith(("https://", "http://", "mailto:", "#")):
+                    link.attrib.pop("href", None)
+
+    converter = Markdown(extensions=["tables", "sane_lists", "toc"])
+    # What people and papers wrote is text: without these two, HTML in it stays visible instead of being obeyed.
+    converter.preprocessors.deregister("html_block")
+    converter.inlinePatterns.deregister("html")
+    # An image would be fetched from a server, which then knows who reads: it becomes a link.
+    for name in ("image_link", "image_reference", "short_image_ref"):
+        converter.inlinePatterns.deregister(name)
+    converter.treeprocessors.register(Links(converter), "links", priority=5)
+    body = converter.convert(markdown)
+    return fill("datasheet.html.j2", facts, overrides=overrides, body=body)

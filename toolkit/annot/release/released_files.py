@@ -12,15 +12,13 @@ from annot.errors import InputError, MissingInput
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
-from annot.formats.judgement_lines import write_decisions, write_judgements
-from annot.formats.pool_lines import pool_lines
+from annot.formats.judgement_lines import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import write_qrels
 from annot.names import file_name
 from annot.records import Paper
-from annot.release.card import dataset_card
 from annot.release.collection_facts import CollectionFacts
 from annot.release.croissant import croissant, release_tables
-from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
+from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
 from annot.release.questions import Answers
 from annot.release.release_folder import METADATA_FILE
 from annot.store import papers

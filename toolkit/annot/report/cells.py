@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from annot.agreement import PERCENTAGES
-from annot.stats.intervals import Intervals
-from annot.stats.undefined import Undefined
+from annot.forecast import Finish
+from annot.stats.values import Estimate, Intervals, Undefined
 
 NONE = "–"
 
@@ -169,3 +169,21 @@ def text(cell: object, *, precise: bool) -> str:
     if isinstance(cell, Number):
         return cell.text(precise=precise)
     return NONE if cell is None else str(cell)
+
+
+def estimate(found: Estimate, kind: Kind) -> str:
+    """`12 [10, 15]`, or why there is none."""
+    if isinstance(found.value, Undefined):
+        return f"unknown: {found.value.reason}"
+    if isinstance(found.interval, Undefined):
+        return f"{number(found.value, kind)} (no interval: {found.interval.reason})"
+    return str(number(found.value, kind, found.interval))
+
+
+def date(found: Finish) -> str:
+    """`2031-04-02 [2031-03-30, 2031-04-11]`, or why there is none."""
+    if isinstance(found.date, Undefined):
+        return f"unknown: {found.date.reason}"
+    if isinstance(found.interval, Undefined):
+        return f"{found.date} (no interval: {found.interval.reason})"
+    return f"{found.date} [{found.interval[0]}, {found.interval[1]}]"

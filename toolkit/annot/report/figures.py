@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annot.report.cells import Ends, Number
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)

@@ -12,7 +12,7 @@ from annot.assessor_effect import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,

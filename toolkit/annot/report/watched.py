@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annot.agreement import TITLES
-from annot.report.cells import COST, HOURS, MEAN, coefficient, number
-from annot.report.forecasts import date, estimate
+from annot.report.cells import COST, HOURS, MEAN, coefficient, date, estimate, number
 from annot.report.text import share_done, text_table
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 from annot.study.progress import Look
 
 

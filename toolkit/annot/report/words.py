@@ -12,7 +12,7 @@ from functools import cache
 from jinja2 import Environment
 
 from annot.report.cells import p_value
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 from annot.templating import environment
 
 

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annot.stats.intervals import Interval, Intervals
 from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
 from annot.stats.significance import TIE
-from annot.stats.undefined import Undefined
+from annot.stats.values import Interval, Intervals, Undefined
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

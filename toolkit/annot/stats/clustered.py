@@ -7,8 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from annot.stats.intervals import Estimate, Interval, Share
-from annot.stats.undefined import Undefined
+from annot.stats.values import Estimate, Interval, Share, Undefined
 
 Array = npt.NDArray[np.float64]
 

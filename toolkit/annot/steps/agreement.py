@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annot.agreement import AgreementTable, to_json
-from annot.agreement.missing import IN_WORDS, POLICIES
+from annot.agreement.ratings import IN_WORDS, POLICIES
 from annot.names import check_name
 from annot.report.sections.agreement import terminal
 from annot.report.text import table_text, wrapped

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.release.answer_sheet import OpenQuestion, answers_file, ask, open_questions, read_answers
 from annot.release.collection_facts import Terms, facts_of
-from annot.release.datasheet_pages import datasheet_html, datasheet_markdown
+from annot.release.prose import datasheet_html, datasheet_markdown
 from annot.study.corpus_facts import corpus_facts
 from annot.study.measured import agreement_of
 from annot.study.snapshot import read_snapshot

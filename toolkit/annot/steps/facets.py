@@ -10,7 +10,7 @@ from pathlib import Path
 from annot.errors import InputError
 from annot.facets.crf import SHIPPED_SETTINGS, Labeller
 from annot.facets.crf import train as train_model
-from annot.facets.mapping import offered_facets
+from annot.facets.query_sentences import offered_facets
 from annot.facets.scores import LabelScores, score
 from annot.facets.training import LabelledAbstract, read_labelled
 from annot.records import Source

@@ -15,7 +15,7 @@ from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
 from annot.records import Assessor, Assignment, Source
-from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs, splits
+from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs
 from annot.store.database import open_store
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.exports import export_qrels
@@ -137,7 +137,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         recorded_at=recorded_at,
     )
     for name, folds in release.splits.items():
-        splits.put_split(session, name, folds)
+        runs.put_split(session, name, folds)
     runs.put_runs(
         session,
         (

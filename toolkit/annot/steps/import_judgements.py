@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.facets.mapping import check_facet
+from annot.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
 from annot.records import Assignment, Judgement, Source

@@ -12,8 +12,7 @@ from annot.agreement import COEFFICIENTS, TITLES, Bootstrap, to_json
 from annot.agreement.joint import JointGrades, joint_grades, units_of
 from annot.agreement.joint import coefficient as coefficient_of
 from annot.agreement.joint import interval as interval_of
-from annot.agreement.missing import IN_WORDS
-from annot.agreement.ratings import ratings_of
+from annot.agreement.ratings import IN_WORDS, ratings_of
 from annot.errors import MissingInput
 from annot.forecast import (
     ALL,
@@ -24,21 +23,19 @@ from annot.forecast import (
     pool_size,
     simulate_design,
 )
-from annot.forecast.hours import times
-from annot.forecast.times import seconds_of
+from annot.forecast.hours import seconds_of, times
 from annot.names import check_name
 from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
-from annot.report.cells import COST, HOURS, MEAN, number
+from annot.report.cells import COST, HOURS, MEAN, estimate, number
 from annot.report.cells import coefficient as kind_of
-from annot.report.forecasts import estimate
 from annot.report.text import wrapped
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
-from annot.study.forecasting import rules_of, settled_of
 from annot.study.outcome import outcome_of
+from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
 
 RESAMPLES = 500

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
-from annot.formats.pool_lines import pool_lines
+from annot.formats.judgement_lines import pool_lines
 from annot.formats.trec import read_run, write_run
 from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
@@ -20,8 +20,8 @@ from annot.settings import DrawMode
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.study.corpus_facts import papers_of
 from annot.study.index import open_index
-from annot.study.known_papers import papers_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError, MissingInput
-from annot.facets.mapping import check_facet, offered_facets
-from annot.facets.query_sentences import make_query, sentence_numbers
+from annot.facets.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
@@ -20,8 +19,7 @@ from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import papers
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
-from annot.study.corpus_facts import has_corpus
-from annot.study.known_papers import labels_of, papers_of
+from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from annot.errors import FindingError, InputError, MissingInput
 from annot.formats.irds import dataset_id
 from annot.release.answer_sheet import ANSWERS_FILE, OpenQuestion, describe_open, open_questions, read_answers
-from annot.release.bundle import bundle
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
 from annot.release.licences import licence as licence_named
-from annot.release.release_folder import check_folder, restore_folder, write_folder
+from annot.release.release_folder import bundle, check_folder, restore_folder, write_folder
 from annot.release.released_files import release_files
 from annot.settings import CollectionSettings
 from annot.store import papers

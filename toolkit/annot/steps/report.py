@@ -14,7 +14,7 @@ from annot.report.latex import latex
 from annot.report.markdown import markdown
 from annot.report.sections import document, tables
 from annot.report.study import Study
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 from annot.study.results import agreement_file, assessor_effect_file, evaluation_file
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annot.errors import StudioError
-from annot.stats.undefined import to_json
+from annot.stats.values import to_json
 from annot.study.progress import Look, progress_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

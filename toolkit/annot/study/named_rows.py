@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from annot.facets.mapping import facet_sentences
+from annot.facets.query_sentences import facet_sentences
 from annot.formats.faults import Faults
 from annot.formats.judgements_file import FileJudgement
 from annot.records import Asked, Assessor, Assignment, Query

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from annot.agreement import HEADLINE, TOGETHER
 from annot.errors import MissingInput
 from annot.forecast import Forecast, Rules, cost_of, forecast, settling_hours, settling_of
-from annot.stats.intervals import Estimate, Intervals
-from annot.stats.undefined import Value
-from annot.study.forecasting import rules_of, settled_of
+from annot.records import Judgement
+from annot.settings import Settings
+from annot.stats.values import Estimate, Intervals, Value
 from annot.study.measured import agreement_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -187,4 +187,25 @@ def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
             RunningFigure(name, summary.median, summary.n_queries, (summary.intervals or {}).get("median"))
             for name, summary in together.before.items()
         ),
+    )
+
+
+def rules_of(settings: Settings, hourly_rate: float | None) -> Rules:
+    """The rules of annot.toml; `hourly_rate` None takes the rate there."""
+    wanted = settings.forecast
+    return Rules(
+        fence=wanted.fence,
+        window_days=wanted.window_days,
+        hourly_rate=wanted.hourly_rate if hourly_rate is None else hourly_rate,
+        level=wanted.level,
+        draws=wanted.draws,
+        seed=settings.seed,
+    )
+
+
+def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
+    """The adjudications that count, as the grades that their adjudicators gave, with their times."""
+    return tuple(
+        Judgement(ruling.query_id, ruling.doc_id, ruling.adjudicator, ruling.grade, lead_time=ruling.lead_time)
+        for _, ruling in sorted(outcome.adjudications.items())
     )

@@ -11,7 +11,7 @@ from annot.agreement import AgreementTable
 from annot.assessor_effect import AssessorEffect
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
-from annot.stats.undefined import to_json
+from annot.stats.values import to_json
 from annot.study.workspace import Workspace, write_file
 
 

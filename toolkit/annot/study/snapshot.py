@@ -9,7 +9,7 @@ from sqlmodel import Session
 from annot.errors import MissingInput
 from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, splits
+from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
 from annot.store.database import open_store
 from annot.store.people import Plan
 from annot.store.projects import Project
@@ -121,7 +121,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         flagged=tuple(sourced.judgement for sourced in judged if sourced.judgement.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
-        splits=splits.read_splits(session),
+        splits=runs.read_splits(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
-from annot.agreement.missing import IN_WORDS
+from annot.agreement.ratings import IN_WORDS
 from annot.report import figures
 from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table

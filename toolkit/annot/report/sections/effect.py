@@ -13,7 +13,7 @@ from annot.report.sections.assessors import findings
 from annot.report.study import Study
 from annot.report.verdict import robustness, same_order, tau
 from annot.report.words import sentence, sentences
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 
 
 def body(study: Study) -> Section:

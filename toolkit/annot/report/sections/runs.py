@@ -13,7 +13,7 @@ from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.verdict import best, figure, of_all
 from annot.report.words import sentence, sentences
-from annot.stats.undefined import Undefined
+from annot.stats.values import Undefined
 
 TITLE = "Runs"
 COMMAND = "annot evaluate"

@@ -1,4 +1,4 @@
-"""Undefined is not zero and not nan: a statistic without a value carries the reason, and JSON says it."""
+"""A statistic and its interval, or why it has none: undefined is not zero and not nan, and JSON says it."""
 
 from __future__ import annotations
 
@@ -39,3 +39,44 @@ def to_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval at confidence `level` (0..1), or where a figure to come falls with that probability.
+
+    Of one from resamples, `undefined_resamples` of them had no value and were left out.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    resamples: int = 0
+    undefined_resamples: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Both bootstrap intervals of one figure."""
+
+    percentile: Interval | Undefined
+    bca: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval."""
+
+    value: Value
+    interval: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `of`, as a fraction 0..1."""
+
+    count: int
+    of: int
+    value: Value
+    interval: Interval | Undefined
