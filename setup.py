@@ -2,6 +2,9 @@
 
 from setuptools import find_packages, setup
 
-DATA = ("annot.demo.frozen_rankings", "annot.demo.frozen_runs", "annot.guidelines", "annot.templates")
+DATA = (
+    *("annot.demo.frozen_rankings", "annot.demo.frozen_runs"),
+    *("annot.guidelines", "annot.templates", "annot.templates.report"),
+)
 
 setup(packages=[*find_packages("toolkit"), *DATA])

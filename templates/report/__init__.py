@@ -1,0 +1,1 @@
+"""The prose of the report, section by section."""
