@@ -1,6 +1,7 @@
 """A statistic and its interval, or why it has none: undefined is not zero and not nan, and JSON says it.
 
-Which method makes the interval of which kind of figure: one method for each kind, and none leaves the range of values that its figure can take.
+Which method makes the interval of which kind of figure: one method for each kind, and none leaves the range of values
+that its figure can take.
 
 bootstrap
     of coefficients, medians and means over queries, measures of runs, Kendall's tau: BCa over whole queries (of runs,
