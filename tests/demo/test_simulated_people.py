@@ -57,12 +57,21 @@ def pairs(pools: dict[str, list[str]]) -> list[tuple[str, str, float]]:
 
 
 def test_facets_tell_the_same_pair_apart() -> None:
-    # Reviews across products and parsing speech: one mechanism, two problems.
-    assert latent_relevance("fic1507", "method", "fic0408", LATENTS) > 2.3
+    # Reviews across products and parsing speech: one mechanism on other objects, two problems.
+    assert 1.5 < latent_relevance("fic1507", "method", "fic0408", LATENTS) < 2.5
     assert latent_relevance("fic1507", "background", "fic0408", LATENTS) < 1.5
+    # Reviews across products and notes across hospitals: one mechanism on the same kind of objects.
+    assert latent_relevance("fic1507", "method", "fic1508", LATENTS) > 2.5
     # Two trackers of what a caller wants, one by rules and one by probabilities.
     assert latent_relevance("fic0802", "background", "fic0803", LATENTS) > 2.5
     assert latent_relevance("fic0802", "method", "fic0803", LATENTS) < 1.0
+
+
+def test_methods_tried_on_one_task_are_near_in_result_whatever_they_claim() -> None:
+    assert LATENTS["fic1507"].claim != LATENTS["fic1510"].claim
+    assert latent_relevance("fic1507", "result", "fic1510", LATENTS) > 2.5
+    # Not so where one of the two is a study of other people's systems.
+    assert latent_relevance("fic0505", "result", "fic0510", LATENTS) < 2.5
 
 
 def test_opposite_findings_are_as_near_as_like_findings() -> None:
@@ -211,7 +220,8 @@ def test_adjudicator_mostly_takes_a_given_grade_and_sometimes_over_rules(pairs: 
 def test_adjudicator_without_an_own_will_takes_the_nearest_grade() -> None:
     meek = SimulatedAdjudicator("j", 0.0, THRESHOLDS, 0.0, 60.0)
     assert meek.settle("q", "d", relevance=2.9, grades=[0, 1], seed=1).grade == 1
-    assert meek.settle("q", "d", relevance=1.0, grades=[0, 2], seed=1).grade == 0  # as near: the lower one
+    assert meek.settle("q", "d", relevance=0.9, grades=[0, 2], seed=1).grade == 0
+    assert meek.settle("q", "d", relevance=1.1, grades=[0, 2], seed=1).grade == 2
     assert meek.settle("q", "d", relevance=2.0, grades=[None, None], seed=1).grade == 2
     assert meek.settle("q", "d", relevance=2.0, grades=[None, 3], seed=1).grade == 3
     stubborn = dataclasses.replace(meek, over_rule_rate=1.0)
