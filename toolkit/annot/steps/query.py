@@ -23,6 +23,9 @@ from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
+SHEET = "queries.csv"
+"""The name of the rating sheet where no other is given."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListedQuery:
@@ -107,13 +110,14 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
 
 def describe_sampled(sampled: Sampled) -> str:
     """Where the sheet lies, how it is filled in, and what comes after."""
+    sheet = "" if sampled.path.name == SHEET else f" --sheet {sampled.path}"
     return "\n".join(
         [
             f"{sampled.path}: {sampled.papers} papers to rate",
             "",
             *sampled.explanation,
             "",
-            "The sheet says this too. When it is filled in, choose queries from it: `annot query choose 20`",
+            f"The sheet says this too. When it is filled in, choose queries from it: `annot query choose 20{sheet}`",
         ]
     )
 
