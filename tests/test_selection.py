@@ -103,6 +103,7 @@ def test_periods_that_overlap_or_run_backwards_and_doubled_ids_are_refused() -> 
 
 # The sheet
 
+EXPLANATION = ("How to fill in: a type, and a rating.", "    1. an indented line", "=1+1")
 CELL = st.text(
     st.one_of(st.sampled_from("=+-@'\t\r\n,;\"＝"), st.characters(exclude_categories=("Cs",))), min_size=1, max_size=12
 )
@@ -128,6 +129,10 @@ def row(paper_id: str = "p1", **changes: object) -> SheetRow:
     return SheetRow(paper_id, **{**cells, **changes})  # type: ignore[arg-type]
 
 
+def written(rows: Sequence[SheetRow]) -> str:
+    return write_sheet(rows, explanation=EXPLANATION)
+
+
 def read(text: str | bytes, known: Sequence[str] | None = None) -> tuple[SheetRow, ...]:
     data = text.encode("utf-8") if isinstance(text, str) else text
     return read_sheet(data, name="sheet.csv", facets=FACETS, known=known)
@@ -136,25 +141,25 @@ def read(text: str | bytes, known: Sequence[str] | None = None) -> tuple[SheetRo
 @settings(deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=5, unique_by=lambda entry: entry.paper_id))
 def test_what_is_written_is_read_back_to_the_letter(rows: list[SheetRow]) -> None:
-    assert read(write_sheet(rows)) == tuple(rows)
+    assert read(written(rows)) == tuple(rows)
 
 
 @settings(deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=5))
 def test_no_cell_of_a_written_sheet_begins_like_a_formula(rows: list[SheetRow]) -> None:
-    cells = [cell for line in csv.reader(io.StringIO(write_sheet(rows)[1:], newline="")) for cell in line]
-    assert len(cells) == len(COLUMNS) * (len(rows) + 1)
+    cells = [cell for line in csv.reader(io.StringIO(written(rows)[1:], newline="")) for cell in line]
+    assert len(cells) == len(COLUMNS) * (1 + len(EXPLANATION) + len(rows))
     assert not any(cell[:1] in tuple("=+-@\t\r\n＝＋－＠") for cell in cells if cell)
 
 
 def test_ids_that_look_like_formulas_or_guarded_formulas_come_back_unaltered() -> None:
     ids = ("=1+1", "'=1+1", "''=1+1", "'", "''", "'plain", "-5", "@x", "\t1")
-    assert tuple(found.paper_id for found in read(write_sheet([row(paper_id) for paper_id in ids]))) == ids
+    assert tuple(found.paper_id for found in read(written([row(paper_id) for paper_id in ids]))) == ids
 
 
 def test_an_ordinary_id_is_written_as_it_is() -> None:
     for paper_id in ("2019.acl-1.7", "0012", "cs/9901001", "W19-5001", "5052952"):
-        assert f"\n{paper_id},A title," in write_sheet([row(paper_id)])
+        assert f"\n{paper_id},A title," in written([row(paper_id)])
 
 
 def test_sheets_are_read_as_spreadsheet_programs_save_them() -> None:
@@ -191,8 +196,19 @@ def test_further_columns_and_another_order_do_no_harm() -> None:
 
 
 def test_a_row_that_is_not_rated_yet_is_kept() -> None:
-    (found,) = read(write_sheet([row(type=None, rating=None)]))
+    (found,) = read(written([row(type=None, rating=None)]))
     assert (found.type, found.rating) == (None, None)
+
+
+def test_rows_that_explain_the_sheet_are_no_papers_wherever_they_stand() -> None:
+    lines = written([row("p1"), row("p2")]).splitlines(keepends=True)
+    assert lines[1].startswith(f'"# {EXPLANATION[0]}"')
+    assert [found.paper_id for found in read("".join([lines[0], *lines[4:], *lines[1:4]]))] == ["p1", "p2"]
+    assert [found.paper_id for found in read("".join([lines[0], *lines[4:]]))] == ["p1", "p2"]
+
+
+def test_a_paper_whose_id_begins_like_an_explanation_is_a_paper() -> None:
+    assert read(written([row("# 1")])) == (row("# 1"),)
 
 
 def test_every_fault_is_told_with_its_line_and_the_near_name() -> None:
@@ -234,7 +250,7 @@ def test_a_sheet_without_its_columns_its_rows_or_its_form_is_refused() -> None:
             ("sheet.csv:1: found no column 'type', but 'typ'", "sheet.csv:1: found no column 'rating'"),
         ),
         ("", ("sheet.csv: no papers in the sheet",)),
-        (write_sheet([]), ("sheet.csv: no papers in the sheet",)),
+        (written([]), ("sheet.csv: no papers in the sheet",)),
         (
             ",".join(COLUMNS) + '\np1,"never closed,1995,1994-1999,resource,4,method,,\n',
             ("sheet.csv:2: not CSV from here on: unexpected end of data",),

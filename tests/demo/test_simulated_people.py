@@ -57,12 +57,21 @@ def pairs(pools: dict[str, list[str]]) -> list[tuple[str, str, float]]:
 
 
 def test_facets_tell_the_same_pair_apart() -> None:
-    # Reviews across products and parsing speech: one mechanism, two problems.
-    assert latent_relevance("fic1507", "method", "fic0408", LATENTS) > 2.3
+    # Reviews across products and parsing speech: one mechanism on other objects, two problems.
+    assert 1.5 < latent_relevance("fic1507", "method", "fic0408", LATENTS) < 2.5
     assert latent_relevance("fic1507", "background", "fic0408", LATENTS) < 1.5
+    # Reviews across products and notes across hospitals: one mechanism on the same kind of objects.
+    assert latent_relevance("fic1507", "method", "fic1508", LATENTS) > 2.5
     # Two trackers of what a caller wants, one by rules and one by probabilities.
     assert latent_relevance("fic0802", "background", "fic0803", LATENTS) > 2.5
     assert latent_relevance("fic0802", "method", "fic0803", LATENTS) < 1.0
+
+
+def test_methods_tried_on_one_task_are_near_in_result_whatever_they_claim() -> None:
+    assert LATENTS["fic1507"].claim != LATENTS["fic1510"].claim
+    assert latent_relevance("fic1507", "result", "fic1510", LATENTS) > 2.5
+    # Not so where one of the two is a study of other people's systems.
+    assert latent_relevance("fic0505", "result", "fic0510", LATENTS) < 2.5
 
 
 def test_opposite_findings_are_as_near_as_like_findings() -> None:
@@ -78,15 +87,16 @@ def test_the_kinds_of_likeness_are_in_order(facet: str) -> None:
     steps = {
         "background": ("01 b", "14 a", "04 a", "13 b"),
         "method": ("crf semi-markov", "ilp soft-constraints", "rl bandit"),
-        "result": ("01 a structure-helps", "14 b context-helps", "13 a structure-helps"),
+        "result": ("01 a structure-helps resource", "14 b context-helps crf", "13 a structure-helps crf"),
     }[facet]
     docs = {"0": query}
     for number, step in enumerate(steps, 1):
-        first, second, *claim = step.split()
+        first, second, *rest = step.split()
         if facet == "method":
             docs[str(number)] = query._replace(problem="13", method=first, submethod=second)
         else:
-            docs[str(number)] = query._replace(problem=first, subproblem=second, claim=(claim or ["x"])[0])
+            claim, method = rest or ("x", "crf")
+            docs[str(number)] = query._replace(problem=first, subproblem=second, claim=claim, method=method)
     # The mean over many queries: a single pair may be shifted by its jitter.
     means = []
     for doc in sorted(docs):
@@ -211,7 +221,8 @@ def test_adjudicator_mostly_takes_a_given_grade_and_sometimes_over_rules(pairs: 
 def test_adjudicator_without_an_own_will_takes_the_nearest_grade() -> None:
     meek = SimulatedAdjudicator("j", 0.0, THRESHOLDS, 0.0, 60.0)
     assert meek.settle("q", "d", relevance=2.9, grades=[0, 1], seed=1).grade == 1
-    assert meek.settle("q", "d", relevance=1.0, grades=[0, 2], seed=1).grade == 0  # as near: the lower one
+    assert meek.settle("q", "d", relevance=0.9, grades=[0, 2], seed=1).grade == 0
+    assert meek.settle("q", "d", relevance=1.1, grades=[0, 2], seed=1).grade == 2
     assert meek.settle("q", "d", relevance=2.0, grades=[None, None], seed=1).grade == 2
     assert meek.settle("q", "d", relevance=2.0, grades=[None, 3], seed=1).grade == 3
     stubborn = dataclasses.replace(meek, over_rule_rate=1.0)

@@ -89,20 +89,24 @@ def assessor_list(workspace: WorkspaceOption = Path(), as_json: JsonOption = Fal
 
 
 def show_guidelines(
-    facet: Annotated[str, typer.Argument(help="A facet of annot.toml.")],
+    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries or sources, for leads.")],
     screen: Annotated[
         bool, typer.Option("--screen", help="Print the labelling configuration of the judging screen instead.")
     ] = False,
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on."""
+    """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
+
+    `annot guidelines queries` tells how query papers are rated and chosen. `annot guidelines sources` compares the
+    guidelines with those of CSFCube point by point.
+    """
     from annot.study import guidelines as step
     from annot.study.workspace import Workspace
 
     ws = Workspace.open(workspace)
-    found = step.read(ws, facet)
-    text = step.screen(ws) if screen else f"{found.text.rstrip()}\n\n{step.general(ws)}"
+    found = step.shown(ws, facet)
+    text = step.screen(ws) if screen else found.text
     emit("guidelines", {"facet": facet, "definition": found.definition, "text": text}, text, as_json=as_json)
 
 

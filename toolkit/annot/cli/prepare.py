@@ -195,14 +195,14 @@ def query_sample(
     workspace: WorkspaceOption = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Draw random papers from each period into a sheet; you then enter type and rating."""
+    """Draw random papers from each period into a sheet, and print how to fill it in with type and rating."""
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 
     sampled = step.sample(Workspace.open(workspace), out=out, per_period=per_period, seed=seed)
     for note in sampled.notes:
         say(note)
-    emit("query sample", sampled, f"{sampled.path}: {sampled.papers} papers to rate", as_json=as_json)
+    emit("query sample", sampled, step.describe_sampled(sampled), as_json=as_json)
 
 
 @query.command("choose")
@@ -218,14 +218,18 @@ def query_choose(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose queries from the rated papers, as evenly as possible across periods, types and facets."""
+    """Choose queries from the rated papers, as evenly as possible across periods, types and facets.
+
+    Adds the chosen queries to those of the study. Left out are surveys, papers that are not rated or rated too low
+    (`min_rating` in annot.toml), and papers whose facets are all struck out.
+    """
     from annot.steps import query as step
     from annot.study.workspace import Workspace
 
     chosen = step.choose(
         Workspace.open(workspace), number, sheet=sheet, two_facet_share=two_facets, seed=seed, dry_run=dry_run
     )
-    emit("query choose", chosen, step.describe_chosen(chosen), as_json=as_json)
+    emit("query choose", chosen, step.describe_chosen(chosen, dry_run=dry_run), as_json=as_json)
 
 
 @query.command("add")

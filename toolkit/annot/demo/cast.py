@@ -90,14 +90,15 @@ class SimulatedAdjudicator:
         """The ruling on one pair; `grades` are those given, None for someone who could not judge."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
         lead_time = _seconds(rng, self.seconds)
-        own = _grade(relevance + rng.normal(0.0, self.noise), self.thresholds)
+        perceived = relevance + rng.normal(0.0, self.noise)
+        own = _grade(perceived, self.thresholds)
         given = sorted({grade for grade in grades if grade is not None})
         if not given:
             return Ruling(own, "Nobody could judge this pair; I could.", lead_time)
         if own not in given:
             if rng.random() < self.over_rule_rate:
                 return Ruling(own, str(rng.choice(_OVER_RULED)), lead_time)
-            own = min(given, key=lambda grade: (abs(grade - own), grade))
+            own = min(given, key=lambda grade: abs(grade - perceived))
         if len(given) == 1:
             return Ruling(own, "The facet can be judged, and the grade given fits.", lead_time)
         return Ruling(own, str(rng.choice(_LOWER if own == given[0] else _HIGHER)), lead_time)
@@ -116,14 +117,14 @@ ADJUDICATOR = SimulatedAdjudicator("j1", 0.35, (0.5, 1.5, 2.5), 0.6, 55.0)
 
 _COMMENTS: dict[int, tuple[str, ...]] = {
     0: ("Shares words, not the facet.", "Nothing in common beyond the field."),
-    1: ("Only the general setting is shared.", "A side remark overlaps, hence 1."),
-    2: ("Same idea, other specifics.", "One of two aspects matches."),
-    3: ("Practically the same in this facet.", "Could replace the query here."),
+    1: ("Alike in a general way only.", "Only a minor step overlaps, hence 1."),
+    2: ("Same idea, other specifics.", "The structure matches, the details are only comparable."),
+    3: ("Practically the same in this facet.", "One of the query's main aspects matches in full."),
 }
 _OVER_RULED = (
     "Both looked at the whole abstract instead of the facet.",
     "A wrong sentence label misled both.",
-    "Between the two: one aspect matches, the specifics do not.",
+    "Between the two: the structure matches, the details do not.",
 )
 _LOWER = (
     "The overlap is outside the facet.",

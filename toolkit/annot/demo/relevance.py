@@ -50,6 +50,9 @@ RELATED_PROBLEMS = frozenset(
     )
 )
 
+COARSE_METHODS = frozenset({"resource", "empirical"})
+"""Families that name a kind of paper: two corpora, or two studies of others' systems, are made alike only at large."""
+
 AREAS = ("01 04 09 14", "02 03 08 10", "06 07 13", "05 11 12 15")
 """Problems of one area of the field: analysis, generation, search and browsing, classification."""
 
@@ -98,25 +101,33 @@ def _background(query: Latent, doc: Latent) -> float:
 
 
 def _method(query: Latent, doc: Latent) -> float:
+    same_problem = query.problem == doc.problem
     if query.method == doc.method:
-        # The same mechanism on other objects is similar, not identical.
-        kinship = 2.7 if query.submethod == doc.submethod else 1.8
-        return kinship + (0.3 if query.problem == doc.problem else 0.0)
+        if query.method in COARSE_METHODS or query.submethod != doc.submethod:
+            return 1.9 if same_problem else 1.1
+        # Near-identical asks for the mechanism and for what it works on; on other objects the details are comparable.
+        return 2.9 if same_problem else 2.0
     if frozenset((query.method, doc.method)) in RELATED_METHODS:
         return 1.0
-    return 0.4 if query.problem == doc.problem else 0.0
+    return 0.2 if same_problem else 0.0
 
 
 def _result(query: Latent, doc: Latent) -> float:
     same_claim = query.claim == doc.claim
     if query.problem == doc.problem:
-        if same_claim:
-            # Findings that answer one question are near-identical, opposite ones too; half so where one makes no claim.
-            return 2.9 if query.polarity and doc.polarity else 1.9
-        return 1.8 if query.subproblem == doc.subproblem else 1.1
+        same_task = query.subproblem == doc.subproblem
+        # Near-identical in one of two ways: findings on one question, opposite ones too, or methods tried on one task.
+        if (same_claim and query.polarity and doc.polarity) or (same_task and _proposes(query) and _proposes(doc)):
+            return 2.9
+        return 1.9 if same_claim or same_task else 1.1
     if same_claim and query.polarity and doc.polarity:
-        return 1.4 if _problems_related(query, doc) or _same_area(query, doc) else 1.0
+        return 1.2 if _problems_related(query, doc) or _same_area(query, doc) else 1.0
     return 0.0
+
+
+def _proposes(paper: Latent) -> bool:
+    """Whether it is a methodological paper: one that proposes or tries a method, no resource and no study of others."""
+    return paper.method not in COARSE_METHODS
 
 
 _BASE: dict[str, Callable[[Latent, Latent], float]] = {

@@ -1,7 +1,7 @@
 """The rating sheet as CSV: written for spreadsheet programs, read back as they save it.
 
-The lead enters the type of each paper and a rating from 1 to 5 by the guidelines' three criteria: substantial content
-in at least one facet; an abstract that does not rest entirely on a cited paper; a fit to one of the types.
+The lead enters the type of each paper and a rating, as the rows below the header explain (`rating.txt.j2`): steps 2
+and 3 of CSFCube's selection of query papers (annotator guidelines, 1.4).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "note", "abstract")
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
+_EXPLAINS = "#"
+"""How a row begins that holds no paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,17 @@ class SheetRow:
     """For reading while rating."""
 
 
-def write_sheet(rows: Iterable[SheetRow]) -> str:
-    """The sheet as text, one paper a row. It begins with a byte order mark: without one, Excel garbles accents."""
+def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
+    """The sheet as text, one paper a row, under the header and the lines of `explanation`.
+
+    It begins with a byte order mark: without one, Excel garbles accents.
+    """
     out = io.StringIO(newline="")
     # With "\n" alone, older Python versions leave a cell with a carriage return unquoted.
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
+    for line in explanation:
+        writer.writerow([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])])
     for row in rows:
         cells = (row.paper_id, row.title, row.year, row.period, row.type, row.rating, ", ".join(row.facets))
         writer.writerow([guarded("" if cell is None else str(cell)) for cell in (*cells, row.note, row.abstract)])
@@ -60,7 +67,8 @@ def read_sheet(
     """The rows of a filled sheet, in its order, from the bytes of the file as a spreadsheet program saved it.
 
     Read alike: UTF-8 with or without byte order mark, UTF-16 with one, Windows-1252; comma, semicolon or tab between
-    cells; any line ends; a first line `sep=;`; columns in any order, further columns, empty rows. `facets` are those
+    cells; any line ends; a first line `sep=;`; columns in any order, further columns. Rows that are empty or explain
+    the sheet are passed over. `facets` are those
     of the study, `known` the ids of the corpus (not checked when None). A row with neither type nor rating is kept.
     Raises InputError with the line of every fault; `name` is the file in the messages.
     """
@@ -71,12 +79,13 @@ def read_sheet(
         if sheet.headings and column not in headings:
             close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
             faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
-    if not sheet.rows and not faults.found:
+    papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells.values())]
+    if not papers and not faults.found:
         faults.add("no papers in the sheet")
     faults.raise_if_any(hint="write a sheet with `annot query sample`, and leave its first line as it is")
     rows: list[SheetRow] = []
     lines_by_id: dict[str, int] = {}
-    for line, cells in sheet.rows:
+    for line, cells in papers:
         reading = _SheetRowReading({plain(heading): cell for heading, cell in cells.items()}, facets)
         row = reading.row()
         if known is not None and row.paper_id and row.paper_id not in known:
@@ -166,6 +175,12 @@ class _SheetRowReading:
             if facet not in self._facets:
                 self.faults.append(f"facets: found {facet!r}, " + near(facet, self._facets))
         return tuple(facet for facet in self._facets if facet in named)
+
+
+def _explains(cells: Iterable[str]) -> bool:
+    """Whether a row explains the sheet: it has one cell only, with the mark."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return len(filled) == 1 and filled[0].startswith(_EXPLAINS)
 
 
 def _unknown_paper(paper_id: str) -> str:

@@ -11,7 +11,7 @@ from annot.facets.query_sentences import check_facet, make_query, offered_facets
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
-from annot.selection.choosing import Choice
+from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
 from annot.selection.sampling import PeriodSample
 from annot.selection.sampling import sample as draw_sample
@@ -21,6 +21,10 @@ from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
+from annot.templating import render
+
+SHEET = "queries.csv"
+"""The name of the rating sheet where no other is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,35 @@ class ListedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The sheet that was written."""
+    """The sheet that was written, and how it is filled in."""
 
     path: Path
     papers: int
+    explanation: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenQuery:
+    """One query of a choice."""
+
+    query_id: str
+    paper_id: str
+    facet: str
+    title: str
+    new: bool
+    """Whether the study did not have it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenQueries:
+    """The queries of a choice, how they are spread, and what they make of the study's queries."""
+
+    chosen: tuple[ChosenQuery, ...]
+    distribution: Distribution
+    added: int
+    queries_before: int
+    """How many queries the study had."""
 
 
 def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None) -> Sampled:
@@ -74,13 +102,29 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
         for period in drawn.periods
         for paper_id in period.paper_ids
     ]
-    write_file(path, write_sheet(rows))
-    return Sampled(path, len(rows), tuple(_sample_notes(drawn.periods, drawn.undated, drawn.outside)))
+    values = {"min_rating": settings.min_rating}
+    explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
+    write_file(path, write_sheet(rows, explanation=explanation))
+    return Sampled(path, len(rows), explanation, tuple(_sample_notes(drawn.periods, drawn.undated, drawn.outside)))
+
+
+def describe_sampled(sampled: Sampled) -> str:
+    """Where the sheet lies, how it is filled in, and what comes after."""
+    sheet = "" if sampled.path.name == SHEET else f" --sheet {sampled.path}"
+    return "\n".join(
+        [
+            f"{sampled.path}: {sampled.papers} papers to rate",
+            "",
+            *sampled.explanation,
+            "",
+            f"The sheet says this too. When it is filled in, choose queries from it: `annot query choose 20{sheet}`",
+        ]
+    )
 
 
 def choose(
     ws: Workspace, number: int, *, sheet: Path, two_facet_share: float | None, seed: int | None, dry_run: bool
-) -> Choice:
+) -> ChosenQueries:
     """Choose `number` queries from the filled sheet and remember them beside those that stand."""
     path = ws.root / sheet if not sheet.is_absolute() else sheet
     if not path.is_file():
@@ -91,6 +135,7 @@ def choose(
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             labels = labels_of(session, ids)
+            standing = {query.query_id for query in read_queries(session)}
         choice = choose_evenly(
             rows,
             count=number,
@@ -110,27 +155,44 @@ def choose(
         if not dry_run:
             with store.begin() as session:
                 put_queries(session, made)
-    return choice
+    chosen = tuple(
+        ChosenQuery(
+            query.query_id,
+            query.paper_id,
+            query.facet,
+            found[query.paper_id].title,
+            query.query_id not in standing,
+        )
+        for query in made
+    )
+    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(standing))
 
 
-def describe_chosen(choice: Choice) -> str:
-    """The queries, and how they are spread over periods, types and facets."""
+def describe_chosen(choice: ChosenQueries, *, dry_run: bool) -> str:
+    """The queries, how they are spread over periods, types and facets, what is added and what was left out."""
     spread = choice.distribution
-    rows = [[query.paper_id, query.facet] for query in choice.chosen]
+    rows = [[query.paper_id, query.facet, query.title] for query in choice.chosen]
     shares = [
         [kind, share.value, share.chosen, share.available]
         for kind, group in (("period", spread.by_period), ("type", spread.by_type), ("facet", spread.by_facet))
         for share in group
     ]
+    total = choice.queries_before + choice.added
+    standing = len(choice.chosen) - choice.added
     lines = [
         f"{spread.queries} queries of {spread.papers} papers ({spread.two_facet_papers} with two facets), "
         f"from {spread.eligible} eligible papers",
-        *(f"  left out: {count} {reason}" for reason, count in spread.left_out),
+        f"would add {choice.added} to the study, which would then have {total}"
+        if dry_run
+        else f"added {choice.added} to the study, which now has {total}",
+        *([f"{standing} of them {'was' if standing == 1 else 'were'} in the study already"] if standing else []),
     ]
+    left_out = [[reason, count] for reason, count in spread.left_out] or [["none", 0]]
     return "\n\n".join(
         [
-            text_table(["paper", "facet"], rows),
+            text_table(["paper", "facet", "title"], rows),
             text_table(["kind", "value", "chosen", "available"], shares),
+            text_table(["left out", "papers"], left_out),
             "\n".join(lines),
         ]
     )

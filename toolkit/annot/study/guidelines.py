@@ -13,6 +13,9 @@ from annot.study.workspace import Workspace
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
 
+FOR_LEADS = ("queries", "sources")
+"""Pages that assessors do not get: how queries are chosen, and what the guidelines owe to their source."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
@@ -38,6 +41,14 @@ def read(ws: Workspace, facet: str) -> Guidelines:
             hint="shorten it: the screen shows it above every pair",
         )
     return Guidelines(facet, definition, own)
+
+
+def shown(ws: Workspace, page: str) -> Guidelines:
+    """What `annot guidelines` prints: the page of a facet and the general one, or one of the pages `FOR_LEADS`."""
+    if page in FOR_LEADS and page not in ws.settings.facets:
+        return Guidelines(page, "", _text(ws, page))
+    found = read(ws, page)
+    return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
 
 
 def general(ws: Workspace) -> str:
