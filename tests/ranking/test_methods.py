@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.errors import InputError, MissingInput
+from annot.errors import InputError
 from annot.ordering import ranked
 from annot.ranking import lsa, methods
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, Bench
@@ -110,21 +110,6 @@ def test_a_ranking_does_not_depend_on_the_other_queries_or_methods(full_bench: B
     assert together["abs_tfidf"]["p006"] == (), "a query paper without an abstract finds nothing"
 
 
-def test_all_methods_that_cannot_run_are_named_at_once(bench: Bench) -> None:
-    with pytest.raises(MissingInput) as caught:
-        methods.rank_all(
-            bench,
-            methods=["abs_cbow200", "abs_tfidf", "specter", "abs_tfid"],
-            paper_ids=["p000"],
-            excluded={},
-            ranking_depth=5,
-        )
-    told = caught.value.faults
-    assert [fault.partition(":")[0] for fault in told] == ["abs_cbow200", "specter", "abs_tfid"]
-    assert "did you mean 'abs_tfidf'?" in told[2]
-    assert "--without" in str(caught.value.hint)
-
-
 def test_papers_that_are_not_in_the_corpus_are_named(bench: Bench) -> None:
     with pytest.raises(InputError) as caught:
         methods.rank(bench, method="abs_tfidf", paper_ids=["p000", "x", "y"], excluded={}, ranking_depth=5)
@@ -162,8 +147,6 @@ def test_the_sentences_chosen_make_the_query(full_bench: Bench, papers: list[Pap
         for chosen in ([0], [1], [0, 1])
     }
     assert len(rankings) == 3
-    with pytest.raises(InputError, match="no such baseline"):
-        methods.rank_pool(full_bench, baseline="fabs_bm52", paper_id="p000", sentences=[0], doc_ids=pool)
 
 
 def test_settings_of_every_method_can_be_stored_with_its_run(full_bench: Bench) -> None:
