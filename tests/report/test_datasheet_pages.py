@@ -50,7 +50,7 @@ def test_policies_isolation_and_simulation_are_stated(facts: CollectionFacts) ->
     assert "The server did not enforce blindness" in part(text, "collection.mechanisms")
     assert "a missing judgement is left out and its pair keeps" in part(text, "composition.missing")
     assert "4,321" in part(text, "collection.sampling")
-    people = replace(facts, judging=replace(facts.judging, simulated=False, isolation="server", missing="zero"))
+    people = replace(facts, judging=facts.judging | {"simulated": False, "isolation": "server", "missing": "zero"})
     text = datasheet_markdown(people, {}, overrides=None)
     assert "simulated" not in text.lower()
     assert "nobody could open another assessor's judgements" in part(text, "collection.mechanisms")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import html
-import io
 import re
 import unicodedata
-import zipfile
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
@@ -44,7 +40,7 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     Looked for: each secret; and by their patterns e-mail addresses, tokens and keys, passwords in URLs, Label Studio's
     field names and addresses. Upper and lower case, accents written in two ways and wide letters are the same. Each
     line is read as it is and with JSON's, URLs' and HTML's ways of writing characters undone; secrets also in base64.
-    Archives (gzip, zip) are opened; a file that is no text and no archive is a finding, for it was not searched.
+    A release holds texts in UTF-8; anything else in it is a finding, for it was not searched.
 
     A name is found as whole words, its parts in either order, whatever stands between them. A server id of fewer than
     six digits is only found with one of Label Studio's field names. There may be many thousand server ids: they are
@@ -58,12 +54,15 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     found: set[Leak] = set()
     for path, content in files.items():
         found.update(_in_text(path, -1, path, searches, ids, public))
-        for inner, text in _texts(path, content):
-            if text is None:
-                found.add(Leak(inner, 0, "not searched: neither text nor a readable archive", ""))
-                continue
-            for before, block in _blocks(text):
-                found.update(_in_text(inner, before, block, searches, ids, public))
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            found.add(Leak(path, 0, "not searched: not a text in UTF-8", ""))
+            continue
+        for before, block in _blocks(text):
+            found.update(_in_text(path, before, block, searches, ids, public))
     return tuple(sorted(found))
 
 
@@ -175,25 +174,30 @@ def _in_text(
     path: str, before: int, text: str, searches: list[_SecretSearch], ids: frozenset[str], public: set[str]
 ) -> Iterator[Leak]:
     for reading in _readings(text):
-        for id_pattern in (_KEYED_ID, _LONG_ID) if ids else ():
-            for match in id_pattern.finditer(reading):
-                if match[1] in ids:
-                    line = before + reading.count("\n", 0, match.start()) + 1
-                    yield Leak(path, line, "a known studio id", _masked(match[1]))
-        for search in searches:
-            for match in search.pattern.finditer(reading):
-                line = before + reading.count("\n", 0, match.start()) + 1
-                yield Leak(path, line, f"a known {search.secret.kind}", _masked(search.secret.value))
-        for pattern in _PATTERNS:
-            for found, at in _matches(pattern, reading):
-                if found not in public:
-                    line = before + reading.count("\n", 0, at) + 1
-                    yield Leak(path, line, pattern.what, _masked(found))
+        for at, what, value in _in_reading(reading, searches, ids, public):
+            yield Leak(path, before + reading.count("\n", 0, at) + 1, what, _masked(value))
     for search in searches:
         for form in search.encoded:
             if (at := text.find(form)) >= 0:
                 line = before + text.count("\n", 0, at) + 1
                 yield Leak(path, line, f"a known {search.secret.kind}, in base64", _masked(search.secret.value))
+
+
+def _in_reading(
+    reading: str, searches: list[_SecretSearch], ids: frozenset[str], public: set[str]
+) -> Iterator[tuple[int, str, str]]:
+    """Where something is, what it is, and the thing itself."""
+    for id_pattern in (_KEYED_ID, _LONG_ID) if ids else ():
+        for match in id_pattern.finditer(reading):
+            if match[1] in ids:
+                yield match.start(), "a known studio id", match[1]
+    for search in searches:
+        for match in search.pattern.finditer(reading):
+            yield match.start(), f"a known {search.secret.kind}", search.secret.value
+    for pattern in _PATTERNS:
+        for found, at in _matches(pattern, reading):
+            if found not in public:
+                yield at, pattern.what, found
 
 
 def _readings(text: str) -> list[str]:
@@ -279,30 +283,6 @@ def _base64_forms(value: str) -> tuple[str, ...]:
         whole = len(data) + shift
         forms.append(text[-(-shift * 8 // 6) : whole * 8 // 6])
     return tuple(dict.fromkeys([*forms, *(form.replace("+", "-").replace("/", "_") for form in forms)]))
-
-
-def _texts(path: str, content: bytes) -> Iterator[tuple[str, str | None]]:
-    """The texts in a file, with where they are; None for one that cannot be read."""
-    if content[:2] == b"\x1f\x8b":
-        try:
-            yield from _texts(f"{path}!", gzip.decompress(content))
-        except (OSError, EOFError, zlib.error):
-            yield path, None
-    elif content[:4] == b"PK\x03\x04":
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                for name in archive.namelist():
-                    yield f"{path}!{name}", name
-                    yield from _texts(f"{path}!{name}", archive.read(name))
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error):
-            yield path, None
-    else:
-        try:
-            text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        except UnicodeDecodeError:
-            yield path, None
-        else:
-            yield path, None if "\0" in text else text
 
 
 def _masked(text: str) -> str:

@@ -22,7 +22,7 @@ SPLITS_FILE = "evaluation_splits.json"
 READABLE_FOLDER = "readable_annotations"
 _RATINGS_FILE = re.compile(r"test-pid2anns-csfcube-([^-/]+)\.json")
 _READABLE_FILE = re.compile(r"readable_annotations/([^/]+-[^-/]+)-adju\.txt")
-_RANKED_FILE = re.compile(r"eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-(.+)-([^-/]+)-ranked\.json")
+_RANKED_FILE = re.compile(r"eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-([^/]+)-([^-/]+)-ranked\.json")
 
 T = TypeVar("T")
 
