@@ -25,19 +25,6 @@ def read(files: dict[str, bytes]) -> Release:
     return read_release(files, name="release", facet_labels=FACETS, clean_text=False)
 
 
-def material_of(release: Release) -> Material:
-    return Material(
-        papers=release.papers,
-        queries=release.queries,
-        paper_types=release.paper_types,
-        pools=release.pools,
-        judgements=release.judgements,
-        decisions=release.decisions,
-        splits=release.splits,
-        facet_labels=FACETS,
-    )
-
-
 @pytest.fixture(scope="module")
 def original(shared: Path) -> dict[str, bytes]:
     folder = shared / "csfcube"
@@ -52,7 +39,7 @@ def release(original: dict[str, bytes]) -> Release:
 
 @pytest.fixture(scope="module")
 def rewritten(release: Release) -> dict[str, bytes]:
-    return write_csfcube(material_of(release), folder="", with_text=True)
+    return write_csfcube(release, folder="", with_text=True)
 
 
 def test_csfcubes_own_ratings_come_out_as_they_were(original: dict[str, bytes], rewritten: dict[str, bytes]) -> None:

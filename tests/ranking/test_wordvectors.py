@@ -144,10 +144,10 @@ def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], w
         if share:
             total = sum(vectors.matrix[vectors.row_of[word]] * weight for word, weight in share.items())
             expected[row] = total / sum(share.values())
-    found = source.block(0, len(papers))
+    found = source[: len(papers)]
     assert (expected == 0).all(axis=1).any(), "an empty document must be among them"
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     rows = np.array([9, 3, 3, 80])
-    assert np.array_equal(source.take(rows), found[rows])
+    assert np.array_equal(source[rows], found[rows])
     query = count_pieces(bench.corpus.sentence_ids("p000", range(len(papers[0].sentences))), vocabulary)
     assert np.array_equal(source.average(query)[0], found[0])

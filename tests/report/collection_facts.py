@@ -92,6 +92,5 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
         interval_level=0.95,
         splits=(("all", "fold1_dev", 1),),
         hashes=(("corpus/papers.parquet", "0" * 64),),
-        commands={"corpus": "annot corpus list", "agreement": "annot agreement", "qrels": "annot qrels"},
         annot_version="0.1.0",
     )

@@ -14,13 +14,6 @@ from annot.formats.json_lines import json_lines
 from annot.records import Paper, Pool, Qrel, Query
 
 SPLIT = "test"
-CORPUS_FILE = "corpus.jsonl"
-CORPUS_IDS_FILE = "corpus-ids.jsonl"
-QUERIES_FILE = "queries.jsonl"
-QUERY_IDS_FILE = "queries-ids.jsonl"
-QRELS_FILE = f"qrels/{SPLIT}.tsv"
-HUB_QRELS_FILE = f"qrels/{SPLIT}.jsonl"
-TOP_RANKED_FILE = f"top_ranked/{SPLIT}.jsonl"
 QRELS_COLUMNS = ("query-id", "corpus-id", "score")
 
 
@@ -38,8 +31,9 @@ class BeirFiles(NamedTuple):
 
 def beir_paths(folder: str, *, with_text: bool) -> BeirFiles:
     """Where `write_beir` puts its files: `folder` is `""` or ends with `/`."""
-    names = (CORPUS_FILE, QUERIES_FILE) if with_text else (CORPUS_IDS_FILE, QUERY_IDS_FILE)
-    return BeirFiles(*(folder + name for name in (*names, QRELS_FILE, HUB_QRELS_FILE, TOP_RANKED_FILE)))
+    texts = ("corpus.jsonl", "queries.jsonl") if with_text else ("corpus-ids.jsonl", "queries-ids.jsonl")
+    grades = (f"qrels/{SPLIT}.tsv", f"qrels/{SPLIT}.jsonl", f"top_ranked/{SPLIT}.jsonl")
+    return BeirFiles(*(folder + name for name in (*texts, *grades)))
 
 
 def write_beir(

@@ -89,7 +89,7 @@ def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[R
 
 def _by_average(bench: Bench, rows: Rows, depths: Rows, *, field: Field, weighted: bool) -> list[Ranking]:
     source = bench.averages(field, weighted=weighted)
-    return dense.search(source, bench.corpus.paper_ids, source.take(rows), metric="l2", depths=depths)
+    return dense.search(source, bench.corpus.paper_ids, source[rows], metric="l2", depths=depths)
 
 
 METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
@@ -104,32 +104,6 @@ METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
 word vectors; what they really have is in their settings."""
 
 
-def rank(
-    bench: Bench,
-    *,
-    method: str,
-    paper_ids: Sequence[str],
-    excluded: Mapping[str, Collection[str]],
-    ranking_depth: int,
-) -> dict[str, Ranking]:
-    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole.
-
-    excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
-    a usable token, or with a vector of zeros, gets an empty ranking. Raises InputError for papers not in the corpus.
-    """
-    rows = _rows(bench.corpus, paper_ids)
-    banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
-    depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
-    if method in METHODS:
-        found = METHODS[method](bench, rows, depths)
-    else:
-        found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.rows, depths=depths)
-    return {
-        paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
-        for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
-    }
-
-
 def rank_all(
     bench: Bench,
     *,
@@ -139,10 +113,16 @@ def rank_all(
     ranking_depth: int,
     after_method: Callable[[str], None],
 ) -> dict[str, dict[str, Ranking]]:
-    """`rank` for every method, holding one matrix of counts at a time. after_method: called as each is done.
+    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, by every method.
 
-    Returns rankings by method, then by query paper, methods in the order given.
+    excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
+    a usable token, or with a vector of zeros, gets an empty ranking. One matrix of counts is held at a time.
+    after_method: called as each is done. Returns rankings by method, then by query paper, methods in the order given.
+    Raises InputError for papers not in the corpus.
     """
+    rows = _rows(bench.corpus, paper_ids)
+    banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
+    depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
     done: dict[str, dict[str, Ranking]] = {}
     known = list(METHODS)
     held: tuple[str, bool] | None = None
@@ -151,7 +131,14 @@ def rank_all(
         if needed != held:
             bench.release()
             held = needed
-        done[method] = rank(bench, method=method, paper_ids=paper_ids, excluded=excluded, ranking_depth=ranking_depth)
+        if method in METHODS:
+            found = METHODS[method](bench, rows, depths)
+        else:
+            found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.rows, depths=depths)
+        done[method] = {
+            paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
+            for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
+        }
         after_method(method)
     return {method: done[method] for method in methods}
 
@@ -172,7 +159,7 @@ def _pool_bm25(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np
 def _pool_average(bench: Bench, query: NDArray[np.int32], rows: Rows, *, weighted: bool) -> NDArray[np.float64]:
     source = bench.averages("abstract", weighted=weighted)
     wanted = source.average(count_pieces(query, bench.vocabulary("words")))[0]
-    candidates = source.take(rows)
+    candidates = source[rows]
     usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
     return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
-from annot.ranking.dense import MatrixSource, Metric, search
+from annot.ranking.dense import Metric, search
 from annot.ranking.storage import save_array
 from annot.records import Ranking
 
@@ -67,9 +67,8 @@ def rank(
         raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=faults)
     members = frozenset(corpus)
     usable = np.fromiter((paper_id in members for paper_id in vectors.ids), dtype=np.bool_, count=len(vectors.ids))
-    source = MatrixSource(vectors.matrix)
-    rows = np.array([vectors.rows[paper_id] for paper_id in queries], dtype=np.int64)
-    return search(source, vectors.ids, source.take(rows), metric=vectors.metric, depths=depths, usable=usable)
+    wanted = vectors.matrix[[vectors.rows[paper_id] for paper_id in queries]]
+    return search(vectors.matrix, vectors.ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
 
 
 def save(vectors: Vectors, folder: Path) -> None:

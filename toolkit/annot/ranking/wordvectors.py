@@ -55,18 +55,11 @@ class Averages:
         self._weights = (np.ones(len(self._rows)) if idf is None else idf).astype(np.float32)
 
     @property
-    def dimensions(self) -> int:
-        return int(self._matrix.shape[1])
+    def shape(self) -> tuple[int, int]:
+        return self._counts.shape[0], self._matrix.shape[1]
 
-    def __len__(self) -> int:
-        return int(self._counts.shape[0])
-
-    def block(self, start: int, stop: int) -> NDArray[np.float32]:
-        return self.average(self._counts[start:stop])
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        parts = [self._counts[rows[start : start + BLOCK]] for start in range(0, len(rows), BLOCK)]
-        return np.concatenate([np.zeros((0, self.dimensions), np.float32), *(self.average(part) for part in parts)])
+    def __getitem__(self, rows: Any) -> NDArray[np.float32]:
+        return self.average(self._counts[rows])
 
     def average(self, rows: Sparse) -> NDArray[np.float32]:
         """The averages of rows of counts: shape (rows, dimensions)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from annot import __version__
@@ -16,7 +16,7 @@ from annot.agreement import HEADLINE, AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
-from annot.records import Judgement, Source
+from annot.records import Source
 from annot.report.cells import coefficient, number
 from annot.report.reasons import summaries_of
 from annot.settings import CollectionSettings
@@ -70,10 +70,8 @@ class CollectionFacts:
     """Of the intervals in `agreement`, e.g. 0.95."""
     splits: tuple[tuple[str, str, int], ...]
     """Facet (or `all`), fold, queries."""
-    hashes: tuple[tuple[str, str], ...] = ()
+    hashes: tuple[tuple[str, str], ...]
     """(file, SHA-256) of what the numbers were computed from, corpus first."""
-    commands: Mapping[str, str] = field(default_factory=dict)
-    """The command behind each group of facts: corpus, facets, queries, pool, judgements, agreement, qrels, audit."""
     annot_version: str = __version__
 
     def total(self, count: str) -> Any:
@@ -114,7 +112,6 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
             (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
         ),
         hashes=tuple(_hashes(study, corpus)),
-        commands=_commands(study, corpus, missing=agreement.missing),
     )
 
 
@@ -134,7 +131,7 @@ def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
     with the final grade g. `overruled`: pairs whose final grade nobody had given.
     """
     facet_of = study.facets
-    counting = _counting(study)
+    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
     given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in counting}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
@@ -189,7 +186,7 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
     `single`: pairs whose final grade is the only judgement that they have.
     """
     outcome = study.outcome
-    counting = _counting(study)
+    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
     answered = {(judgement.query_id, judgement.doc_id, judgement.assessor) for judgement in counting}
     asked = {(*pair, assessor) for pair, team in outcome.planned.items() for assessor in team}
     teams = {(query_id, team) for (query_id, _), team in outcome.planned.items()}
@@ -278,29 +275,3 @@ def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:
         yield "pools/plan.jsonl", study.plan.sha256
     for run in study.runs:
         yield f"runs/{run.tag}.run", run.sha256
-
-
-def _commands(study: Snapshot, corpus: CorpusFacts, *, missing: str) -> dict[str, str]:
-    ours = {
-        "corpus": "annot corpus add",
-        "facets": "annot facets",
-        "queries": "annot query list",
-        "pool": "annot pool",
-        "judgements": "annot pull",
-        "audit": "annot pull",
-    }
-    if Source.CSFCUBE in study.sources:
-        ours = dict.fromkeys(ours, "annot import csfcube")
-    elif Source.LABEL_STUDIO not in study.sources:
-        ours |= dict.fromkeys(("judgements", "audit"), "annot import judgements")
-    present = {"corpus": corpus.papers, "facets": study.label_origins, "pool": study.pools}
-    ours = {group: command for group, command in ours.items() if present.get(group, True)}
-    return ours | {"agreement": f"annot agreement --missing {missing}", "qrels": "annot qrels"}
-
-
-def _counting(study: Snapshot) -> list[Judgement]:
-    return [
-        judgement
-        for judgement in study.outcome.judgements
-        if not judgement.flags and (judgement.grade is not None or judgement.cannot_judge is not None)
-    ]

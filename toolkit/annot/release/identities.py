@@ -1,4 +1,4 @@
-"""What a workspace knows of people and servers: everything that must not leave it."""
+"""What a study knows of people and servers: everything that must not leave it."""
 
 from __future__ import annotations
 

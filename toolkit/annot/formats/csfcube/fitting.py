@@ -20,6 +20,7 @@ from annot.formats.csfcube.contents import (
     readable_name,
 )
 from annot.formats.csfcube.readable import RatedPair, ReadableFile
+from annot.formats.csfcube.written import Material, positions_of
 from annot.formats.faults import Faults
 from annot.formats.trec import TrecRun
 from annot.names import near
@@ -60,26 +61,20 @@ class CsfcubeFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """Everything in a release folder, whole or partial, in our records."""
+class Release(Material):
+    """Everything in a release folder, whole or partial, in our records.
+
+    Papers stand in the papers file's order, else by number. A query paper has the cited papers of its pool as citations
+    where the file gives none: those are the ones the release knows of. Queries stand in the query list's order, else by
+    facet and id; without a list there are no paper types.
+
+    Pools are without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released
+    pool, from 1, with gaps where a candidate was dropped; None where the order is not known. `per_method` counts
+    dropped candidates; it is None where it is not the same for all methods, or not known. `also` is empty for cited
+    papers, which share one list per pool.
+    """
 
     facets: tuple[str, ...]
-    papers: tuple[Paper, ...]
-    """In the papers file's order, else by number. A query paper has the cited papers of its pool as citations where
-    the file gives none: those are the ones the release knows of."""
-    queries: tuple[Query, ...]
-    """In the query list's order, else by facet and id."""
-    paper_types: dict[str, str]
-    """By query id, the paper type in the release's own words; empty without a query list."""
-    pools: tuple[Pool, ...]
-    """Without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released pool, from
-    1, with gaps where a candidate was dropped; None where the order is not known. `per_method` counts dropped
-    candidates; it is None where it is not the same for all methods, or not known. `also` is empty for cited papers,
-    which share one list per pool."""
-    judgements: tuple[Judgement, ...]
-    decisions: tuple[Decision, ...]
-    splits: dict[str, dict[str, tuple[str, ...]]]
-    """By facet (or `all`) and fold: query ids."""
     runs: tuple[TrecRun, ...]
     """Each engine's rankings of the pools, with the negated distances as scores."""
     facts: CsfcubeFacts
@@ -115,6 +110,7 @@ def read_release(
     often = {doc_id for doc_id, count in in_pools.items() if 2 * count >= len(pools) >= _FEWEST_POOLS}
     return Release(
         facets=read.facets,
+        facet_labels=facet_labels,
         papers=tuple(_with_citations(paper, pools.get(paper.paper_id)) for paper in papers.values()),
         queries=queries,
         paper_types={query_id: read.paper_types[query_id] for query_id in ratings} if read.paper_types else {},
@@ -229,7 +225,7 @@ def _queries(
     for query_id in ratings:
         paper_id, facet = paper_and_facet(query_id)
         labels = facet_labels.get(facet, ())
-        sentences = tuple(at for at, label in enumerate(papers[paper_id].labels or ()) if label in labels)
+        sentences = positions_of(papers[paper_id], labels)
         if labels and not sentences:
             faults.add(f"query {paper_id} has no sentence of its facet {facet}", place=read.papers_from)
         queries.append(Query(query_id, paper_id, facet, sentences))

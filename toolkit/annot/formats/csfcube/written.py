@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,9 @@ class Material:
 
     papers: tuple[Paper, ...]
     queries: tuple[Query, ...]
+    """In the order of the query list."""
     paper_types: Mapping[str, str]
-    """By query id; a query that has none gets an empty cell."""
+    """By query id, in the release's own words; a query that has none gets an empty cell."""
     pools: tuple[Pool, ...]
     judgements: tuple[Judgement, ...]
     decisions: tuple[Decision, ...]
@@ -158,7 +159,10 @@ def _drawn(pool: Pool) -> list[PoolEntry]:
 
 
 def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool) -> str:
-    chosen = any(query.sentences != _by_label(query, papers, material.facet_labels) for query in material.queries)
+    chosen = any(
+        query.sentences != positions_of(papers[query.paper_id], material.facet_labels.get(query.facet, ()))
+        for query in material.queries
+    )
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(["pid", "facet", "year", "title", "paper type", *(["sentences"] if chosen else [])])
@@ -171,11 +175,9 @@ def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool
     return buffer.getvalue()
 
 
-def _by_label(
-    query: Query, papers: Mapping[str, Paper], facet_labels: Mapping[str, tuple[str, ...]]
-) -> tuple[int, ...]:
-    labels = papers[query.paper_id].labels or ()
-    return tuple(at for at, label in enumerate(labels) if label in facet_labels.get(query.facet, ()))
+def positions_of(paper: Paper, labels: Collection[str]) -> tuple[int, ...]:
+    """The positions of the sentences that have one of the labels."""
+    return tuple(at for at, label in enumerate(paper.labels or ()) if label in labels)
 
 
 def _paper(paper: Paper) -> dict[str, Any]:
