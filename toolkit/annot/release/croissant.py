@@ -13,7 +13,6 @@ from typing import Any
 from annot.formats.beir import BeirFiles
 from annot.formats.irds import dataset_id
 from annot.release.collection_facts import CollectionFacts
-from annot.release.licences import known_licence, licence
 from annot.release.prose import fill
 from annot.release.questions import Answers, answered
 
@@ -51,15 +50,12 @@ def croissant(
     files: what the release holds besides this file and `SHA256SUMS`, by path relative to this file. tables: as
     `release_tables` gives them.
     """
-    judgements = licence(facts.terms.licence)
-    texts = known_licence(facts.terms.text_licence) if facts.terms.with_text else None
     text = fill(
         "croissant.json.j2",
         facts,
         overrides=None,
         name=dataset_id(facts.collection.name),
         version=semantic_version(facts.collection.version),
-        licences=judgements.url if texts is None or texts == judgements else [judgements.url, texts.url],
         answer=lambda question: answers[question] if answered(answers, question) else "",
     )
     document = {key: value for key, value in json.loads(text).items() if value or not key.startswith("rai:")}
