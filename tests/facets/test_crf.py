@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError
-from annot.facets.crf import SHIPPED_MODEL, SHIPPED_SETTINGS, Labeller, train
+from annot.facets.crf import SHIPPED_MODEL, Labeller, train
 from annot.facets.features import FEATURE_SET
 from annot.facets.scores import LabelScores, score
 from annot.facets.training import LabelledAbstract, read_labelled
@@ -42,7 +42,7 @@ def shipped() -> Labeller:
 
 @pytest.fixture(scope="module")
 def tiny() -> bytes:
-    return train(TINY, settings=SHIPPED_SETTINGS)
+    return train(TINY)
 
 
 def test_the_shipped_model_reaches_the_required_scores_on_held_out_abstracts(shipped: Labeller, shared: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_shipped_model_file_is_small_and_its_page_names_it(shipped: Labeller
 def test_a_model_of_some_hundred_abstracts_beats_the_most_frequent_label_by_far(shared: Path) -> None:
     training = labelled(shared / "csabstruct" / "train.jsonl")[:200]
     scores = scores_of(
-        Labeller(train(training, settings=SHIPPED_SETTINGS), name="small"),
+        Labeller(train(training), name="small"),
         labelled(shared / "csabstruct" / "dev.jsonl"),
     )
     assert scores.micro_f1 > 0.52  # always `background`: 681 of 2,026, 0.336
@@ -78,10 +78,7 @@ def test_a_model_learns_its_training_abstracts(tiny: bytes) -> None:
 
 
 def test_training_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
-    script = (
-        "import sys, tests_of_crf as t; from annot.facets.crf import *;"
-        "sys.stdout.buffer.write(train(t.TINY, settings=SHIPPED_SETTINGS))"
-    )
+    script = "import sys, tests_of_crf as t; from annot.facets.crf import *;sys.stdout.buffer.write(train(t.TINY))"
     (tmp_path / "tests_of_crf.py").write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
     import annot
 
@@ -133,6 +130,6 @@ def test_a_model_with_labels_we_do_not_know_is_refused(tiny: bytes) -> None:
 
 def test_abstracts_with_fewer_than_two_labels_teach_nothing() -> None:
     with pytest.raises(InputError, match="found 1 label"):
-        train([LabelledAbstract(sentences=("One.", "Two."), labels=("method", "method"))], settings=SHIPPED_SETTINGS)
+        train([LabelledAbstract(sentences=("One.", "Two."), labels=("method", "method"))])
     with pytest.raises(InputError, match="found 0 label"):
-        train([], settings=SHIPPED_SETTINGS)
+        train([])

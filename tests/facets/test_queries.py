@@ -21,7 +21,9 @@ def test_objective_counts_as_background_and_other_as_nothing() -> None:
 
 
 def test_the_labels_make_a_query_and_its_positions_count_from_0() -> None:
-    assert make_query(PAPER, LABELS, "method", facets=FACETS) == Query("p1-method", "p1", "method", (2, 3))
+    assert make_query(PAPER, LABELS, "method", sentences=None, facets=FACETS) == Query(
+        "p1-method", "p1", "method", (2, 3)
+    )
 
 
 def test_chosen_sentences_make_a_query_and_are_numbered_from_1() -> None:
@@ -31,7 +33,7 @@ def test_chosen_sentences_make_a_query_and_are_numbered_from_1() -> None:
 
 def test_a_paper_without_a_sentence_of_the_facet_is_refused_and_its_labels_are_shown() -> None:
     with pytest.raises(InputError, match="paper p1 has no sentence of facet 'result'") as caught:
-        make_query(PAPER, LABELS, "result", facets=FACETS)
+        make_query(PAPER, LABELS, "result", sentences=None, facets=FACETS)
     assert "1 background, 2 objective, 3 method, 4 method, 5 other" in caught.value.message
     assert caught.value.hint is not None
     assert "--sentences" in caught.value.hint
@@ -59,7 +61,7 @@ def test_sentence_numbers_out_of_range_doubled_or_missing_are_all_told() -> None
 
 def test_labels_that_do_not_fit_the_paper_are_refused() -> None:
     with pytest.raises(InputError, match=r"found 4 label\(s\) for 5 sentence\(s\)"):
-        make_query(PAPER, LABELS[:4], "method", facets=FACETS)
+        make_query(PAPER, LABELS[:4], "method", sentences=None, facets=FACETS)
 
 
 def test_sentence_numbers_are_read_as_people_write_them() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from annot.errors import UndefinedStatistic
 from annot.facets.scores import score
 from annot.records import LABELS
 from hypothesis import given, settings
@@ -40,11 +39,6 @@ def test_what_is_undefined_is_none_and_never_zero() -> None:
     assert found["result"].f1 == 0
     assert found["other"].recall is None
     assert found["other"].f1 is None
-
-
-def test_no_sentences_have_no_score() -> None:
-    with pytest.raises(UndefinedStatistic, match="no sentences"):
-        score([[]], [[]])
 
 
 def test_labels_that_do_not_match_sentence_by_sentence_are_refused() -> None:

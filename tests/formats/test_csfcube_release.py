@@ -421,7 +421,7 @@ def set_line(name: str, number: int, content: str) -> Callable[[dict[str, bytes]
         (edit_text(READABLE, "Irrelevant (0)", "Irelevant (0)"),
          "grade 'Irelevant (0)': did you mean 'Irrelevant (0)'?"),
         (edit_text(READABLE, "difference: 1", "difference: 2"), "difference 2 between"),
-        (edit_text(READABLE, "annotator2", "annotator5"), "expected two of 1 to 4"),
+        (edit_text(READABLE, "annotator2", "annotator5"), "X and Y two of 1 to 4"),
         (edit_text(READABLE, "TITLE: ", "TITEL: "), "expected 'TITLE: ...'"),
         (edit_text(READABLE, "sources: ", "source: "), "expected 'sources: <method> - <method>'"),
         (edit_text(READABLE, "=" * 70, "=" * 60), f"CSFCube/{READABLE}:1: found"),

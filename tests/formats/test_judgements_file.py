@@ -163,7 +163,7 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
         ("query,document,asessor,grade\nq,d,A,1\n", "j.csv: no column for the assessor; did you mean 'asessor'?"),
         ("query,document,assessor,grade,grade\nq,d,A,1,2\n", "j.csv:1: column 'grade' occurs 2 times"),
         ('query,document,assessor,grade\nq,d,A,"1\n', "j.csv:2: not CSV from here on: "),
-        ('{"query": "q", "doc": "d", "assessor": "A", "grade": true}', "j.csv:1: grade 'True', expected 0 to 3"),
+        ('{"query": "q", "doc": "d", "assessor": "A", "grade": true}', "j.csv:1: grade True, expected 0 to 3"),
         ('{"query": "q", "doc": [1], "assessor": "A", "grade": 1}', "j.csv:1: document [1], expected an id"),
     ],
 )

@@ -31,7 +31,7 @@ def test_tfidf_vectors_are_those_of_scikit_learn(
     vectorizer = TfidfVectorizer()
     expected = vectorizer.fit_transform([paper.title for paper in papers] if field == "title" else abstracts_of(papers))
     model = bench.tfidf(field)  # type: ignore[arg-type]
-    found = model.unit(model.counts.block(0, len(papers)))
+    found = model.unit(model.counts)
     columns = [bench.vocabulary("terms").tokens.index(name) for name in vectorizer.get_feature_names_out()]
     np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-12)
     np.testing.assert_allclose(model.idf[columns], vectorizer.idf_, rtol=1e-14)
@@ -49,7 +49,7 @@ def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
     ids = bench.corpus.paper_ids
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
-    found = tfidf.rank(model, ids, model.counts.take(queries), depths=depths)
+    found = tfidf.rank(model, ids, model.counts[queries], depths=depths)
     for query, depth, ranking in zip(queries, depths, found, strict=True):
         expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
         assert ranking == expected[:depth]
@@ -61,7 +61,7 @@ def test_cosines_with_chosen_sentences(bench: Bench, papers: list[Paper], abstra
     model = bench.tfidf("abstract")
     query = count_pieces(bench.corpus.sentence_ids("p001", [0]), bench.vocabulary("terms"))
     expected = (vectorizer.transform([papers[1].sentences[0]]) @ matrix.T).toarray()
-    np.testing.assert_allclose(model.cosines(query, model.counts.block(0, len(papers))), expected, rtol=1e-12)
+    np.testing.assert_allclose(model.cosines(query, model.counts), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k1", "b", "epsilon"), [(1.5, 0.75, 0.25), (0.9, 0.4, 0.1)])
@@ -79,7 +79,7 @@ def test_bm25_scores_are_those_of_rank_bm25(
         )
         rows = np.arange(row % 5, len(papers), 2)
         np.testing.assert_allclose(
-            model.scores(query, abstract.take(rows)), reference.get_scores(words(text))[rows], rtol=1e-10, atol=1e-12
+            model.scores(query, abstract[rows]), reference.get_scores(words(text))[rows], rtol=1e-10, atol=1e-12
         )
 
 

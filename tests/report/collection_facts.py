@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from annot.formats.csfcube import Material
-from annot.release.collection_facts import (
-    AgreementFigure,
-    CollectionFacts,
-    DrawRule,
-    FacetFacts,
-    JudgingFacts,
-    PoolFacts,
-    Terms,
-)
+from annot.release.collection_facts import CollectionFacts, Terms
 from annot.settings import CollectionSettings
 from annot.study.corpus_facts import CorpusFacts
 
@@ -28,19 +22,19 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
         for one in judgements:
             given.setdefault((one.query_id, one.doc_id), set()).add(one.grade)
         facets.append(
-            FacetFacts(
-                facet=facet,
-                labels=material.facet_labels[facet],
-                queries=sum(found == facet for found in facet_of.values()),
-                pairs=len(decisions),
-                judgements=len(judgements),
-                grades=tuple(sum(one.grade == grade for one in decisions) for grade in range(4)),
-                adjudicated=sum(one.origin == "adjudicated" for one in decisions),
-                overruled=sum(one.grade not in given[one.query_id, one.doc_id] for one in decisions),
-            )
+            {
+                "facet": facet,
+                "labels": material.facet_labels[facet],
+                "queries": sum(found == facet for found in facet_of.values()),
+                "pairs": len(decisions),
+                "judgements": len(judgements),
+                "grades": tuple(sum(one.grade == grade for one in decisions) for grade in range(4)),
+                "adjudicated": sum(one.origin == "adjudicated" for one in decisions),
+                "overruled": sum(one.grade not in given[one.query_id, one.doc_id] for one in decisions),
+            }
         )
     years = [paper.year for paper in material.papers if paper.year is not None]
-    alpha = "Krippendorff's alpha (ordinal)"
+    columns = ("facet", "stage", "coefficient", "value", "n_queries", "n_pairs")
     return CollectionFacts(
         collection=CollectionSettings(
             name="Demo | collection",
@@ -57,43 +51,46 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
         rejected=(("fewer than 3 sentences", 4321),),
         sentence_labels=(("carried", len(material.papers)),),
         grades=("Irrelevant", "Related", "Similar", "Near-identical"),
-        facets=tuple(facets),
-        pool=PoolFacts(
-            rules=(DrawRule("blocks", 9, 500, 7),),
-            methods=material.pools[0].methods,
-            without=material.pools[0].without,
-            sizes=tuple(sizes),
-            judged=True,
-            ranked=True,
-        ),
-        judging=JudgingFacts(
-            sources=("label-studio",),
-            studio_versions=("1.23.2",),
-            assessors=4,
-            adjudicators=1,
-            per_pair=2,
-            assignment="per-query",
-            isolation="project",
-            missing="drop",
-            ratings=("shown",),
-            cannot_judge=sum(one.cannot_judge is not None for one in material.judgements),
-            missing_judgements=0,
-            repeats=0,
-            repeats_same=0,
-            not_counted=(("by another account than the planned one", 3),),
-            simulated=True,
-            imported=None,
-            pairs_by_judgements=(),
-            unsettled=0,
-            single=0,
-        ),
-        agreement=(
-            AgreementFigure("method", "before", alpha, "0.26 [0.20, 0.31]", 5, 100),
-            AgreementFigure("together", "after", "Cohen's kappa", "undefined: one grade only", 0, 0),
-        ),
+        facets=facets,
+        pool={
+            "rules": [replace(material.pools[0], mode="blocks", per_method=9, ranking_depth=500, seed=7)],
+            "methods": material.pools[0].methods,
+            "without": material.pools[0].without,
+            "sizes": tuple(sizes),
+            "judged": True,
+            "ranked": True,
+        },
+        judging={
+            "sources": ("label-studio",),
+            "studio_versions": ("1.23.2",),
+            "assessors": 4,
+            "adjudicators": 1,
+            "per_pair": 2,
+            "per_item": "2",
+            "assignment": "per-query",
+            "isolation": "project",
+            "missing": "drop",
+            "ratings": ("shown",),
+            "cannot_judge": sum(one.cannot_judge is not None for one in material.judgements),
+            "missing_judgements": 0,
+            "repeats": 0,
+            "repeats_same": 0,
+            "not_counted": (("by another account than the planned one", 3),),
+            "simulated": True,
+            "imported": None,
+            "pairs_by_judgements": (),
+            "unsettled": 0,
+            "single": 0,
+        },
+        agreement=[
+            dict(zip(columns, row, strict=True))
+            for row in (
+                ("method", "before", "Krippendorff's alpha (ordinal)", "0.26 [0.20, 0.31]", 5, 100),
+                ("together", "after", "Cohen's kappa", "undefined: one grade only", 0, 0),
+            )
+        ],
         interval_level=0.95,
         splits=(("all", "fold1_dev", 1),),
         hashes=(("corpus/papers.parquet", "0" * 64),),
-        commands={"corpus": "annot corpus list", "agreement": "annot agreement", "qrels": "annot qrels"},
         annot_version="0.1.0",
     )

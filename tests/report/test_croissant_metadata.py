@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.errors import InputError
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material
 from annot.formats.judgement_lines import write_decisions, write_judgements
 from annot.release.collection_facts import CollectionFacts
-from annot.release.croissant import Column, TableOf, croissant, release_tables, semantic_version
+from annot.release.croissant import croissant, release_tables, semantic_version
 from collection_facts import demo_facts
 from demo_collection import demo_qrels
 
@@ -34,7 +33,7 @@ ANSWERS = {
 }
 
 
-def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, bytes], tuple[TableOf, ...]]:
+def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
     files = write_beir(
         papers=material.papers,
         queries=material.queries,
@@ -151,18 +150,14 @@ def test_the_rai_fields_say_what_happened(material: Material, facts: CollectionF
     assert metadata.personal_sensitive_information == ["No."]
 
 
-def test_a_table_without_file_and_a_reference_to_nothing_are_refused(
-    material: Material, facts: CollectionFacts
-) -> None:
-    files, tables = parts(material)
-    del files["beir/corpus.jsonl"]
-    wrong = replace(tables[-1], columns=(Column("doc_id", "sc:Text", "Paper.", refers_to="papers/_id"),))
-    with pytest.raises(InputError) as caught:
-        croissant(facts, files=files, tables=[*tables[:-1], wrong], answers={})
-    assert caught.value.faults == (
-        "table corpus: no file beir/corpus.jsonl in the release",
-        "table decisions: column doc_id refers to papers/_id, which no table has",
-    )
+@pytest.mark.parametrize("with_text", [True, False])
+def test_every_table_has_its_file_and_refers_to_columns_that_there_are(material: Material, with_text: bool) -> None:
+    files, tables = parts(material, with_text=with_text)
+    columns = [(table["name"], column) for table in tables for column in table["column"]]
+    assert {table["file"] for table in tables} <= files.keys()
+    assert {column["refers_to"] for _, column in columns if "refers_to" in column} <= {
+        f"{table}/{column['name']}" for table, column in columns
+    }
 
 
 def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, facts: CollectionFacts) -> None:

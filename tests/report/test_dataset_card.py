@@ -38,7 +38,7 @@ def header(text: str) -> dict[str, Any]:
 
 def test_the_header_has_the_keys_and_values_of_the_hub(facts: CollectionFacts) -> None:
     """https://huggingface.co/docs/hub/datasets-cards and MTEB's configurations."""
-    people = replace(facts, judging=replace(facts.judging, simulated=False))
+    people = replace(facts, judging=facts.judging | {"simulated": False})
     assert header(card(people)) == {
         "pretty_name": facts.collection.title,
         "language": ["en"],

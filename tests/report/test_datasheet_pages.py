@@ -25,7 +25,7 @@ def part(markdown: str, question_id: str) -> str:
 
 def test_the_counts_are_those_of_the_records(material: Material, facts: CollectionFacts) -> None:
     count = part(datasheet_markdown(facts, {}, overrides=None), "composition.count")
-    assert f"{len(material.papers)} papers (`annot corpus list`)" in count
+    assert f"{len(material.papers)} papers (`annot corpus add`)" in count
     assert f"{len(material.queries)} queries" in count
     assert f"{len(material.decisions)} pairs with a final grade and {len(material.judgements)} judgements" in count
     rows = [line.strip("| ").split(" | ") for line in count.splitlines() if line.startswith("| method")]
@@ -40,7 +40,7 @@ def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: 
     errors = part(datasheet_markdown(facts, {}, overrides=None), "composition.errors")
     assert "| method | before | Krippendorff's alpha (ordinal) | 0.26 [0.20, 0.31] | 5 | 100 |" in errors
     assert "| all facets | after | Cohen's kappa | undefined: one grade only | 0 | 0 |" in errors
-    assert "(`annot agreement`)" in errors
+    assert "(`annot agreement --missing drop`)" in errors
     assert "- 3 judgements not counted: by another account than the planned one" in errors
 
 
@@ -50,7 +50,7 @@ def test_policies_isolation_and_simulation_are_stated(facts: CollectionFacts) ->
     assert "The server did not enforce blindness" in part(text, "collection.mechanisms")
     assert "a missing judgement is left out and its pair keeps" in part(text, "composition.missing")
     assert "4,321" in part(text, "collection.sampling")
-    people = replace(facts, judging=replace(facts.judging, simulated=False, isolation="server", missing="zero"))
+    people = replace(facts, judging=facts.judging | {"simulated": False, "isolation": "server", "missing": "zero"})
     text = datasheet_markdown(people, {}, overrides=None)
     assert "simulated" not in text.lower()
     assert "nobody could open another assessor's judgements" in part(text, "collection.mechanisms")

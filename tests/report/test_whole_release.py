@@ -12,8 +12,9 @@ from annot.formats.csfcube import Material, write_csfcube
 from annot.formats.irds import module_name, write_irds
 from annot.formats.trec import write_qrels
 from annot.release.croissant import croissant, release_tables
+from annot.release.leaks import Secret, leaks
 from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
-from annot.release.release_folder import Secret, bundle, leaks
+from annot.release.release_folder import bundle
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 
@@ -55,7 +56,7 @@ def whole(material: Material) -> dict[str, bytes]:
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
         with_text=True,
-        facets=[facet.facet for facet in facts.facets],
+        facets=[facet["facet"] for facet in facts.facets],
         grades=facts.grades,
     )
     texts = {
@@ -68,7 +69,7 @@ def whole(material: Material) -> dict[str, bytes]:
     }
     files |= {path: text.encode() for path, text in texts.items()}
     paths = {path for path in files if not path.startswith("csfcube/")}
-    tables = [table for table in release_tables(beir, with_text=True) if table.path in paths]
+    tables = [table for table in release_tables(beir, with_text=True) if table["file"] in paths]
     files["croissant.json"] = croissant(facts, files=files, tables=tables, answers={}).encode()
     return bundle(files)
 

@@ -179,6 +179,11 @@ class Judgement:
     """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair."""
 
     @property
+    def counts(self) -> bool:
+        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
+        return not self.flags and (self.grade is not None or self.cannot_judge is not None)
+
+    @property
     def asked(self) -> Asked:
         """What was asked of the assessor."""
         return Asked(self.query_id, self.doc_id, self.occasion)

@@ -10,7 +10,6 @@ import hashlib
 import lzma
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,25 +26,18 @@ _XZ_MAGIC = b"\xfd7zXZ\x00"
 _CRF_MAGIC = b"lCRF"
 
 
-@dataclass(frozen=True, slots=True)
-class CrfSettings:
-    """What decides a training besides the data."""
-
-    c1: float
-    """Weight of the L1 penalty."""
-    c2: float
-    """Weight of the L2 penalty."""
-    min_frequency: int
-    """A feature (attribute and label) seen less often is left out: it decides the size of the model."""
-    max_iterations: int
-    """Of L-BFGS; it usually converges long before."""
+SETTINGS = {
+    "c1": 0.0,
+    "c2": 4.0,
+    "feature.minfreq": 1,
+    "feature.possible_transitions": True,
+    "max_iterations": 1000,
+}
+"""What decides a training besides the data: the weights of the L1 and the L2 penalty, how often a feature (attribute
+and label) must be seen, and when L-BFGS stops that has not converged long before. The shipped model was trained so."""
 
 
-SHIPPED_SETTINGS = CrfSettings(c1=0.0, c2=4.0, min_frequency=1, max_iterations=1000)
-"""How the shipped model was trained."""
-
-
-def train(abstracts: Iterable[LabelledAbstract], *, settings: CrfSettings) -> bytes:
+def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
     """A model file (xz) trained on `abstracts`; the same abstracts in the same order give the same bytes.
 
     CRFsuite writes a model to a path only, so a private temporary file stands in between.
@@ -54,15 +46,7 @@ def train(abstracts: Iterable[LabelledAbstract], *, settings: CrfSettings) -> by
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    trainer.set_params(
-        {
-            "c1": settings.c1,
-            "c2": settings.c2,
-            "feature.minfreq": settings.min_frequency,
-            "feature.possible_transitions": True,
-            "max_iterations": settings.max_iterations,
-        }
-    )
+    trainer.set_params(SETTINGS)
     seen: set[str] = set()
     for abstract in abstracts:
         trainer.append(features(abstract.sentences), abstract.labels)

@@ -9,9 +9,12 @@ from annot.errors import InputError
 from annot.names import near
 from annot.records import Paper, Query
 
+Facets = Mapping[str, Sequence[str]]
+"""The sentence labels that make each facet, as `Settings.facets` has them."""
+
 
 def make_query(
-    paper: Paper, labels: Sequence[str], facet: str, *, facets: Facets, sentences: Sequence[int] | None = None
+    paper: Paper, labels: Sequence[str], facet: str, *, facets: Facets, sentences: Sequence[int] | None
 ) -> Query:
     """The query for `facet` of `paper`: by the sentences labelled so, or by the chosen `sentences`.
 
@@ -52,28 +55,6 @@ def sentence_numbers(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _chosen(paper: Paper, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Positions from 0, ascending, of sentences numbered from 1."""
-    count = len(paper.sentences)
-    faults = [
-        f"sentence {number}: found no such sentence, expected 1 to {count}"
-        for number in sorted(set(numbers))
-        if not 1 <= number <= count
-    ]
-    faults += [
-        f"sentence {number} is named twice" for number in sorted(set(numbers)) if list(numbers).count(number) > 1
-    ]
-    if not numbers:
-        faults.append("found no sentence numbers, expected at least one")
-    if faults:
-        raise InputError(f"paper {paper.paper_id}: the sentences cannot be chosen", faults=faults)
-    return tuple(sorted(number - 1 for number in numbers))
-
-
-Facets = Mapping[str, Sequence[str]]
-"""The sentence labels that make each facet, as `Settings.facets` has them."""
-
-
 def facet_sentences(labels: Sequence[str], facet: str, *, facets: Facets) -> tuple[int, ...]:
     """Positions (from 0) of the sentences whose label belongs to `facet`. Raises InputError for an unknown facet."""
     check_facet(facet, facets=facets)
@@ -90,3 +71,21 @@ def check_facet(facet: str, *, facets: Facets) -> None:
     if facet not in facets:
         hint = f"the facets of this study are {', '.join(facets)}"
         raise InputError(f"unknown facet {facet!r}: {near(facet, facets)}", hint=hint)
+
+
+def _chosen(paper: Paper, numbers: Sequence[int]) -> tuple[int, ...]:
+    """Positions from 0, ascending, of sentences numbered from 1."""
+    count = len(paper.sentences)
+    faults = [
+        f"sentence {number}: found no such sentence, expected 1 to {count}"
+        for number in sorted(set(numbers))
+        if not 1 <= number <= count
+    ]
+    faults += [
+        f"sentence {number} is named twice" for number in sorted(set(numbers)) if list(numbers).count(number) > 1
+    ]
+    if not numbers:
+        faults.append("found no sentence numbers, expected at least one")
+    if faults:
+        raise InputError(f"paper {paper.paper_id}: the sentences cannot be chosen", faults=faults)
+    return tuple(sorted(number - 1 for number in numbers))

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annot.errors import UndefinedStatistic
 from annot.records import LABELS
 
 
@@ -42,14 +41,12 @@ class LabelScores:
 def score(truths: Iterable[Sequence[str]], predictions: Iterable[Sequence[str]]) -> LabelScores:
     """The scores of `predictions` against `truths`: for each abstract, in the same order, its labels in order.
 
-    Raises ValueError when the two do not match sentence by sentence, and UndefinedStatistic without any sentence.
+    There is at least one sentence. Raises ValueError when the two do not match sentence by sentence.
     """
     pairs: Counter[tuple[str, str]] = Counter()
     for truth, predicted in zip(truths, predictions, strict=True):
         pairs.update(zip(truth, predicted, strict=True))
     total = pairs.total()
-    if not total:
-        raise UndefinedStatistic("there are no sentences to score")
     confusion = {truth: {predicted: pairs[truth, predicted] for predicted in LABELS} for truth in LABELS}
     per_label = {label: _label_score(label, confusion) for label in LABELS}
     defined = [entry.f1 for entry in per_label.values() if entry.f1 is not None]

@@ -14,13 +14,6 @@ from annot.formats.json_lines import json_lines
 from annot.records import Paper, Pool, Qrel, Query
 
 SPLIT = "test"
-CORPUS_FILE = "corpus.jsonl"
-CORPUS_IDS_FILE = "corpus-ids.jsonl"
-QUERIES_FILE = "queries.jsonl"
-QUERY_IDS_FILE = "queries-ids.jsonl"
-QRELS_FILE = f"qrels/{SPLIT}.tsv"
-HUB_QRELS_FILE = f"qrels/{SPLIT}.jsonl"
-TOP_RANKED_FILE = f"top_ranked/{SPLIT}.jsonl"
 QRELS_COLUMNS = ("query-id", "corpus-id", "score")
 
 
@@ -38,8 +31,9 @@ class BeirFiles(NamedTuple):
 
 def beir_paths(folder: str, *, with_text: bool) -> BeirFiles:
     """Where `write_beir` puts its files: `folder` is `""` or ends with `/`."""
-    names = (CORPUS_FILE, QUERIES_FILE) if with_text else (CORPUS_IDS_FILE, QUERY_IDS_FILE)
-    return BeirFiles(*(folder + name for name in (*names, QRELS_FILE, HUB_QRELS_FILE, TOP_RANKED_FILE)))
+    texts = ("corpus.jsonl", "queries.jsonl") if with_text else ("corpus-ids.jsonl", "queries-ids.jsonl")
+    grades = (f"qrels/{SPLIT}.tsv", f"qrels/{SPLIT}.jsonl", f"top_ranked/{SPLIT}.jsonl")
+    return BeirFiles(*(folder + name for name in (*texts, *grades)))
 
 
 def write_beir(
@@ -62,8 +56,7 @@ def write_beir(
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
     that no program takes empty texts for the real ones.
 
-    Raises InputError with every query without its paper or without a pool, every sentence position outside the
-    abstract, and every pooled or judged paper that is missing.
+    Every paper of a query, a pool or a judgement is among `papers`. Raises InputError with every query without a pool.
     """
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
@@ -71,7 +64,11 @@ def write_beir(
     pooled = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in pools}
     ranked = {query.query_id: pooled[query.paper_id] for query in ordered if query.paper_id in pooled}
     ranked |= {query_id: list(doc_ids) for query_id, doc_ids in judged.items()}
-    _check(by_id, ordered, grades, ranked)
+    faults = Faults("BEIR files")
+    for query in ordered:
+        if query.query_id not in ranked:
+            faults.add(f"query {query.query_id}: its paper {query.paper_id} has no pool")
+    faults.raise_if_any(hint="draw it with `annot pool`")
     paths = beir_paths(folder, with_text=with_text)
     texts = {
         paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
@@ -98,22 +95,3 @@ def _query(query: Query, paper: Paper, with_text: bool) -> dict[str, Any]:
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
     text = " ".join(paper.sentences[position] for position in query.sentences)
     return {"_id": query.query_id, "text": text, "metadata": {**origin, "title": paper.title}}
-
-
-def _check(
-    papers: Mapping[str, Paper], queries: Iterable[Query], qrels: Iterable[Qrel], ranked: Mapping[str, Iterable[str]]
-) -> None:
-    faults = Faults("BEIR files")
-    for query in queries:
-        paper = papers.get(query.paper_id)
-        if paper is None:
-            faults.add(f"query {query.query_id}: its paper {query.paper_id} is not in the corpus")
-        elif (last := max(query.sentences, default=0)) >= len(paper.sentences):
-            faults.add(f"query {query.query_id}: the abstract has no sentence at position {last}")
-        if query.query_id not in ranked:
-            faults.add(f"query {query.query_id}: its paper {query.paper_id} has no pool")
-    named = {doc_id: f"to be ranked for {query_id}" for query_id, doc_ids in ranked.items() for doc_id in doc_ids}
-    named |= {qrel.doc_id: f"judged for {qrel.query_id}" for qrel in qrels}
-    for doc_id in sorted(named.keys() - papers.keys()):
-        faults.add(f"{doc_id}, {named[doc_id]}, is not in the corpus")
-    faults.raise_if_any()

@@ -18,11 +18,7 @@ def write_judgements(judgements: Iterable[Judgement]) -> str:
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
-    counted = (
-        judgement
-        for judgement in judgements
-        if not judgement.flags and (judgement.grade is not None or judgement.cannot_judge is not None)
-    )
+    counted = (judgement for judgement in judgements if judgement.counts)
     names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
     return _lines(
         {name: getattr(judgement, name) for name in names}

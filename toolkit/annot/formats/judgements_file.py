@@ -6,9 +6,10 @@ import difflib
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from annot.formats.faults import Faults
@@ -87,8 +88,7 @@ def read_judgements(
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
     if len(faults.found) > before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
-    reading = _Reading(fields, scale, faults)
-    judgements = [judgement for line, row in rows if (judgement := reading.judgement(line, row)) is not None]
+    judgements = [judgement for line, row in rows if (judgement := _judgement(line, row, fields, scale, faults))]
     _refuse_doubles(judgements, faults)
     faults.raise_if_any()
     return tuple(judgements)
@@ -98,12 +98,9 @@ def _refuse_doubles(judgements: Iterable[FileJudgement], faults: Faults) -> None
     seen: dict[tuple[str, str, str, int], int] = {}
     for judgement in judgements:
         key = (judgement.query, judgement.document, judgement.assessor, judgement.occasion)
-        if key in seen:
-            problem = (
-                f"{judgement.query} {judgement.document}: this assessor judged the pair on line {seen[key]} already"
-            )
+        if (earlier := seen.setdefault(key, judgement.line)) != judgement.line:
+            problem = f"{judgement.query} {judgement.document}: this assessor judged the pair on line {earlier} already"
             faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=judgement.line)
-        seen.setdefault(key, judgement.line)
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
@@ -136,107 +133,105 @@ def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
     return [heading for heading in headings if plain(heading) in wanted]
 
 
-class _Reading:
-    """Rows being read by the columns found; what is wrong with them gathers in `faults`."""
-
-    def __init__(self, fields: Mapping[str, str], scale: Sequence[str], faults: Faults) -> None:
-        self._fields = fields
-        self._scale = scale
-        self._grades = {name.casefold(): grade for grade, name in enumerate(scale)}
-        self._faults = faults
-
-    def judgement(self, line: int, row: Mapping[str, Any]) -> FileJudgement | None:
-        before = len(self._faults.found)
-        query, document = self._id("query", line, row), self._id("document", line, row)
-        assessor = self._text("assessor", row)
-        if not assessor:
-            self._faults.add("no assessor, expected who judged", line=line)
-        grade = self._grade(line, row)
-        judged_at, seconds = self._time(line, row)
-        given = self._seconds(line, row)
-        occasion = self._occasion(line, row)
-        if len(self._faults.found) > before:
-            return None
-        return FileJudgement(
-            line=line,
-            query=query,
-            document=document,
-            assessor=assessor,
-            grade=grade,
-            judged_at=judged_at,
-            seconds=seconds if given is None else given,
-            comment=self._text("comment", row) or None,
-            occasion=occasion,
-            row=row,
-        )
-
-    def _text(self, field: str, row: Mapping[str, Any]) -> str:
-        value = row.get(self._fields.get(field, ""), "")
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        return "" if value is None else str(value).strip()
-
-    def _id(self, field: str, line: int, row: Mapping[str, Any]) -> str:
-        value = row.get(self._fields[field], "")
-        text = self._text(field, row)
-        if isinstance(value, bool | float | list | dict):
-            self._faults.add(f"{field} {value!r}, expected an id", line=line)
-        elif not text:
-            self._faults.add(f"no {field}, expected an id", line=line)
-        elif any(char.isspace() for char in text):
-            self._faults.add(f"{field} {text!r}, expected an id without white space", line=line)
-        elif re.fullmatch(r"[0-9]+[.,][0-9]+E\+[0-9]+", text, re.IGNORECASE):
-            self._faults.add(f"{field} {text!r}: a spreadsheet turned the id into a number", line=line)
-        return text
-
-    def _grade(self, line: int, row: Mapping[str, Any]) -> int | None:
-        text = self._text("grade", row)
-        if text.casefold() in NO_GRADE:
-            return None
-        # Spreadsheets write a grade in a column with gaps as 3.0, or 3,0.
-        number = re.fullmatch(r"([0-9]{1,9})(?:[.,]0+)?", text)
-        grade = int(number[1]) if number else self._grades.get(text.casefold())
-        if grade is None or grade >= len(self._scale):
-            expected = f"expected 0 to {len(self._scale) - 1}, or nothing where there is none"
-            self._faults.add(f"grade {text!r}, {expected}", line=line)
-            return None
-        return grade
-
-    def _time(self, line: int, row: Mapping[str, Any]) -> tuple[str | None, float | None]:
-        """The moment of the judgement, or the seconds it took."""
-        text = self._text("time", row)
-        if text.casefold() in NO_GRADE:
-            return None, None
-        number = _number(text)
+def _judgement(
+    line: int, row: Mapping[str, Any], fields: Mapping[str, str], scale: Sequence[str], faults: Faults
+) -> FileJudgement | None:
+    """The row by the columns found; None when it has faults, which are added to `faults`."""
+    readers: dict[str, Callable[[Any], Any]] = {
+        "query": _id,
+        "document": _id,
+        "assessor": _assessor,
+        "grade": partial(_grade, scale=scale),
+        "time": _time,
+        "seconds": _seconds,
+        "occasion": _occasion,
+    }
+    before = len(faults.found)
+    read: dict[str, Any] = {}
+    for field, reader in readers.items():
+        value = row.get(fields.get(field, ""), "")
         try:
-            if number is None or re.fullmatch("[0-9]{8}", text):
-                moment = datetime.fromisoformat(text)
-                moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-                return moment.astimezone(UTC).isoformat(), None
-            if number >= SHORTEST_MOMENT:
-                moment = datetime.fromtimestamp(number / (1000 if number >= _MILLISECONDS else 1), tz=UTC)
-                return moment.isoformat(), None
-        except (ValueError, OverflowError, OSError):
-            expected = "expected ISO 8601 (2031-03-14T18:00:00Z), Unix time, or the seconds it took"
-            self._faults.add(f"time {text!r}, {expected}", line=line)
-            return None, None
-        return None, number
+            read[field] = reader(value)
+        except ValueError as error:
+            faults.add(f"{field} {value!r}, {error}" if _text(value) else f"no {field}, {error}", line=line)
+    if len(faults.found) > before:
+        return None
+    judged_at, took = read.pop("time")
+    given = read.pop("seconds")
+    comment = _text(row.get(fields.get("comment", ""), "")) or None
+    seconds = took if given is None else given
+    return FileJudgement(line=line, judged_at=judged_at, seconds=seconds, comment=comment, row=row, **read)
 
-    def _occasion(self, line: int, row: Mapping[str, Any]) -> int:
-        text = self._text("occasion", row) or "1"
-        if not re.fullmatch("[1-9]", text):
-            self._faults.add(f"occasion {text!r}, expected 1, or 2 for a repeat", line=line)
-            return 1
-        return int(text)
 
-    def _seconds(self, line: int, row: Mapping[str, Any]) -> float | None:
-        text = self._text("seconds", row)
-        if text.casefold() in NO_GRADE:
-            return None
-        number = _number(text)
-        if number is None:
-            self._faults.add(f"seconds {text!r}, expected a number, 0 or more", line=line)
-        return number
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value).strip()
+
+
+def _id(value: Any) -> str:
+    text = _text(value)
+    if not text or isinstance(value, bool | float | list | dict):
+        raise ValueError("expected an id")
+    if any(char.isspace() for char in text):
+        raise ValueError("expected an id without white space")
+    if re.fullmatch(r"[0-9]+[.,][0-9]+E\+[0-9]+", text, re.IGNORECASE):
+        raise ValueError("expected an id; a spreadsheet turned it into a number")
+    return text
+
+
+def _assessor(value: Any) -> str:
+    if not _text(value):
+        raise ValueError("expected who judged")
+    return _text(value)
+
+
+def _grade(value: Any, *, scale: Sequence[str]) -> int | None:
+    text = _text(value).casefold()
+    if text in NO_GRADE:
+        return None
+    # Spreadsheets write a grade in a column with gaps as 3.0, or 3,0.
+    number = re.fullmatch(r"([0-9]{1,9})(?:[.,]0+)?", text)
+    grades = {name.casefold(): grade for grade, name in enumerate(scale)}
+    grade = int(number[1]) if number else grades.get(text)
+    if grade is None or grade >= len(scale):
+        raise ValueError(f"expected 0 to {len(scale) - 1}, or nothing where there is none")
+    return grade
+
+
+def _time(value: Any) -> tuple[str | None, float | None]:
+    """The moment of the judgement, or the seconds it took."""
+    text = _text(value)
+    if text.casefold() in NO_GRADE:
+        return None, None
+    number = _number(text)
+    try:
+        if number is None or re.fullmatch("[0-9]{8}", text):
+            moment = datetime.fromisoformat(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        elif number >= SHORTEST_MOMENT:
+            moment = datetime.fromtimestamp(number / (1000 if number >= _MILLISECONDS else 1), tz=UTC)
+        else:
+            return None, number
+        return moment.astimezone(UTC).isoformat(), None
+    except (ValueError, OverflowError, OSError):
+        raise ValueError("expected ISO 8601 (2031-03-14T18:00:00Z), Unix time, or the seconds it took") from None
+
+
+def _seconds(value: Any) -> float | None:
+    text = _text(value)
+    if text.casefold() in NO_GRADE:
+        return None
+    if (number := _number(text)) is None:
+        raise ValueError("expected a number, 0 or more")
+    return number
+
+
+def _occasion(value: Any) -> int:
+    text = _text(value) or "1"
+    if not re.fullmatch("[1-9]", text):
+        raise ValueError("expected 1, or 2 for a repeat")
+    return int(text)
 
 
 def _number(text: str) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -64,24 +65,19 @@ def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
     """
     faults = Faults(f"run {tag}")
     _check_id(tag, "tag", faults)
-    lines = []
-    for query_id in sorted(rankings):
-        _check_id(query_id, "query id", faults)
-        documents = list(rankings[query_id])
-        seen = set()
+    scored = {query_id: list(documents) for query_id, documents in sorted(rankings.items())}
+    _check_pairs(((query_id, doc_id) for query_id, documents in scored.items() for doc_id, _ in documents), faults)
+    for query_id, documents in scored.items():
         for doc_id, score in documents:
-            _check_id(doc_id, f"query {query_id!r}: document id", faults)
-            if doc_id in seen:
-                faults.add(f"query {query_id!r}: document {doc_id!r} is there twice")
-            seen.add(doc_id)
             if not math.isfinite(score):
                 faults.add(f"query {query_id!r}: document {doc_id!r} has score {score}, expected a finite number")
-        if not faults.found:
-            for rank, (doc_id, score) in enumerate(ranked(documents), 1):
-                # Adding zero turns -0.0 into 0.
-                lines.append(f"{query_id} Q0 {doc_id} {rank} {score + 0.0:.{SCORE_DIGITS}g} {tag}\n")
     faults.raise_if_any()
-    return "".join(lines)
+    # Adding zero turns -0.0 into 0.
+    return "".join(
+        f"{query_id} Q0 {doc_id} {rank} {score + 0.0:.{SCORE_DIGITS}g} {tag}\n"
+        for query_id, documents in scored.items()
+        for rank, (doc_id, score) in enumerate(ranked(documents), 1)
+    )
 
 
 def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
@@ -117,11 +113,7 @@ def write_qrels(qrels: Iterable[Qrel]) -> str:
     """
     faults = Faults("qrels")
     ordered = sorted(qrels)
-    for position, (query_id, doc_id, _) in enumerate(ordered):
-        _check_id(query_id, "query id", faults)
-        _check_id(doc_id, f"query {query_id!r}: document id", faults)
-        if position and ordered[position - 1][:2] == (query_id, doc_id):
-            faults.add(f"query {query_id!r}: document {doc_id!r} is there twice")
+    _check_pairs((qrel[:2] for qrel in ordered), faults)
     faults.raise_if_any()
     return "".join(f"{query_id} 0 {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
 
@@ -132,6 +124,14 @@ def _finite(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and "_" not in text else None
+
+
+def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:
+    for (query_id, doc_id), count in Counter(pairs).items():
+        _check_id(query_id, "query id", faults)
+        _check_id(doc_id, f"query {query_id!r}: document id", faults)
+        if count > 1:
+            faults.add(f"query {query_id!r}: document {doc_id!r} is there twice")
 
 
 def _check_id(text: str, what: str, faults: Faults) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
-from annot.ranking.counts import Sparse, TermCounts
+from annot.ranking.counts import Sparse, document_frequency
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,18 @@ class Bm25:
         return np.asarray(csr_matrix((saturated, rows.indices, rows.indptr), shape=rows.shape) @ weights)
 
 
-def fit(counts: TermCounts, *, k1: float, b: float, epsilon: float) -> Bm25:
+def fit(counts: Sparse, *, k1: float, b: float, epsilon: float) -> Bm25:
     """The statistics of a field from its counts. Raises InputError when no document has a token."""
-    total = int(counts.lengths.sum())
+    documents, width = counts.shape
+    total = int(counts.sum())
     if total == 0:
         raise InputError("BM25 needs a corpus with at least one token; found none")
     # The vocabulary of the pieces also holds tokens of other fields; they are not part of this one's mean.
-    present = counts.document_frequency > 0
-    df = counts.document_frequency[present]
-    idf = np.log(len(counts) - df + 0.5) - np.log(df + 0.5)
+    frequency = document_frequency(counts)
+    present = frequency > 0
+    df = frequency[present]
+    idf = np.log(documents - df + 0.5) - np.log(df + 0.5)
     idf[idf < 0] = epsilon * idf.mean()
-    full = np.zeros(counts.width)
+    full = np.zeros(width)
     full[present] = idf
-    return Bm25(idf=full, mean_length=total / len(counts), k1=k1, b=b)
+    return Bm25(idf=full, mean_length=total / documents, k1=k1, b=b)

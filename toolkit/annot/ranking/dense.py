@@ -22,40 +22,14 @@ Matrix = NDArray[np.float32]
 
 
 class VectorSource(Protocol):
-    """Rows of float32 that can be had a block at a time or one by one."""
+    """Rows of float32, as a matrix has them, in memory or memory-mapped, or made when they are asked for."""
 
     @property
-    def dimensions(self) -> int: ...
+    def shape(self) -> tuple[int, ...]: ...
 
-    def __len__(self) -> int: ...
-
-    def block(self, start: int, stop: int) -> Matrix:
-        """The rows `start` to `stop - 1`: shape (stop - start, dimensions)."""
+    def __getitem__(self, rows: Any, /) -> Matrix:
+        """The rows of a slice or of an array of row numbers; each row is the same either way."""
         ...
-
-    def take(self, rows: NDArray[np.int64]) -> Matrix:
-        """The named rows, in the order given. Each row is the same as `block` gives it."""
-        ...
-
-
-class MatrixSource:
-    """A matrix, in memory or memory-mapped."""
-
-    def __init__(self, matrix: NDArray[Any]) -> None:
-        self._matrix = matrix
-
-    @property
-    def dimensions(self) -> int:
-        return int(self._matrix.shape[1])
-
-    def __len__(self) -> int:
-        return len(self._matrix)
-
-    def block(self, start: int, stop: int) -> Matrix:
-        return np.asarray(self._matrix[start:stop], dtype=np.float32)
-
-    def take(self, rows: NDArray[np.int64]) -> Matrix:
-        return np.asarray(self._matrix[rows], dtype=np.float32)
 
 
 def negated_distances(query: Matrix, rows: Matrix) -> NDArray[np.float64]:
@@ -88,26 +62,26 @@ def search(
     ids: the document of each row. queries: shape (queries, dimensions). depths: shape (queries,), how many each wants.
     usable: shape (rows,), False for a row that must not rank.
     """
+    count, dimensions = source.shape
     wanted = np.asarray(queries, dtype=np.float32)
     empty = ~wanted.any(axis=1)
     # Distances do not change when everything moves by one vector; what queries and rows have in common only adds error.
-    centre = wanted.mean(axis=0) if metric == "l2" and len(wanted) else np.zeros(source.dimensions, dtype=np.float32)
+    centre = wanted.mean(axis=0) if metric == "l2" and len(wanted) else np.zeros(dimensions, dtype=np.float32)
     moved = wanted - centre
     lengths = np.sqrt((moved.astype(np.float64) ** 2).sum(axis=1))
     # The relative error of a sum of n products in single precision, in whatever order: n u / (1 - n u), u = 2^-24;
     # a few more u for the moving.
-    unit = (source.dimensions + 8) * 2.0**-24
+    unit = (dimensions + 8) * 2.0**-24
     gamma = 1.1 * unit / (1 - unit)
     # A distance is compared by its square, on which one rounding step counts twice.
     top = TopK(depths, relative=2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP)
     longest = 0.0
     error = np.zeros(len(wanted))
-    for start in range(0, len(source), BLOCK):
-        stop = min(start + BLOCK, len(source))
-        rows = source.block(start, stop)
+    for start in range(0, count, BLOCK):
+        rows = np.asarray(source[start : start + BLOCK])
         ranks = rows.any(axis=1)
         if usable is not None:
-            ranks &= usable[start:stop]
+            ranks &= usable[start : start + BLOCK]
         rows = rows - centre
         squares = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
         products = (moved @ rows.T).astype(np.float64)
@@ -141,7 +115,7 @@ def _measured(
     wanted = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
     for start in range(0, len(wanted), BLOCK):
         chunk = wanted[start : start + BLOCK]
-        matrix = source.take(chunk)
+        matrix = source[chunk]
         for query, rows in enumerate(found):
             low, high = np.searchsorted(rows, [chunk[0], chunk[-1] + 1])
             scores[query][low:high] = score(queries[query], matrix[np.searchsorted(chunk, rows[low:high])])

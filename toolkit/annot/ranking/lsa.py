@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from annot.errors import InputError
+from annot.ranking.counts import document_frequency
 from annot.ranking.tfidf import Tfidf
 from annot.ranking.vectors import Vectors
 
@@ -20,9 +21,9 @@ def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int,
     """
     from sklearn.decomposition import TruncatedSVD
 
-    rank = min(dimensions, len(model.counts), int((model.counts.document_frequency > 0).sum()))
+    rank = min(dimensions, model.counts.shape[0], np.count_nonzero(document_frequency(model.counts)))
     if rank < 1:
-        raise InputError(f"lsa needs a document with a token; found none in {len(model.counts)} document(s)")
+        raise InputError(f"lsa needs a document with a token; found none in {model.counts.shape[0]} document(s)")
     svd = TruncatedSVD(n_components=rank, algorithm="randomized", n_iter=iterations, random_state=seed)
     matrix = np.asarray(svd.fit_transform(model.matrix()), dtype=np.float32)
     # An empty document's row is zero but for rounding; it must be zero to be known as empty.

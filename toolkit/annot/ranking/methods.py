@@ -5,23 +5,24 @@ The names are CSFCube's. Every other name is the name of a set of vectors (`spec
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError, MissingInput
+from annot.errors import InputError
 from annot.ordering import ranked
 from annot.ranking import bm25, dense, tfidf
 from annot.ranking import vectors as dense_vectors
-from annot.ranking.counts import Sparse, TermCounts, count, count_pieces
+from annot.ranking.counts import Sparse, count, count_pieces
 from annot.ranking.tokens import Field, Rule, TokenisedCorpus, Vocabulary, vocabulary
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Ranking, ScoredDoc
+
+T = TypeVar("T")
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 """What `fabs_bm25` stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
@@ -40,46 +41,42 @@ class Bench:
         self.word_vectors = word_vectors
         self.vectors = dict(vectors)
         self._vocabularies: dict[Rule, Vocabulary] = {}
-        self._counts: dict[tuple[Field, Rule], TermCounts] = {}
-        self._tfidf: dict[Field, tfidf.Tfidf] = {}
-        self._bm25: bm25.Bm25 | None = None
-        self._averages: dict[tuple[Field, bool], Averages] = {}
+        self._made: dict[tuple[Any, ...], Any] = {}
 
     def release(self) -> None:
         """Let go of the matrices of the corpus; the vocabularies stay."""
-        self._counts.clear()
-        self._tfidf.clear()
-        self._averages.clear()
+        self._made.clear()
 
     def vocabulary(self, rule: Rule) -> Vocabulary:
         if rule not in self._vocabularies:
             self._vocabularies[rule] = vocabulary(self.corpus, rule)
         return self._vocabularies[rule]
 
-    def counts(self, field: Field, rule: Rule) -> TermCounts:
-        if (field, rule) not in self._counts:
-            self._counts[field, rule] = count(self.corpus.stream(field), self.vocabulary(rule))
-        return self._counts[field, rule]
+    def counts(self, field: Field, rule: Rule) -> Sparse:
+        return self._once(("counts", field, rule), lambda: count(self.corpus.stream(field), self.vocabulary(rule)))
 
     def tfidf(self, field: Field) -> tfidf.Tfidf:
-        if field not in self._tfidf:
-            self._tfidf[field] = tfidf.fit(self.counts(field, "terms"))
-        return self._tfidf[field]
+        return self._once(("tfidf", field), lambda: tfidf.fit(self.counts(field, "terms")))
 
     def bm25(self) -> bm25.Bm25:
-        if self._bm25 is None:
-            self._bm25 = bm25.fit(self.counts("abstract", "words"), **BM25_OKAPI)
-        return self._bm25
+        return self._once(("bm25",), lambda: bm25.fit(self.counts("abstract", "words"), **BM25_OKAPI))
 
     def averages(self, field: Field, *, weighted: bool) -> Averages:
-        """Averages of the field's word vectors, weighted by the field's own idf or plain. Raises MissingInput."""
-        if self.word_vectors is None:
-            raise MissingInput("no word vectors were given")
-        if (field, weighted) not in self._averages:
+        """Averages of the field's word vectors, weighted by the field's own idf or plain."""
+
+        def make() -> Averages:
+            assert self.word_vectors is not None, "a bench for these methods has word vectors"
             counts = self.counts(field, "words")
             idf = tfidf.smooth_idf(counts) if weighted else None
-            self._averages[field, weighted] = Averages(counts, self.vocabulary("words"), self.word_vectors, idf=idf)
-        return self._averages[field, weighted]
+            return Averages(counts, self.vocabulary("words"), self.word_vectors, idf=idf)
+
+        return self._once(("averages", field, weighted), make)
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        if key not in self._made:
+            self._made[key] = make()
+        found: T = self._made[key]
+        return found
 
 
 Rows = NDArray[np.int64]
@@ -87,12 +84,12 @@ Rows = NDArray[np.int64]
 
 def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[Ranking]:
     model = bench.tfidf(field)
-    return tfidf.rank(model, bench.corpus.paper_ids, model.counts.take(rows), depths=depths)
+    return tfidf.rank(model, bench.corpus.paper_ids, model.counts[rows], depths=depths)
 
 
 def _by_average(bench: Bench, rows: Rows, depths: Rows, *, field: Field, weighted: bool) -> list[Ranking]:
     source = bench.averages(field, weighted=weighted)
-    return dense.search(source, bench.corpus.paper_ids, source.take(rows), metric="l2", depths=depths)
+    return dense.search(source, bench.corpus.paper_ids, source[rows], metric="l2", depths=depths)
 
 
 METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
@@ -107,47 +104,6 @@ METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
 word vectors; what they really have is in their settings."""
 
 
-def check(bench: Bench, methods: Iterable[str], *, vectors_hint: str) -> None:
-    """Raise MissingInput, naming all at once, when a method cannot run on this bench."""
-    faults = []
-    for method in methods:
-        if method in METHODS and method.endswith("cbow200") and bench.word_vectors is None:
-            faults.append(f"{method}: no word vectors were given")
-        elif method not in METHODS and method not in bench.vectors:
-            known = _near(method, [*METHODS, *bench.vectors])
-            faults.append(f"{method}: neither a built-in method nor the name of vectors at hand; {known}")
-    if faults:
-        raise MissingInput("; ".join(faults), faults=faults, hint=vectors_hint)
-
-
-def rank(
-    bench: Bench,
-    *,
-    method: str,
-    paper_ids: Sequence[str],
-    excluded: Mapping[str, Collection[str]],
-    ranking_depth: int,
-) -> dict[str, Ranking]:
-    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole.
-
-    excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
-    a usable token, or with a vector of zeros, gets an empty ranking. Raises InputError for papers not in the corpus,
-    MissingInput when the method cannot run.
-    """
-    check(bench, [method], vectors_hint="bring the vectors, or leave the method out with `--without`")
-    rows = _rows(bench.corpus, paper_ids)
-    banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
-    depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
-    if method in METHODS:
-        found = METHODS[method](bench, rows, depths)
-    else:
-        found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.rows, depths=depths)
-    return {
-        paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
-        for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
-    }
-
-
 def rank_all(
     bench: Bench,
     *,
@@ -155,13 +111,18 @@ def rank_all(
     paper_ids: Sequence[str],
     excluded: Mapping[str, Collection[str]],
     ranking_depth: int,
-    after_method: Callable[[str], None] | None = None,
+    after_method: Callable[[str], None],
 ) -> dict[str, dict[str, Ranking]]:
-    """`rank` for every method, holding one matrix of counts at a time. after_method: called as each is done.
+    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, by every method.
 
-    Returns rankings by method, then by query paper, methods in the order given.
+    excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
+    a usable token, or with a vector of zeros, gets an empty ranking. One matrix of counts is held at a time.
+    after_method: called as each is done. Returns rankings by method, then by query paper, methods in the order given.
+    Raises InputError for papers not in the corpus.
     """
-    check(bench, methods, vectors_hint="bring the vectors, or leave the method out with `--without`")
+    rows = _rows(bench.corpus, paper_ids)
+    banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
+    depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
     done: dict[str, dict[str, Ranking]] = {}
     known = list(METHODS)
     held: tuple[str, bool] | None = None
@@ -170,21 +131,27 @@ def rank_all(
         if needed != held:
             bench.release()
             held = needed
-        done[method] = rank(bench, method=method, paper_ids=paper_ids, excluded=excluded, ranking_depth=ranking_depth)
-        if after_method:
-            after_method(method)
+        if method in METHODS:
+            found = METHODS[method](bench, rows, depths)
+        else:
+            found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.rows, depths=depths)
+        done[method] = {
+            paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
+            for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
+        }
+        after_method(method)
     return {method: done[method] for method in methods}
 
 
 def _pool_tfidf(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
     model = bench.tfidf("abstract")
-    candidates = model.counts.take(rows)
+    candidates = model.counts[rows]
     scores = model.cosines(count_pieces(query, bench.vocabulary("terms")), candidates)[0]
     return _empty_last(scores, candidates)
 
 
 def _pool_bm25(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
-    candidates = bench.counts("abstract", "words").take(rows)
+    candidates = bench.counts("abstract", "words")[rows]
     scores = bench.bm25().scores(count_pieces(query, bench.vocabulary("words")), candidates)
     return _empty_last(scores, candidates)
 
@@ -192,7 +159,7 @@ def _pool_bm25(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np
 def _pool_average(bench: Bench, query: NDArray[np.int32], rows: Rows, *, weighted: bool) -> NDArray[np.float64]:
     source = bench.averages("abstract", weighted=weighted)
     wanted = source.average(count_pieces(query, bench.vocabulary("words")))[0]
-    candidates = source.take(rows)
+    candidates = source[rows]
     usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
     return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
 
@@ -212,10 +179,8 @@ def rank_pool(
     """All documents of a pool in the baseline's order; statistics come from the whole corpus.
 
     sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
-    `EMPTY_SCORE`. Raises InputError for an unknown baseline, paper or sentence, MissingInput without word vectors.
+    `EMPTY_SCORE`. Raises InputError for an unknown paper or sentence.
     """
-    if baseline not in BASELINES:
-        raise InputError(f"{baseline}: no such baseline; {_near(baseline, list(BASELINES))}")
     rows = _rows(bench.corpus, [paper_id, *doc_ids])[1:]
     scores = BASELINES[baseline](bench, bench.corpus.sentence_ids(paper_id, sentences), rows)
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))
@@ -242,8 +207,3 @@ def _rows(corpus: TokenisedCorpus, paper_ids: Sequence[str]) -> Rows:
         faults = [f"{paper_id}: not in the corpus" for paper_id in absent]
         raise InputError(f"{len(absent)} paper(s) are not in the corpus", faults=faults)
     return np.array([corpus.rows[paper_id] for paper_id in paper_ids], dtype=np.int64)
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"

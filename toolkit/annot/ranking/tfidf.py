@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.counts import Sparse, TermCounts
+from annot.ranking.counts import Sparse, blocks, document_frequency
 from annot.ranking.topk import ROUNDING_STEP, TopK, best
 from annot.records import Ranking
 
@@ -26,16 +26,16 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def smooth_idf(counts: TermCounts) -> NDArray[np.float64]:
+def smooth_idf(counts: Sparse) -> NDArray[np.float64]:
     """ln((1 + N) / (1 + df)) + 1 for each token: shape (width,)."""
-    return np.asarray(np.log((1 + len(counts)) / (1 + counts.document_frequency)) + 1)
+    return np.asarray(np.log((1 + counts.shape[0]) / (1 + document_frequency(counts))) + 1)
 
 
 @dataclass(frozen=True)
 class Tfidf:
     """The statistics of one field: idf, shape (width,); norms, shape (documents,), 0 where a document is empty."""
 
-    counts: TermCounts
+    counts: Sparse
     idf: NDArray[np.float64]
     norms: NDArray[np.float64]
 
@@ -43,13 +43,8 @@ class Tfidf:
         """All documents as vectors of length 1, float32: the input of `annot.ranking.lsa`."""
         from scipy.sparse import csr_matrix
 
-        data = np.empty(len(self.counts.data), dtype=np.float32)
-        for start, stop, rows in self.counts.blocks():
-            low, high = int(self.counts.indptr[start]), int(self.counts.indptr[stop])
-            scale = np.repeat(np.where(self.norms[start:stop] > 0, self.norms[start:stop], 1), np.diff(rows.indptr))
-            data[low:high] = rows.data * self.idf[rows.indices] / scale
-        shape = (len(self.counts), self.counts.width)
-        return csr_matrix((data, self.counts.indices, self.counts.indptr), shape=shape)
+        data = np.concatenate([self.unit(rows).data.astype(np.float32) for _, _, rows in blocks(self.counts)])
+        return csr_matrix((data, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
 
     def unit(self, rows: Sparse) -> Sparse:
         """Rows of counts as vectors of length 1 (an empty row stays empty), float64."""
@@ -65,13 +60,10 @@ class Tfidf:
         return np.asarray((self.unit(rows) @ self.unit(queries).T.tocsr()).toarray().T)
 
 
-def fit(counts: TermCounts) -> Tfidf:
+def fit(counts: Sparse) -> Tfidf:
     """The statistics of a field from its counts."""
     idf = smooth_idf(counts)
-    norms = np.zeros(len(counts))
-    for start, stop, rows in counts.blocks():
-        norms[start:stop] = _norms(rows, idf)
-    return Tfidf(counts, idf, norms)
+    return Tfidf(counts, idf, np.concatenate([_norms(rows, idf) for _, _, rows in blocks(counts)]))
 
 
 def rank(model: Tfidf, ids: Sequence[str], queries: Sparse, *, depths: NDArray[np.int64]) -> list[Ranking]:
@@ -82,7 +74,7 @@ def rank(model: Tfidf, ids: Sequence[str], queries: Sparse, *, depths: NDArray[n
     by_token = weights.T.tocsr()
     top = TopK(depths, relative=ROUNDING_STEP)
     exact = np.zeros(len(depths))
-    for start, stop, rows in model.counts.blocks():
+    for start, stop, rows in blocks(model.counts):
         top.push(start, _scaled(rows @ by_token, model.norms[start:stop]), error=exact)
     return [best(ids, *top.candidates(query, error=exact), depth=depth) for query, depth in enumerate(depths.tolist())]
 

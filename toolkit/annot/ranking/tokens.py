@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,28 +140,24 @@ def vocabulary(corpus: TokenisedCorpus, rule: Rule) -> Vocabulary:
     return Vocabulary(tuple(tokens), _int64(ends), _int32(ids))
 
 
-def save(corpus: TokenisedCorpus, folder: Path) -> str:
-    """Write the streams to `folder` and return the hash of their content."""
-    arrays: dict[str, NDArray[Any]] = {
-        "title_ids": corpus.titles.ids,
-        "title_sentences": corpus.titles.sentences,
-        "title_documents": corpus.titles.documents,
-        "abstract_ids": corpus.abstracts.ids,
-        "abstract_sentences": corpus.abstracts.sentences,
-        "abstract_documents": corpus.abstracts.documents,
-    }
+_PARTS = ("ids", "sentences", "documents")
+
+
+def save(corpus: TokenisedCorpus, folder: Path) -> None:
+    """Write the streams to `folder`."""
+    fields = {"title": corpus.titles, "abstract": corpus.abstracts}
+    arrays = {f"{field}_{part}": getattr(stream, part) for field, stream in fields.items() for part in _PARTS}
     texts = {"paper_ids": corpus.paper_ids, "pieces": corpus.pieces}
-    return storage.save(folder, kind=KIND, arrays=arrays, texts=texts, facts={})
+    storage.save(folder, kind=KIND, arrays=arrays, texts=texts, facts={})
 
 
-def load(folder: Path, *, memory_map: bool) -> TokenisedCorpus:
-    """What `save` wrote. Raises MissingInput or InputError (`storage.load`)."""
-    stored = storage.load(folder, kind=KIND, memory_map=memory_map, hint=f"remove {folder} and run the command again")
-    fields = {
-        field: Stream(*(stored.arrays[f"{field}_{part}"] for part in ("ids", "sentences", "documents")))
-        for field in ("title", "abstract")
-    }
-    return TokenisedCorpus(stored.texts["paper_ids"], stored.texts["pieces"], fields["title"], fields["abstract"])
+def load(folder: Path) -> TokenisedCorpus:
+    """What `save` wrote, memory-mapped. Raises MissingInput or InputError (`storage.load`)."""
+    stored = storage.load(folder, kind=KIND)
+    titles, abstracts = (
+        Stream(*(stored.arrays[f"{field}_{part}"] for part in _PARTS)) for field in ("title", "abstract")
+    )
+    return TokenisedCorpus(stored.texts["paper_ids"], stored.texts["pieces"], titles, abstracts)
 
 
 class _Builder:

@@ -11,10 +11,9 @@ where it is not named it is "l2", by which CSFCube ranked SPECTER.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
-from annot.ranking.dense import MatrixSource, Metric, search
+from annot.ranking.dense import Metric, search
 from annot.ranking.storage import save_array
 from annot.records import Ranking
 
@@ -49,24 +48,10 @@ class Vectors:
         """The row of each id."""
         return {paper_id: row for row, paper_id in enumerate(self.ids)}
 
-    def sha256(self) -> str:
-        """The hash of ids, matrix and description; reads all of the matrix."""
-        digest = hashlib.sha256(json.dumps(self.description, sort_keys=True, ensure_ascii=False).encode())
-        for paper_id in self.ids:
-            digest.update(paper_id.encode() + b"\n")
-        for start in range(0, len(self.ids), BLOCK):
-            digest.update(np.ascontiguousarray(self.matrix[start : start + BLOCK]).view(np.uint8).data)
-        return digest.hexdigest()
-
     @property
     def description(self) -> dict[str, Any]:
         own = {"model": self.model, "space": self.space, "metric": self.metric, "dimensions": int(self.matrix.shape[1])}
         return own | dict(self.facts)
-
-
-def missing(vectors: Vectors, paper_ids: Iterable[str]) -> tuple[str, ...]:
-    """The papers that have no vector; they cannot be queries and never rank."""
-    return tuple(paper_id for paper_id in paper_ids if paper_id not in vectors.rows)
 
 
 def rank(
@@ -76,15 +61,14 @@ def rank(
 
     Raises InputError naming every query paper without a vector.
     """
-    absent = missing(vectors, queries)
+    absent = [paper_id for paper_id in queries if paper_id not in vectors.rows]
     if absent:
         faults = [f"{paper_id}: no vector" for paper_id in absent]
         raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=faults)
     members = frozenset(corpus)
     usable = np.fromiter((paper_id in members for paper_id in vectors.ids), dtype=np.bool_, count=len(vectors.ids))
-    source = MatrixSource(vectors.matrix)
-    rows = np.array([vectors.rows[paper_id] for paper_id in queries], dtype=np.int64)
-    return search(source, vectors.ids, source.take(rows), metric=vectors.metric, depths=depths, usable=usable)
+    wanted = vectors.matrix[[vectors.rows[paper_id] for paper_id in queries]]
+    return search(vectors.matrix, vectors.ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
 
 
 def save(vectors: Vectors, folder: Path) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from annot.errors import InputError
 from annot.ranking import storage
-from annot.ranking.counts import BLOCK, Sparse, TermCounts
+from annot.ranking.counts import BLOCK, Sparse
 from annot.ranking.tokens import TokenisedCorpus, Vocabulary
 
 KIND = "annot-word-vectors-1"
@@ -46,27 +46,20 @@ class Averages:
     """
 
     def __init__(
-        self, counts: TermCounts, vocabulary: Vocabulary, vectors: WordVectors, *, idf: NDArray[np.float64] | None
+        self, counts: Sparse, vocabulary: Vocabulary, vectors: WordVectors, *, idf: NDArray[np.float64] | None
     ) -> None:
         self._counts = counts
         self._matrix = np.asarray(vectors.matrix, dtype=np.float32)
         row_of = vectors.row_of
-        self._rows = np.fromiter((row_of.get(token, -1) for token in vocabulary.tokens), np.int32, counts.width)
-        self._weights = (np.ones(counts.width) if idf is None else idf).astype(np.float32)
+        self._rows = np.fromiter((row_of.get(token, -1) for token in vocabulary.tokens), np.int32)
+        self._weights = (np.ones(len(self._rows)) if idf is None else idf).astype(np.float32)
 
     @property
-    def dimensions(self) -> int:
-        return int(self._matrix.shape[1])
+    def shape(self) -> tuple[int, int]:
+        return self._counts.shape[0], self._matrix.shape[1]
 
-    def __len__(self) -> int:
-        return len(self._counts)
-
-    def block(self, start: int, stop: int) -> NDArray[np.float32]:
-        return self.average(self._counts.block(start, stop))
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        parts = [self._counts.take(rows[start : start + BLOCK]) for start in range(0, len(rows), BLOCK)]
-        return np.concatenate([np.zeros((0, self.dimensions), np.float32), *(self.average(part) for part in parts)])
+    def __getitem__(self, rows: Any) -> NDArray[np.float32]:
+        return self.average(self._counts[rows])
 
     def average(self, rows: Sparse) -> NDArray[np.float32]:
         """The averages of rows of counts: shape (rows, dimensions)."""
@@ -85,7 +78,7 @@ class Averages:
 
 def train(
     corpus: TokenisedCorpus,
-    counts: TermCounts,
+    counts: Sparse,
     vocabulary: Vocabulary,
     *,
     dimensions: int,
@@ -94,7 +87,7 @@ def train(
     epochs: int,
     seed: int,
     scratch: Path,
-    after_epoch: Callable[[int], None] | None = None,
+    after_epoch: Callable[[int], None],
 ) -> WordVectors:
     """Train on the abstracts, a sentence at a time.
 
@@ -104,7 +97,7 @@ def train(
     from gensim import __version__ as gensim_version
     from gensim.models import Word2Vec
 
-    totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.width).astype(np.int64)
+    totals = np.asarray(counts.sum(axis=0)).ravel()
     frequent = [(vocabulary.tokens[token], int(totals[token])) for token in np.flatnonzero(totals >= min_count)]
     frequent.sort(key=lambda entry: (-entry[1], entry[0]))
     if not frequent:
@@ -118,7 +111,7 @@ def train(
         model.build_vocab_from_freq(dict(frequent), corpus_count=len(corpus.abstracts.sentences) - 1)
         model.train(
             corpus_file=str(scratch), total_words=int(totals.sum()), total_examples=model.corpus_count, epochs=epochs,
-            callbacks=[_epoch_counter(after_epoch)] if after_epoch else (),
+            callbacks=[_epoch_counter(after_epoch)],
         )  # fmt: skip
     finally:
         scratch.unlink(missing_ok=True)
@@ -130,15 +123,15 @@ def train(
     return WordVectors(tuple(model.wv.index_to_key), np.asarray(model.wv.vectors, dtype=np.float32), facts)
 
 
-def save(vectors: WordVectors, folder: Path) -> str:
-    """Write them with their settings and return the hash of the content."""
+def save(vectors: WordVectors, folder: Path) -> None:
+    """Write them with their settings."""
     texts = {"words": vectors.words}
-    return storage.save(folder, kind=KIND, arrays={"vectors": vectors.matrix}, texts=texts, facts=vectors.facts)
+    storage.save(folder, kind=KIND, arrays={"vectors": vectors.matrix}, texts=texts, facts=vectors.facts)
 
 
 def load(folder: Path) -> WordVectors:
     """What `save` wrote. Raises MissingInput or InputError (`annot.ranking.storage.load`)."""
-    stored = storage.load(folder, kind=KIND, memory_map=False, hint=f"remove {folder} and run the command again")
+    stored = storage.load(folder, kind=KIND)
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
 
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from annot import __version__
 from annot.agreement import HEADLINE, AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
-from annot.records import Judgement, Source
+from annot.records import Source
 from annot.report.cells import coefficient, number
 from annot.report.reasons import summaries_of
 from annot.settings import CollectionSettings
@@ -48,106 +48,6 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class FacetFacts:
-    """One facet's counts. `grades[g]` is how many pairs have the final grade g."""
-
-    facet: str
-    labels: tuple[str, ...]
-    """The sentence labels that make it; none where no sentence of its queries is on record."""
-    queries: int
-    pairs: int
-    judgements: int
-    grades: tuple[int, ...]
-    adjudicated: int
-    overruled: int
-    """Pairs whose final grade nobody had given."""
-
-
-class AgreementFigure(NamedTuple):
-    """One coefficient, as the median over queries."""
-
-    facet: str
-    """Or `together`."""
-    stage: Literal["before", "after"]
-    """Of adjudication."""
-    coefficient: str
-    """As it is printed, e.g. `Krippendorff's alpha (ordinal)`."""
-    value: str
-    """With its interval, or why there is none."""
-    n_queries: int
-    n_pairs: int
-
-
-class DrawRule(NamedTuple):
-    """A rule by which pools were drawn."""
-
-    mode: str
-    per_method: int | None
-    ranking_depth: int | None
-    seed: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PoolFacts:
-    """How the pools were drawn, and their sizes in documents."""
-
-    rules: tuple[DrawRule, ...]
-    """One, where all were drawn the same way."""
-    methods: tuple[str, ...]
-    without: tuple[str, ...]
-    sizes: tuple[int, ...]
-    judged: bool
-    """Whether the judged pairs were found by these pools; not where judgements were imported without them."""
-    ranked: bool
-    """Whether the ranks at which the methods had their documents are on record."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgingFacts:
-    """Who judged under which rules, and what came of it."""
-
-    sources: tuple[str, ...]
-    """Where the judgements come from, by the names in the store."""
-    studio_versions: tuple[str, ...]
-    assessors: int
-    adjudicators: int
-    per_pair: int
-    assignment: Literal["per-query", "per-pair"]
-    isolation: Literal["project", "server", "unknown"]
-    """Whether each assessor had a server of their own; not known where the judgements were imported."""
-    missing: str
-    """The policy for missing judgements in the agreement figures: `drop` or `zero`."""
-    ratings: tuple[str, ...]
-    """What the adjudicator saw of the ratings: `shown`, `hidden` or `unknown`, or several where it differed."""
-    cannot_judge: int
-    missing_judgements: int
-    repeats: int
-    """Answers to hidden repeats where both times a grade was given."""
-    repeats_same: int
-    """Those with the same grade again."""
-    not_counted: tuple[tuple[str, int], ...]
-    """Why judgements do not count, and how many."""
-    simulated: bool
-    """Whether programs stood in for the assessors, as in the demonstration."""
-    imported: Literal["release", "file"] | None
-    """Where the judgements came from if they were not made here; no plan and no audit of ours stands behind them."""
-    pairs_by_judgements: tuple[tuple[int, int], ...]
-    """(judgements of a pair, pairs that have so many)."""
-    unsettled: int
-    """Judged pairs without a final grade."""
-    single: int
-    """Pairs whose final grade is the only judgement that they have."""
-
-    @property
-    def per_item(self) -> str:
-        """How many judgements a pair has: `2`, or `1 to 3`."""
-        judgements = [many for many, _ in self.pairs_by_judgements]
-        if not self.imported or not judgements:
-            return str(self.per_pair)
-        return " to ".join(dict.fromkeys((str(min(judgements)), str(max(judgements)))))
-
-
-@dataclass(frozen=True, slots=True)
 class CollectionFacts:
     """The whole collection."""
 
@@ -161,23 +61,22 @@ class CollectionFacts:
     """Papers by where their sentence labels come from."""
     grades: tuple[str, ...]
     """The names of the grades from 0 upward."""
-    facets: tuple[FacetFacts, ...]
-    pool: PoolFacts
-    judging: JudgingFacts
-    agreement: tuple[AgreementFigure, ...]
+    facets: list[dict[str, Any]]
+    """See `_facets`; likewise `pool`, `judging` and `agreement`."""
+    pool: dict[str, Any]
+    judging: dict[str, Any]
+    agreement: list[dict[str, Any]]
     interval_level: float
     """Of the intervals in `agreement`, e.g. 0.95."""
     splits: tuple[tuple[str, str, int], ...]
     """Facet (or `all`), fold, queries."""
-    hashes: tuple[tuple[str, str], ...] = ()
+    hashes: tuple[tuple[str, str], ...]
     """(file, SHA-256) of what the numbers were computed from, corpus first."""
-    commands: Mapping[str, str] = field(default_factory=dict)
-    """The command behind each group of facts: corpus, facets, queries, pool, judgements, agreement, qrels, audit."""
     annot_version: str = __version__
 
-    def total(self, count: str) -> int:
+    def total(self, count: str) -> Any:
         """The sum over facets of `queries`, `pairs`, `judgements`, `adjudicated` or `overruled`."""
-        return sum(getattr(facet, count) for facet in self.facets)
+        return sum(facet[count] for facet in self.facets)
 
     @property
     def scale(self) -> str:
@@ -204,16 +103,15 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
         rejected=_rejected(study),
         sentence_labels=tuple(study.label_origins.items()),
         grades=settings.scale.names,
-        facets=tuple(_facets(study)),
+        facets=list(_facets(study)),
         pool=_pool(study),
         judging=_judging(study, missing=agreement.missing),
-        agreement=tuple(_figures(agreement)),
+        agreement=list(_figures(agreement)),
         interval_level=settings.agreement.level,
         splits=tuple(
             (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
         ),
         hashes=tuple(_hashes(study, corpus)),
-        commands=_commands(study, corpus, missing=agreement.missing),
     )
 
 
@@ -226,9 +124,14 @@ def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
 
 
-def _facets(study: Snapshot) -> Iterator[FacetFacts]:
+def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
+    """Each facet's counts.
+
+    `labels`: the sentence labels that make it; none where no sentence of its queries is on record. `grades[g]`: pairs
+    with the final grade g. `overruled`: pairs whose final grade nobody had given.
+    """
     facet_of = study.facets
-    counting = _counting(study)
+    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
     given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in counting}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
@@ -236,87 +139,117 @@ def _facets(study: Snapshot) -> Iterator[FacetFacts]:
         if facet in queries:
             decisions = [decision for decision in study.outcome.decisions if facet_of[decision.query_id] == facet]
             grades = Counter(decision.grade for decision in decisions)
-            yield FacetFacts(
-                facet=facet,
-                labels=labels if facet in with_sentences else (),
-                queries=queries[facet],
-                pairs=len(decisions),
-                judgements=judgements[facet],
-                grades=tuple(grades[grade] for grade in study.ws.settings.scale.grades),
-                adjudicated=sum(decision.origin == "adjudicated" for decision in decisions),
-                overruled=sum(
+            yield {
+                "facet": facet,
+                "labels": labels if facet in with_sentences else (),
+                "queries": queries[facet],
+                "pairs": len(decisions),
+                "judgements": judgements[facet],
+                "grades": tuple(grades[grade] for grade in study.ws.settings.scale.grades),
+                "adjudicated": sum(decision.origin == "adjudicated" for decision in decisions),
+                "overruled": sum(
                     (decision.query_id, decision.doc_id, decision.grade) not in given for decision in decisions
                 ),
-            )
+            }
 
 
-def _pool(study: Snapshot) -> PoolFacts:
+def _pool(study: Snapshot) -> dict[str, Any]:
+    """How the pools were drawn, and their sizes in documents.
+
+    `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
+    pairs were found by these pools; not where judgements were imported without them. `ranked`: whether the ranks at
+    which the methods had their documents are on record.
+    """
     pools = study.pools.values()
+    rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
     methods = {method for pool in pools for method in pool.methods}
-    return PoolFacts(
-        rules=tuple(
-            sorted({DrawRule(pool.mode, pool.per_method, pool.ranking_depth, pool.seed) for pool in pools}, key=repr)
-        ),
-        methods=tuple(sorted(methods, key=lambda name: (name != CITED, name))),
-        without=tuple(sorted({method for pool in pools for method in pool.without})),
-        sizes=tuple(len(pool.entries) for pool in pools),
-        judged=bool(pools) and Source.FILE not in study.sources,
-        ranked=any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
-    )
+    return {
+        "rules": [rules[rule] for rule in sorted(rules, key=repr)],
+        "methods": sorted(methods, key=lambda name: (name != CITED, name)),
+        "without": sorted({method for pool in pools for method in pool.without}),
+        "sizes": [len(pool.entries) for pool in pools],
+        "judged": bool(pools) and Source.FILE not in study.sources,
+        "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
+    }
 
 
-def _judging(study: Snapshot, *, missing: str) -> JudgingFacts:
+def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
+    """Who judged under which rules, and what came of it.
+
+    `assignment`: `per-query` or `per-pair`. `missing`: the policy for missing judgements in the agreement figures,
+    `drop` or `zero`. `ratings`: what the adjudicator saw of the ratings, `shown`, `hidden` or `unknown`, or several
+    where it differed. `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those
+    with the same grade again. `not_counted`: (why judgements do not count, how many). `simulated`: whether programs
+    stood in for the assessors. `imported`: `release`, `file`, or None where the judgements were made here; no plan and
+    no audit of ours stands behind imported ones. `pairs_by_judgements`: (judgements of a pair, pairs that have so
+    many). `per_item`: how many judgements a pair has, `2` or `1 to 3`. `unsettled`: judged pairs without a final grade.
+    `single`: pairs whose final grade is the only judgement that they have.
+    """
     outcome = study.outcome
-    counting = _counting(study)
+    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
     answered = {(judgement.query_id, judgement.doc_id, judgement.assessor) for judgement in counting}
     asked = {(*pair, assessor) for pair, team in outcome.planned.items() for assessor in team}
     teams = {(query_id, team) for (query_id, _), team in outcome.planned.items()}
     sizes = Counter(len(team) for team in outcome.planned.values())
+    per_pair = min(sizes, key=lambda size: (-sizes[size], size), default=0)
     by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
     repeats = repeats_of(outcome)
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
-    reasons = Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags)
-    return JudgingFacts(
-        sources=study.sources,
-        studio_versions=tuple(sorted({project.version for project in study.projects})),
-        assessors=len({judgement.assessor for judgement in counting}),
-        adjudicators=len({settled.adjudicator for settled in outcome.adjudications.values()} - nameless),
-        per_pair=min(sizes, key=lambda size: (-sizes[size], size), default=0),
-        assignment="per-query" if len(teams) == len({query_id for query_id, _ in teams}) else "per-pair",
-        isolation=_isolation(study),
-        missing=missing,
-        ratings=tuple(sorted({settled.ratings for settled in outcome.adjudications.values()})),
-        cannot_judge=sum(judgement.grade is None for judgement in counting),
-        missing_judgements=len(asked - answered),
-        repeats=len(repeats),
-        repeats_same=sum(repeat.first == repeat.second for repeat in repeats),
-        not_counted=tuple(sorted(reasons.items())),
-        simulated=any(imported.what == Source.SIMULATION for imported in study.imports),
-        imported="release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None,
-        pairs_by_judgements=tuple(sorted(Counter(by_pair.values()).items())),
-        unsettled=len(by_pair.keys() - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}),
-        single=sum(
+    imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
+    span = (min(by_pair.values()), max(by_pair.values())) if imported and by_pair else (per_pair,)
+    return {
+        "sources": study.sources,
+        "studio_versions": sorted({project.version for project in study.projects}),
+        "assessors": len({judgement.assessor for judgement in counting}),
+        "adjudicators": len({settled.adjudicator for settled in outcome.adjudications.values()} - nameless),
+        "per_pair": per_pair,
+        "per_item": " to ".join(dict.fromkeys(map(str, span))),
+        "assignment": "per-query" if len(teams) == len({query_id for query_id, _ in teams}) else "per-pair",
+        "isolation": _isolation(study),
+        "missing": missing,
+        "ratings": sorted({settled.ratings for settled in outcome.adjudications.values()}),
+        "cannot_judge": sum(judgement.grade is None for judgement in counting),
+        "missing_judgements": len(asked - answered),
+        "repeats": len(repeats),
+        "repeats_same": sum(repeat.first == repeat.second for repeat in repeats),
+        "not_counted": sorted(
+            Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
+        ),
+        "simulated": any(one.what == Source.SIMULATION for one in study.imports),
+        "imported": imported,
+        "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
+        "unsettled": len(by_pair.keys() - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}),
+        "single": sum(
             by_pair[decision.query_id, decision.doc_id] == 1
             for decision in outcome.decisions
             if decision.origin == "agreed"
         ),
-    )
+    }
 
 
-def _isolation(study: Snapshot) -> Literal["project", "server", "unknown"]:
+def _isolation(study: Snapshot) -> str:
+    """`project`, or `server` where each assessor had one of their own; `unknown` where judgements were imported."""
     if Source.LABEL_STUDIO not in study.sources:
         return "unknown"
     servers = [project.server for project in study.projects if project.round == "judge"]
     return "server" if len(servers) > 1 and len(set(servers)) == len(servers) else "project"
 
 
-def _figures(table: AgreementTable) -> Iterator[AgreementFigure]:
+def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
+    """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
+    adjudication: its name as it is printed, and its value with the interval, or why there is none."""
     for group, stage, summaries in summaries_of(table.groups):
         for name in COEFFICIENTS:
             summary = summaries[name]
-            value = figure_text(summary, name)
-            yield AgreementFigure(group.name, stage, table.titles[name], value, summary.n_queries, summary.n_pairs)
+            yield {
+                "facet": group.name,
+                "stage": stage,
+                "coefficient": table.titles[name],
+                "value": figure_text(summary, name),
+                "n_queries": summary.n_queries,
+                "n_pairs": summary.n_pairs,
+            }
 
 
 def figure_text(summary: Summary, name: str) -> str:
@@ -342,29 +275,3 @@ def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:
         yield "pools/plan.jsonl", study.plan.sha256
     for run in study.runs:
         yield f"runs/{run.tag}.run", run.sha256
-
-
-def _commands(study: Snapshot, corpus: CorpusFacts, *, missing: str) -> dict[str, str]:
-    ours = {
-        "corpus": "annot corpus add",
-        "facets": "annot facets",
-        "queries": "annot query list",
-        "pool": "annot pool",
-        "judgements": "annot pull",
-        "audit": "annot pull",
-    }
-    if Source.CSFCUBE in study.sources:
-        ours = dict.fromkeys(ours, "annot import csfcube")
-    elif Source.LABEL_STUDIO not in study.sources:
-        ours |= dict.fromkeys(("judgements", "audit"), "annot import judgements")
-    present = {"corpus": corpus.papers, "facets": study.label_origins, "pool": study.pools}
-    ours = {group: command for group, command in ours.items() if present.get(group, True)}
-    return ours | {"agreement": f"annot agreement --missing {missing}", "qrels": "annot qrels"}
-
-
-def _counting(study: Snapshot) -> list[Judgement]:
-    return [
-        judgement
-        for judgement in study.outcome.judgements
-        if not judgement.flags and (judgement.grade is not None or judgement.cannot_judge is not None)
-    ]

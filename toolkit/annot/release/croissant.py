@@ -7,15 +7,12 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files as packaged
 from typing import Any
 
-from annot.errors import InputError
 from annot.formats.beir import BeirFiles
 from annot.formats.irds import dataset_id
 from annot.release.collection_facts import CollectionFacts
-from annot.release.licences import known_licence, licence
 from annot.release.prose import fill
 from annot.release.questions import Answers, answered
 
@@ -31,65 +28,34 @@ FORMATS = {
 """Media types by ending, in Croissant's spelling; anything else is plain text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: its name in the file, its type, and the `<table>/<column>` it refers to."""
-
-    name: str
-    type: str
-    description: str
-    refers_to: str | None = None
-    several: bool = False
-    """Whether a cell holds a list."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableOf:
-    """A file of rows (TSV, CSV or JSON Lines) and what its columns mean. `key`: the columns that make a row unique."""
-
-    name: str
-    path: str
-    description: str
-    key: tuple[str, ...]
-    columns: tuple[Column, ...]
-
-
-def release_tables(beir: BeirFiles, *, with_text: bool) -> tuple[TableOf, ...]:
-    """The tables of a release, from `templates/tables.toml`."""
+def release_tables(beir: BeirFiles, *, with_text: bool) -> list[dict[str, Any]]:
+    """The tables of a release, as `templates/tables.toml` has them, with the paths of their files."""
     document = tomllib.loads(packaged("annot.templates").joinpath("tables.toml").read_text(encoding="utf-8"))
     paths = beir._asdict()
-    return tuple(
-        TableOf(
-            name=table["name"],
-            path=paths.get(table["file"], table["file"]),
-            description=table["description"],
-            key=tuple(table["key"]),
-            columns=tuple(
-                Column(**column) for column in table["column"] if not column.pop("with_text", False) or with_text
-            ),
-        )
+    return [
+        table
+        | {
+            "file": paths.get(table["file"], table["file"]),
+            "column": [column for column in table["column"] if with_text or not column.get("with_text")],
+        }
         for table in document["table"]
-    )
+    ]
 
 
 def croissant(
-    facts: CollectionFacts, *, files: Mapping[str, bytes], tables: Sequence[TableOf], answers: Answers
+    facts: CollectionFacts, *, files: Mapping[str, bytes], tables: Sequence[Mapping[str, Any]], answers: Answers
 ) -> str:
     """The text of `croissant.json`: every file with size and SHA-256, every table with its columns and foreign keys.
 
-    files: what the release holds besides this file and `SHA256SUMS`, by path relative to this file. Raises InputError
-    with every table whose file is not there and every reference to a column that no table has.
+    files: what the release holds besides this file and `SHA256SUMS`, by path relative to this file. tables: as
+    `release_tables` gives them.
     """
-    _check(files, tables)
-    judgements = licence(facts.terms.licence)
-    texts = known_licence(facts.terms.text_licence) if facts.terms.with_text else None
     text = fill(
         "croissant.json.j2",
         facts,
         overrides=None,
         name=dataset_id(facts.collection.name),
         version=semantic_version(facts.collection.version),
-        licences=judgements.url if texts is None or texts == judgements else [judgements.url, texts.url],
         answer=lambda question: answers[question] if answered(answers, question) else "",
     )
     document = {key: value for key, value in json.loads(text).items() if value or not key.startswith("rai:")}
@@ -124,41 +90,30 @@ def _file(path: str, content: bytes) -> dict[str, Any]:
     }
 
 
-def _record_set(table: TableOf) -> dict[str, Any]:
+def _record_set(table: Mapping[str, Any]) -> dict[str, Any]:
+    name = table["name"]
     return {
         "@type": "cr:RecordSet",
-        "@id": table.name,
-        "name": table.name,
-        "description": table.description,
-        "key": [{"@id": f"{table.name}/{column}"} for column in table.key],
-        "field": [_field(table, column) for column in table.columns],
+        "@id": name,
+        "name": name,
+        "description": table["description"],
+        "key": [{"@id": f"{name}/{column}"} for column in table["key"]],
+        "field": [_field(table, column) for column in table["column"]],
     }
 
 
-def _field(table: TableOf, column: Column) -> dict[str, Any]:
+def _field(table: Mapping[str, Any], column: Mapping[str, Any]) -> dict[str, Any]:
+    name = f"{table['name']}/{column['name']}"
     field: dict[str, Any] = {
         "@type": "cr:Field",
-        "@id": f"{table.name}/{column.name}",
-        "name": f"{table.name}/{column.name}",
-        "description": column.description,
-        "dataType": column.type,
-        "source": {"fileObject": {"@id": table.path}, "extract": {"column": column.name}},
+        "@id": name,
+        "name": name,
+        "description": column["description"],
+        "dataType": column["type"],
+        "source": {"fileObject": {"@id": table["file"]}, "extract": {"column": column["name"]}},
     }
-    if column.several:
+    if column.get("several"):
         field |= {"isArray": True, "arrayShape": "-1"}
-    if column.refers_to:
-        field["references"] = {"field": {"@id": column.refers_to}}
+    if "refers_to" in column:
+        field["references"] = {"field": {"@id": column["refers_to"]}}
     return field
-
-
-def _check(files: Mapping[str, bytes], tables: Sequence[TableOf]) -> None:
-    known = {f"{table.name}/{column.name}" for table in tables for column in table.columns}
-    faults = [f"table {table.name}: no file {table.path} in the release" for table in tables if table.path not in files]
-    faults += [
-        f"table {table.name}: column {column.name} refers to {column.refers_to}, which no table has"
-        for table in tables
-        for column in table.columns
-        if column.refers_to is not None and column.refers_to not in known
-    ]
-    if faults:
-        raise InputError(f"Croissant metadata: {len(faults)} fault(s)", faults=faults)

@@ -1,4 +1,4 @@
-"""What a workspace knows of people and servers: everything that must not leave it."""
+"""What a study knows of people and servers: everything that must not leave it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from annot.exchange.connection import studio_folder
 from annot.labelstudio.local_secrets import local_secrets
 from annot.records import Assessor
-from annot.release.leaks import Secret
+from annot.release.leaks import Kind, Secret
 from annot.store.papers import paper_ids
 from annot.study.snapshot import ReleaseRecords, Snapshot
 
@@ -43,17 +43,14 @@ def secrets_of(
     tokens = {environ.get("LABEL_STUDIO_API_KEY", ""), _database_password(study.ws.database_url), *local.tokens}
     servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
     public = {_bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
-    public_ids = set(paper_ids(study.ws.corpus))
-    found = [Secret("e-mail", address) for address in sorted(addresses)]
-    found += [Secret("name", one) for one in sorted(names)]
-    found += [Secret("token", token) for token in sorted(tokens) if len(token) >= SHORTEST_TOKEN]
-    found += [Secret("studio address", one) for one in sorted(servers) if one]
-    found += [
-        Secret("studio id", server_id)
-        for server_id in sorted(_server_ids(study, server))
-        if server_id not in public_ids
-    ]
-    return tuple(secret for secret in found if _bare(secret.value) not in public)
+    values: dict[Kind, set[str]] = {
+        "e-mail": addresses,
+        "name": names,
+        "token": {token for token in tokens if len(token) >= SHORTEST_TOKEN},
+        "studio address": servers - {""},
+        "studio id": _server_ids(study, server) - set(paper_ids(study.ws.corpus)),
+    }
+    return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if _bare(value) not in public)
 
 
 def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) -> tuple[str, ...]:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import html
-import io
 import re
 import unicodedata
-import zipfile
-import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -44,35 +40,30 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     Looked for: each secret; and by their patterns e-mail addresses, tokens and keys, passwords in URLs, Label Studio's
     field names and addresses. Upper and lower case, accents written in two ways and wide letters are the same. Each
     line is read as it is and with JSON's, URLs' and HTML's ways of writing characters undone; secrets also in base64.
-    Archives (gzip, zip) are opened; a file that is no text and no archive is a finding, for it was not searched.
+    A release holds texts in UTF-8; anything else in it is a finding, for it was not searched.
 
     A name is found as whole words, its parts in either order, whatever stands between them. A server id of fewer than
     six digits is only found with one of Label Studio's field names. There may be many thousand server ids: they are
     looked up, not searched one by one.
     allowed: e-mail addresses that are meant to be public, such as the maintainer's.
     """
-    once = list(dict.fromkeys(secrets))
+    once = [secret for secret in dict.fromkeys(secrets) if secret.value.strip()]
     ids = frozenset(_folded(one.value.strip()) for one in once if _is_id(one))
-    searches = [search for secret in once if not _is_id(secret) and (search := _search(secret)) is not None]
+    searches = [*(_search(secret) for secret in once if not _is_id(secret)), *_PATTERNS]
     public = {_folded(address) for address in allowed}
     found: set[Leak] = set()
     for path, content in files.items():
         found.update(_in_text(path, -1, path, searches, ids, public))
-        for inner, text in _texts(path, content):
-            if text is None:
-                found.add(Leak(inner, 0, "not searched: neither text nor a readable archive", ""))
-                continue
-            for before, block in _blocks(text):
-                found.update(_in_text(inner, before, block, searches, ids, public))
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            found.add(Leak(path, 0, "not searched: not a text in UTF-8", ""))
+            continue
+        for before, block in _blocks(text):
+            found.update(_in_text(path, before, block, searches, ids, public))
     return tuple(sorted(found))
-
-
-class _SecretSearch(NamedTuple):
-    secret: Secret
-    pattern: re.Pattern[str]
-    """In folded text."""
-    encoded: tuple[str, ...]
-    """In text as it is: base64 at its three alignments."""
 
 
 _FIELDS = (
@@ -91,46 +82,51 @@ _LONG_ID = re.compile(
 """A whole number, or a UUID as Label Studio's `unique_id`; a score's digits are neither."""
 
 
-class _Pattern(NamedTuple):
+class _Search(NamedTuple):
     what: str
     needles: tuple[str, ...]
     """One of these stands in every match; texts without any are not searched further."""
     pattern: re.Pattern[str]
+    """In folded text."""
+    secret: str = ""
+    """The value of a known secret; empty where only the pattern is known."""
+    encoded: tuple[str, ...] = ()
+    """The secret in text as it is: base64 at its three alignments."""
 
 
 _PATTERNS = (
-    _Pattern(
+    _Search(
         "an e-mail address",
         ("@",),
         # The part before the sign is looked for backwards: forwards it would be tried at every letter of the corpus.
         re.compile(r"@(?<=[\w.+-]@)(?:[a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*\.[a-z]{2,24}(?![\w-])"),
     ),
-    _Pattern("a token (JWT)", ("eyj",), re.compile(r"\beyj[\w-]{8,}\.eyj[\w-]{8,}(?:\.[\w-]*)?")),
-    _Pattern(
+    _Search("a token (JWT)", ("eyj",), re.compile(r"\beyj[\w-]{8,}\.eyj[\w-]{8,}(?:\.[\w-]*)?")),
+    _Search(
         "a token of Label Studio",
         ("token", "key", "authorization"),
         re.compile(r"\b(?:token|api[_ -]?key|authorization)\W{1,6}(?:token\W+)?[0-9a-f]{40}\b"),
     ),
-    _Pattern(
+    _Search(
         "a token",
         ("bearer", "hf_", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_"),
         re.compile(
             r"\b(?:bearer\s+(?=\S*\d)[\w.~+/-]{16,}|hf_[a-z0-9]{30,}|gh[opsu]_[a-z0-9]{30,}|github_pat_\w{40,})"
         ),
     ),
-    _Pattern("a private key", ("-----begin",), re.compile(r"-----begin [a-z ]*private key-----")),
-    _Pattern("a password in a URL", ("://",), re.compile(r"://[^\s/:@\"']+:[^\s/@\"']+@")),
-    _Pattern(
+    _Search("a private key", ("-----begin",), re.compile(r"-----begin [a-z ]*private key-----")),
+    _Search("a password in a URL", ("://",), re.compile(r"://[^\s/:@\"']+:[^\s/@\"']+@")),
+    _Search(
         "a password",
         ("pass", "_key", "access_token"),
         re.compile(r"\b(?:password|passwd|api_key|secret_key|access_token)[\"']?\s*[:=]\s*[\"']?[^\s\"',}]{6,}"),
     ),
-    _Pattern(
+    _Search(
         "a field of Label Studio",
         tuple(_FIELDS.split("|")),
         re.compile(rf"(?<![\w-])(?:{_FIELDS})[\"']?\s*[:=,\t]"),
     ),
-    _Pattern(
+    _Search(
         "an address of a server",
         ("http://", "https://", "/projects/", "/api/"),
         re.compile(
@@ -150,13 +146,13 @@ def addresses(texts: Iterable[str]) -> frozenset[str]:
     )
 
 
-def _matches(pattern: _Pattern, text: str) -> Iterator[tuple[str, int]]:
+def _matches(search: _Search, text: str) -> Iterator[tuple[str, int]]:
     """What matches, and where it begins."""
-    if not any(needle in text for needle in pattern.needles):
+    if search.needles and not any(needle in text for needle in search.needles):
         return
-    for match in pattern.pattern.finditer(text):
+    for match in search.pattern.finditer(text):
         start = match.start()
-        if pattern is _PATTERNS[0] and (local := _BEFORE_THE_SIGN.search(text, max(0, start - 64), start)):
+        if search is _PATTERNS[0] and (local := _BEFORE_THE_SIGN.search(text, max(0, start - 64), start)):
             start = local.start()
         yield text[start : match.end()], start
 
@@ -172,28 +168,24 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _in_text(
-    path: str, before: int, text: str, searches: list[_SecretSearch], ids: frozenset[str], public: set[str]
+    path: str, before: int, text: str, searches: Sequence[_Search], ids: frozenset[str], public: set[str]
 ) -> Iterator[Leak]:
+    def leak(reading: str, at: int, what: str, value: str) -> Leak:
+        return Leak(path, before + reading.count("\n", 0, at) + 1, what, _masked(value))
+
     for reading in _readings(text):
         for id_pattern in (_KEYED_ID, _LONG_ID) if ids else ():
             for match in id_pattern.finditer(reading):
                 if match[1] in ids:
-                    line = before + reading.count("\n", 0, match.start()) + 1
-                    yield Leak(path, line, "a known studio id", _masked(match[1]))
+                    yield leak(reading, match.start(), "a known studio id", match[1])
         for search in searches:
-            for match in search.pattern.finditer(reading):
-                line = before + reading.count("\n", 0, match.start()) + 1
-                yield Leak(path, line, f"a known {search.secret.kind}", _masked(search.secret.value))
-        for pattern in _PATTERNS:
-            for found, at in _matches(pattern, reading):
-                if found not in public:
-                    line = before + reading.count("\n", 0, at) + 1
-                    yield Leak(path, line, pattern.what, _masked(found))
+            for found, at in _matches(search, reading):
+                if search.secret or found not in public:
+                    yield leak(reading, at, search.what, search.secret or found)
     for search in searches:
         for form in search.encoded:
             if (at := text.find(form)) >= 0:
-                line = before + text.count("\n", 0, at) + 1
-                yield Leak(path, line, f"a known {search.secret.kind}, in base64", _masked(search.secret.value))
+                yield leak(text, at, f"{search.what}, in base64", search.secret)
 
 
 def _readings(text: str) -> list[str]:
@@ -250,11 +242,9 @@ def _is_id(secret: Secret) -> bool:
     return secret.kind == "studio id" and bool(value.isdigit() or _LONG_ID.fullmatch(value))
 
 
-def _search(secret: Secret) -> _SecretSearch | None:
+def _search(secret: Secret) -> _Search:
     value = secret.value.strip()
     folded = _folded(value)
-    if not folded:
-        return None
     if secret.kind == "name":
         parts = [re.escape(part) for part in re.split(r"[\W_]+", folded) if part]
         orders = {r"[\W_]{1,3}".join(parts), r"[\W_]{1,3}".join([*parts[-1:], *parts[:-1]])}
@@ -267,7 +257,7 @@ def _search(secret: Secret) -> _SecretSearch | None:
     else:
         pattern = re.escape(folded)
     encoded = _base64_forms(value) if len(value) >= SHORT_NUMBER else ()
-    return _SecretSearch(secret, re.compile(pattern), encoded)
+    return _Search(f"a known {secret.kind}", (), re.compile(pattern), value, encoded)
 
 
 def _base64_forms(value: str) -> tuple[str, ...]:
@@ -279,30 +269,6 @@ def _base64_forms(value: str) -> tuple[str, ...]:
         whole = len(data) + shift
         forms.append(text[-(-shift * 8 // 6) : whole * 8 // 6])
     return tuple(dict.fromkeys([*forms, *(form.replace("+", "-").replace("/", "_") for form in forms)]))
-
-
-def _texts(path: str, content: bytes) -> Iterator[tuple[str, str | None]]:
-    """The texts in a file, with where they are; None for one that cannot be read."""
-    if content[:2] == b"\x1f\x8b":
-        try:
-            yield from _texts(f"{path}!", gzip.decompress(content))
-        except (OSError, EOFError, zlib.error):
-            yield path, None
-    elif content[:4] == b"PK\x03\x04":
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                for name in archive.namelist():
-                    yield f"{path}!{name}", name
-                    yield from _texts(f"{path}!{name}", archive.read(name))
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error):
-            yield path, None
-    else:
-        try:
-            text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        except UnicodeDecodeError:
-            yield path, None
-        else:
-            yield path, None if "\0" in text else text
 
 
 def _masked(text: str) -> str:

@@ -7,19 +7,14 @@ from typing import NamedTuple
 
 from annot.errors import InputError
 
-HUB_NAMES = {
-    "CC0-1.0": "cc0-1.0",
-    "CC-BY-4.0": "cc-by-4.0",
-    "CC-BY-SA-4.0": "cc-by-sa-4.0",
-    "CC-BY-NC-4.0": "cc-by-nc-4.0",
-    "CC-BY-NC-SA-4.0": "cc-by-nc-sa-4.0",
-    "CC-BY-ND-4.0": "cc-by-nd-4.0",
-    "CC-BY-NC-ND-4.0": "cc-by-nc-nd-4.0",
+_IN_SMALL_LETTERS = (
+    *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"),
+    *("MIT", "Apache-2.0"),
+)
+HUB_NAMES = {name: name.lower() for name in _IN_SMALL_LETTERS} | {
     "ODC-By-1.0": "odc-by",
     "ODbL-1.0": "odbl",
     "PDDL-1.0": "pddl",
-    "MIT": "mit",
-    "Apache-2.0": "apache-2.0",
     "GPL-3.0-or-later": "gpl-3.0",
 }
 """The Hugging Face hub's list, by SPDX identifier; others are `other` there, with name and link."""

@@ -19,10 +19,15 @@ from annot.templating import render
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
-    """The template, told the facts. overrides: a folder of templates that win over the package's."""
-    named = licence(facts.terms.licence) if facts.terms.licence else None
+    """The template, told the facts and the licences of judgements and (where they are released) texts, None where they
+    are not known ones. overrides: a folder of templates that win over the package's."""
+    terms = facts.terms
+    licences = {
+        "licence": licence(terms.licence) if terms.licence else None,
+        "text_licence": known_licence(terms.text_licence) if terms.with_text else None,
+    }
     functions = {"counted": counted, "cell": cell, "flowed": flowed, "quoted": quoted}
-    return render(template, {"facts": facts, "licence": named, **functions, **values}, overrides=overrides)
+    return render(template, {"facts": facts, **licences, **functions, **values}, overrides=overrides)
 
 
 def cell(text: object) -> str:
@@ -69,8 +74,6 @@ def dataset_card(
     runs: whether the release holds any. csfcube: the folder of that format, if it is there. overrides: a folder of
     templates that win over the package's.
     """
-    judgements = licence(facts.terms.licence)
-    texts = known_licence(facts.terms.text_licence) if facts.terms.with_text else None
     configs = [("default", SPLIT, beir.hub_qrels)]
     if facts.terms.with_text:
         configs += [("corpus", "corpus", beir.corpus), ("queries", "queries", beir.queries)]
@@ -81,9 +84,7 @@ def dataset_card(
         beir=beir,
         configs=[*configs, ("top_ranked", SPLIT, beir.top_ranked)],
         size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
-        licence_id=dataset_id(judgements.name),
-        text_licence=texts,
-        both=texts is not None and texts.hub not in (judgements.hub, "other") and judgements.hub != "other",
+        licence_id=dataset_id(licence(facts.terms.licence).name),
         irds_module=module_name(facts.collection.name),
         irds_id=dataset_id(facts.collection.name),
         runs=runs,

@@ -43,20 +43,14 @@ def questions() -> tuple[Question, ...]:
     """All questions in the order in which they are printed."""
     document = tomllib.loads(files("annot.templates").joinpath(QUESTIONS_FILE).read_text(encoding="utf-8"))
     return tuple(
-        Question(
-            id=f"{section['id']}.{question['id']}",
-            section=section["title"],
-            text=question["text"],
-            kind=question["kind"],
-            unless=question.get("unless"),
-        )
+        Question(**question | {"id": f"{section['id']}.{question['id']}", "section": section["title"]})
         for section in document["section"]
         for question in section["question"]
     )
 
 
 def read_answers(text: str, *, name: str) -> dict[str, str]:
-    """The answers in the text of a workspace's `datasheet.toml`: a table a section, a key a question.
+    """The answers in the text of a study's `datasheet.toml`: a table a section, a key a question.
 
     White space around an answer goes. `name` is the file in messages. Raises InputError with every fault: no TOML,
     sections and questions that there are not (with the near name), answers that are no text.
@@ -66,19 +60,20 @@ def read_answers(text: str, *, name: str) -> dict[str, str]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name}: not valid TOML: {error}") from None
     faults = Faults(name)
-    known = {question.id for question in questions()}
-    sections = {question_id.partition(".")[0]: None for question_id in _ids()}
+    known: dict[str, list[str]] = {}
+    for question in questions():
+        section, _, key = question.id.partition(".")
+        known.setdefault(section, []).append(key)
     answers: dict[str, str] = {}
     for section, table in document.items():
-        if section not in sections:
-            faults.add(f"unknown section {section!r}: {near(section, sections)}")
+        if section not in known:
+            faults.add(f"unknown section {section!r}: {near(section, known)}")
         elif not isinstance(table, dict):
             faults.add(f"{section}: found {table!r}, expected a table [{section}]")
         else:
-            here = [question_id.partition(".")[2] for question_id in _ids() if question_id.startswith(f"{section}.")]
             for key, value in table.items():
-                if f"{section}.{key}" not in known:
-                    faults.add(f"{section}: unknown question {key!r}: {near(key, here)}")
+                if key not in known[section]:
+                    faults.add(f"{section}: unknown question {key!r}: {near(key, known[section])}")
                 elif not isinstance(value, str):
                     faults.add(f"{section}.{key}: found {value!r}, expected text in quotation marks")
                 else:
@@ -136,10 +131,6 @@ def _remark(answers: Answers, question: Question) -> str:
 def _needless(answers: Answers, question: Question) -> bool:
     gate = answers.get(question.unless or "", "")
     return re.match(r"\W*no\b", gate, re.IGNORECASE) is not None
-
-
-def _ids() -> list[str]:
-    return [question.id for question in questions()]
 
 
 def _toml_string(text: str) -> str:

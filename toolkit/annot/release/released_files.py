@@ -48,7 +48,7 @@ def release_files(
         queries=study.queries,
         qrels=qrels,
         pools=study.pools.values(),
-        judged={} if facts.pool.judged else _judged(study),
+        judged={} if facts.pool["judged"] else _judged(study),
         folder=BEIR,
         with_text=with_text,
     )
@@ -71,7 +71,7 @@ def release_files(
             files=beir,
             docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
             with_text=with_text,
-            facets=[facet.facet for facet in facts.facets],
+            facets=[facet["facet"] for facet in facts.facets],
             grades=facts.grades,
         ),
         "DATASHEET.md": datasheet,

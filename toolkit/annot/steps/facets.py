@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError
-from annot.facets.crf import SHIPPED_SETTINGS, Labeller
+from annot.facets.crf import Labeller
 from annot.facets.crf import train as train_model
 from annot.facets.query_sentences import offered_facets
 from annot.facets.scores import LabelScores, score
@@ -121,7 +121,7 @@ def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
         raise InputError(f"{out}: a folder, expected the file of the model")
     abstracts = _read(file)
     checks = _read(held_out) if held_out is not None else None
-    model = train_model(abstracts, settings=SHIPPED_SETTINGS)
+    model = train_model(abstracts)
     labeller = Labeller(model, name=str(out))
     scores = None
     if checks is not None:

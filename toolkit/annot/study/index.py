@@ -47,7 +47,7 @@ def open_index(ws: Workspace, *, methods: Iterable[str], advance: Advance, scrat
 
     if not place("tokens").is_dir():
         tokens.save(tokens.tokenise(papers.read_papers(ws.corpus, columns=("title", "sentences"))), place("tokens"))
-    bench = Bench(tokens.load(place("tokens"), memory_map=True), word_vectors=None, vectors=given)
+    bench = Bench(tokens.load(place("tokens")), word_vectors=None, vectors=given)
     if any("cbow" in name for name in methods):
         settings = ws.settings.word_vectors.model_dump()
         key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]

@@ -10,11 +10,10 @@ from typing import TypeVar
 
 from annot.errors import InputError, MissingInput
 from annot.formats.csfcube import pieces
-from annot.formats.csfcube.pieces import QueryKey
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.faults import Faults
 from annot.formats.paper_lines import read_papers
-from annot.records import Paper
+from annot.records import Paper, Ranking
 
 PAPERS_FILE = "abstracts-csfcube-preds.jsonl"
 POOLS_FILE = "test-pid2pool-csfcube.json"
@@ -22,8 +21,8 @@ QUERIES_FILE = "queries-release.csv"
 SPLITS_FILE = "evaluation_splits.json"
 READABLE_FOLDER = "readable_annotations"
 _RATINGS_FILE = re.compile(r"test-pid2anns-csfcube-([^-/]+)\.json")
-_READABLE_FILE = re.compile(r"readable_annotations/([^/]+)-([^-/]+)-adju\.txt")
-_RANKED_FILE = re.compile(r"eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-(.+)-([^-/]+)-ranked\.json")
+_READABLE_FILE = re.compile(r"readable_annotations/([^/]+-[^-/]+)-adju\.txt")
+_RANKED_FILE = re.compile(r"eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-([^/]+)-([^-/]+)-ranked\.json")
 
 T = TypeVar("T")
 
@@ -35,20 +34,47 @@ class Files:
     papers: dict[str, Paper] | None
     ratings: dict[str, dict[str, tuple[RatedPair, ...]]]
     """By facet and query paper."""
-    readable: dict[QueryKey, ReadableFile]
+    readable: dict[str, ReadableFile]
+    """By query id."""
     pools: dict[str, dict[str, tuple[str, ...]]] | None
-    queries: dict[QueryKey, str] | None
-    splits: dict[str, dict[str, tuple[QueryKey, ...]]]
-    runs: dict[tuple[str, str], dict[str, list[tuple[str, float]]]]
-    """By tag and facet, then query paper: (candidate, distance) in the file's order."""
+    paper_types: dict[str, str] | None
+    """By query id."""
+    splits: dict[str, dict[str, tuple[str, ...]]]
+    runs: dict[tuple[str, str], dict[str, Ranking]]
+    """By tag and facet, then query paper."""
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """Those with ratings."""
+        return tuple(sorted({*self.ratings, *map(facet_of, self.readable)}))
+
+    @property
+    def papers_from(self) -> str:
+        return READABLE_FOLDER if self.papers is None else PAPERS_FILE
+
+    @property
+    def listed(self) -> set[str]:
+        """The ids of the queries of the list, the splits and the runs."""
+        listed = {query_id for folds in self.splits.values() for query_ids in folds.values() for query_id in query_ids}
+        listed |= {f"{query}-{facet}" for (_, facet), rankings in self.runs.items() for query in rankings}
+        return listed | (self.paper_types or {}).keys()
+
+
+def paper_and_facet(query_id: str) -> tuple[str, str]:
+    paper_id, _, facet = query_id.rpartition("-")
+    return paper_id, facet
+
+
+def facet_of(query_id: str) -> str:
+    return paper_and_facet(query_id)[1]
 
 
 def ratings_name(facet: str) -> str:
     return f"test-pid2anns-csfcube-{facet}.json"
 
 
-def readable_name(key: QueryKey) -> str:
-    return f"{READABLE_FOLDER}/{key[0]}-{key[1]}-adju.txt"
+def readable_name(query_id: str) -> str:
+    return f"{READABLE_FOLDER}/{query_id}-adju.txt"
 
 
 def ranked_name(tag: str, facet: str) -> str:
@@ -70,49 +96,49 @@ def read_files(files: Mapping[str, bytes], *, name: str, clean_text: bool) -> Fi
     if not any(_RATINGS_FILE.fullmatch(path) or _READABLE_FILE.fullmatch(path) for path in files):
         raise MissingInput(
             f"{name}: no ratings of a CSFCube release in it",
-            hint=f"expected {ratings_name('<facet>')} or {readable_name(('<query>', '<facet>'))} there",
+            hint=f"expected {ratings_name('<facet>')} or {readable_name('<query>-<facet>')} there",
         )
     found: list[str] = []
 
-    def single(path: str, read: Callable[[bytes, Faults], T]) -> T | None:
+    def single(path: str, read: Callable[[str, Faults], T]) -> T | None:
         if path not in files:
             return None
         faults = Faults(f"{name}/{path}")
         try:
-            return read(files[path], faults)
+            return read(files[path].decode("utf-8-sig"), faults)
+        except UnicodeDecodeError as error:
+            faults.add(f"not UTF-8: {error.reason}", line=files[path].count(b"\n", 0, error.start) + 1)
         except InputError as error:
             # Only the reading of papers, and a file with very many faults, raise by themselves.
             faults.found = list(dict.fromkeys([*faults.found, *error.faults]))
-            return None
         finally:
             found.extend(faults.found)
+        return None
 
-    def several(pattern: re.Pattern[str], read: Callable[[bytes, Faults], T | None]) -> dict[tuple[str, ...], T]:
+    def several(pattern: re.Pattern[str], read: Callable[[str, Faults], T | None]) -> dict[tuple[str, ...], T]:
         matches = [match for path in sorted(files) if (match := pattern.fullmatch(path))]
         contents = {match.groups(): single(match[0], read) for match in matches}
         return {key: content for key, content in contents.items() if content is not None}
 
-    def papers(content: bytes, faults: Faults) -> dict[str, Paper]:
+    def papers(text: str, faults: Faults) -> dict[str, Paper]:
         by_id: dict[str, Paper] = {}
-        lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
-        for paper in read_papers(lines, name=faults.name, clean_text=clean_text):
+        for paper in read_papers(io.StringIO(text, newline=None), name=faults.name, clean_text=clean_text):
             if paper.paper_id in by_id:
                 faults.add(f"paper {paper.paper_id} is there twice")
             by_id[paper.paper_id] = paper
         return by_id
 
-    def readable(content: bytes, faults: Faults) -> ReadableFile | None:
-        lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
-        return read_readable(lines, faults=faults, clean_text=clean_text)
+    def readable(text: str, faults: Faults) -> ReadableFile | None:
+        return read_readable(io.StringIO(text, newline=None), faults=faults, clean_text=clean_text)
 
     read = Files(
         papers=single(PAPERS_FILE, papers),
-        ratings={facet: content for (facet,), content in several(_RATINGS_FILE, pieces.read_ratings).items()},
-        readable={(query, facet): text for (query, facet), text in several(_READABLE_FILE, readable).items()},
+        ratings={facet: pairs for (facet,), pairs in several(_RATINGS_FILE, pieces.read_ratings).items()},
+        readable={query_id: told for (query_id,), told in several(_READABLE_FILE, readable).items()},
         pools=single(POOLS_FILE, pieces.read_pools),
-        queries=single(QUERIES_FILE, pieces.read_query_list),
+        paper_types=single(QUERIES_FILE, pieces.read_paper_types),
         splits=single(SPLITS_FILE, pieces.read_splits) or {},
-        runs={(tag, facet): rows for (tag, facet), rows in several(_RANKED_FILE, pieces.read_ranked_pools).items()},
+        runs={(tag, facet): rankings for (tag, facet), rankings in several(_RANKED_FILE, pieces.read_ranked).items()},
     )
     if found:
         raise InputError(f"{name}: {len(found)} fault(s)", faults=found)

@@ -3,209 +3,350 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from annot.formats.csfcube.contents import (
-    PAPERS_FILE,
     POOLS_FILE,
     QUERIES_FILE,
     READABLE_FOLDER,
     SPLITS_FILE,
     Files,
+    facet_of,
+    paper_and_facet,
     ranked_name,
     ratings_name,
+    read_files,
     readable_name,
 )
-from annot.formats.csfcube.pieces import QueryKey
 from annot.formats.csfcube.readable import RatedPair, ReadableFile
+from annot.formats.csfcube.written import Material, positions_of
 from annot.formats.faults import Faults
-from annot.records import Paper
+from annot.formats.trec import TrecRun
+from annot.names import near
+from annot.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking
 
 CITED = "cited"
+_FEWEST_POOLS = 5
+
+Ratings = Mapping[str, tuple[RatedPair, ...]]
+"""By query id: in the query list's order, else by facet and id; the pairs in the file's order, by document id where
+they come from a readable file."""
 
 
-@dataclass(slots=True)
-class Folder:
-    """The release's content, consistent, with what was counted on the way."""
+@dataclass(frozen=True, slots=True)
+class CsfcubeFacts:
+    """Counts and ids; queries as `<paper_id>-<facet>`."""
 
-    facets: tuple[str, ...] = ()
-    papers: dict[str, Paper] = field(default_factory=dict)
-    papers_from: str = PAPERS_FILE
-    ratings: dict[QueryKey, tuple[RatedPair, ...]] = field(default_factory=dict)
-    """In the query list's order; the pairs in the file's order, by id where they come from a readable file."""
-    ratings_from: dict[str, str] = field(default_factory=dict)
-    paper_types: dict[QueryKey, str] = field(default_factory=dict)
-    pools: dict[str, dict[int, tuple[str, tuple[str, ...]]]] = field(default_factory=dict)
-    """By query paper and place in the released pool, from 1 (by id where only readable files tell): a candidate and
-    the methods that had it; the first one drew it."""
-    quotas: dict[str, int | None] = field(default_factory=dict)
-    """What each method drew, dropped candidates included; None when that is not the same for all, or not known."""
-    pools_in_order: bool = True
-    splits: dict[str, dict[str, tuple[QueryKey, ...]]] = field(default_factory=dict)
-    runs: dict[str, dict[QueryKey, list[tuple[str, float]]]] = field(default_factory=dict)
-    dropped: Counter[str] = field(default_factory=Counter)
-    corrected: set[str] = field(default_factory=set)
-    differing: set[str] = field(default_factory=set)
-    left_out: set[QueryKey] = field(default_factory=set)
-    unranked: list[tuple[str, QueryKey, str]] = field(default_factory=list)
+    papers_from: str
+    """`abstracts-csfcube-preds.jsonl`, or `readable_annotations` where that file is missing."""
+    missing_ratings: int
+    """Ratings of -1, imported as missing."""
+    dropped_candidates: dict[str, int]
+    """By id, in how many pools a candidate stood that has no rating and no text; it was left out."""
+    self_candidates: tuple[str, ...]
+    """Query papers that are candidates of their own pools."""
+    hubs: tuple[str, ...]
+    """Candidates of at least half of the pools (where there are five), never graded above 0."""
+    pools_in_order: bool
+    """Whether the order of drawing is known; the readable files do not tell it."""
+    corrected_queries: tuple[str, ...]
+    """Query papers whose labels in the readable files replaced those of the papers file."""
+    differing_papers: tuple[str, ...]
+    """Papers whose text or (candidates) labels are not the same in both; those of the papers file stay."""
+    left_out: tuple[str, ...]
+    """Queries of the list, the splits or the runs whose facet has no ratings in this folder."""
+    unranked: tuple[tuple[str, str, str], ...]
+    """(tag, query, candidate) where a run leaves out a rated candidate."""
 
 
-def fit(files: Files, *, name: str) -> Folder:
-    """The content of `files` as one. Raises InputError with everything in which they contradict each other."""
+@dataclass(frozen=True, slots=True)
+class Release(Material):
+    """Everything in a release folder, whole or partial, in our records.
+
+    Papers stand in the papers file's order, else by number. A query paper has the cited papers of its pool as citations
+    where the file gives none: those are the ones the release knows of. Queries stand in the query list's order, else by
+    facet and id; without a list there are no paper types.
+
+    Pools are without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released
+    pool, from 1, with gaps where a candidate was dropped; None where the order is not known. `per_method` counts
+    dropped candidates; it is None where it is not the same for all methods, or not known. `also` is empty for cited
+    papers, which share one list per pool.
+    """
+
+    facets: tuple[str, ...]
+    runs: tuple[TrecRun, ...]
+    """Each engine's rankings of the pools, with the negated distances as scores."""
+    facts: CsfcubeFacts
+
+
+def read_release(
+    files: Mapping[str, bytes], *, name: str, facet_labels: Mapping[str, tuple[str, ...]], clean_text: bool
+) -> Release:
+    """The release in `files`: contents by path relative to its folder, with `/`. `name` is the folder in messages.
+
+    Whole or partial: the facets are those with ratings, in `test-pid2anns-csfcube-<facet>.json` or, where that is
+    missing, in `readable_annotations/`. Papers come from `abstracts-csfcube-preds.jsonl`, else from the readable
+    files, and so do pools, then without the order of drawing. What both have is compared: grades, ratings and sources
+    that differ are faults; text and labels that differ are counted, and a query's labels are taken from its readable
+    file, where they were corrected by hand. Query list, splits and runs may be absent.
+
+    `facet_labels`: the sentence labels that make each facet. `clean_text`: clean titles and sentences, as
+    `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1 has grade None.
+    Raises MissingInput when the folder has no ratings, else InputError with every fault, by file and place.
+    """
+    read = read_files(files, name=name, clean_text=clean_text)
     faults = Faults(name)
-    folder = Folder(pools_in_order=files.pools is not None)
-    for fit_part in (_fit_ratings, _fit_papers, _fit_pools, _fit_splits, _fit_runs):
-        fit_part(folder, files, faults)
+    ratings = _ratings(read, faults)
+    papers, corrected, differing = _papers(read, ratings, faults)
+    pools, dropped = _pools(read, ratings, papers, faults)
+    splits = _splits(read, ratings, faults)
+    runs, unranked = _runs(read, ratings, faults)
     faults.raise_if_any(hint="the files of the release do not fit each other: download it again, or correct them")
-    return folder
+    queries = _queries(read, ratings, papers, facet_labels, faults)
+    faults.raise_if_any()
+    rated = [(query_id, pair) for query_id, pairs in ratings.items() for pair in pairs]
+    in_pools = Counter(entry.doc_id for pool in pools.values() for entry in pool.entries)
+    often = {doc_id for doc_id, count in in_pools.items() if 2 * count >= len(pools) >= _FEWEST_POOLS}
+    return Release(
+        facets=read.facets,
+        facet_labels=facet_labels,
+        papers=tuple(_with_citations(paper, pools.get(paper.paper_id)) for paper in papers.values()),
+        queries=queries,
+        paper_types={query_id: read.paper_types[query_id] for query_id in ratings} if read.paper_types else {},
+        pools=tuple(pools.values()),
+        judgements=tuple(
+            Judgement(query_id, pair.doc_id, assessor, grade)
+            for query_id, pair in rated
+            for assessor, grade in pair.ratings.items()
+        ),
+        decisions=tuple(_decision(query_id, pair) for query_id, pair in rated),
+        splits=splits,
+        runs=runs,
+        facts=CsfcubeFacts(
+            papers_from=read.papers_from,
+            missing_ratings=sum(grade is None for _, pair in rated for grade in pair.ratings.values()),
+            dropped_candidates=dict(sorted(dropped.items())),
+            self_candidates=tuple(
+                paper_id for paper_id, pool in pools.items() if paper_id in {entry.doc_id for entry in pool.entries}
+            ),
+            hubs=tuple(sorted(often - {pair.doc_id for _, pair in rated if pair.grade > 0})),
+            pools_in_order=read.pools is not None,
+            corrected_queries=tuple(sorted(corrected)),
+            differing_papers=tuple(sorted(differing)),
+            left_out=tuple(sorted(query_id for query_id in read.listed if facet_of(query_id) not in read.facets)),
+            unranked=unranked,
+        ),
+    )
 
 
-def _fit_ratings(folder: Folder, files: Files, faults: Faults) -> None:
+def _ratings(read: Files, faults: Faults) -> Ratings:
     """Ratings from JSON, else from the readable files; where both are there they must agree."""
-    rated = {(query, facet): pairs for facet, queries in files.ratings.items() for query, pairs in queries.items()}
-    folder.ratings_from = {facet: ratings_name(facet) for facet in files.ratings}
-    for key, readable in files.readable.items():
-        if key[0] != readable.query.paper_id:
-            faults.add(f"its query is {readable.query.paper_id}, expected {key[0]}", place=readable_name(key))
-        if key[1] not in files.ratings:
-            rated[key] = tuple(sorted(readable.pairs))
-            folder.ratings_from[key[1]] = READABLE_FOLDER
-        elif key not in rated:
-            faults.add(f"not a query of {ratings_name(key[1])}", place=readable_name(key))
+    rated = {f"{query}-{facet}": pairs for facet, queries in read.ratings.items() for query, pairs in queries.items()}
+    for query_id, readable in read.readable.items():
+        paper_id, facet = paper_and_facet(query_id)
+        if paper_id != readable.query.paper_id:
+            faults.add(f"its query is {readable.query.paper_id}, expected {paper_id}", place=readable_name(query_id))
+        if facet not in read.ratings:
+            rated[query_id] = tuple(sorted(readable.pairs.values()))
+        elif query_id not in rated:
+            faults.add(f"not a query of {ratings_name(facet)}", place=readable_name(query_id))
         else:
-            _compare_ratings(key, rated[key], readable, faults)
-    folder.facets = tuple(sorted(folder.ratings_from))
-    order: Iterable[QueryKey] = sorted(rated, key=lambda key: (key[1], key[0]))
-    if files.queries is not None:
-        for query, facet in _known_queries(folder, rated, files.queries, QUERIES_FILE, faults):
-            folder.paper_types[query, facet] = files.queries[query, facet]
-        for query, facet in sorted(rated.keys() - files.queries.keys()):
-            faults.add(f"query {query} is rated for facet {facet} and not listed", place=QUERIES_FILE)
-        order = folder.paper_types
-    folder.ratings = {key: rated[key] for key in order}
+            _compare_ratings(query_id, rated[query_id], readable, faults)
+    order: Iterable[str] = sorted(rated, key=lambda query_id: paper_and_facet(query_id)[::-1])
+    if read.paper_types is not None:
+        for query_id in sorted(rated.keys() - read.paper_types.keys()):
+            paper_id, facet = paper_and_facet(query_id)
+            faults.add(f"query {paper_id} is rated for facet {facet} and not listed", place=QUERIES_FILE)
+        order = _rated(read.paper_types, rated, read, faults, place=QUERIES_FILE)
+    return {query_id: rated[query_id] for query_id in order}
 
 
-def _compare_ratings(key: QueryKey, pairs: Iterable[RatedPair], readable: ReadableFile, faults: Faults) -> None:
-    other = {pair.doc_id: pair for pair in readable.pairs}
-    for pair in pairs:
-        told = other.pop(pair.doc_id, None)
-        if told is None:
-            faults.add(f"no candidate {pair.doc_id}, which {ratings_name(key[1])} has", place=readable_name(key))
-        elif told != pair:
-            faults.add(
-                f"candidate {pair.doc_id}: grade {told.grade} and ratings {told.ratings}, "
-                f"{ratings_name(key[1])} has {pair.grade} and {pair.ratings}",
-                place=readable_name(key),
-            )
-    for doc_id in other:
-        faults.add(f"candidate {doc_id} is not in {ratings_name(key[1])}", place=readable_name(key))
+def _compare_ratings(query_id: str, pairs: Iterable[RatedPair], readable: ReadableFile, faults: Faults) -> None:
+    given = {pair.doc_id: pair for pair in pairs}
+    for doc_id in dict.fromkeys([*given, *readable.pairs]):
+        one, other = given.get(doc_id), readable.pairs.get(doc_id)
+        if one != other:
+            name = ratings_name(facet_of(query_id))
+            problem = f"candidate {doc_id}: {_as_told(other)}, {name} has {_as_told(one)}"
+            faults.add(problem, place=readable_name(query_id))
 
 
-def _fit_papers(folder: Folder, files: Files, faults: Faults) -> None:
-    """Papers from their file, else from the readable ones; query labels as corrected in the readable files."""
-    readable = {key: files.readable[key] for key in sorted(files.readable) if key[1] in folder.facets}
-    if files.papers is not None:
-        folder.papers = dict(files.papers)
-    else:
-        folder.papers_from = READABLE_FOLDER
-        told = {paper.paper_id: paper for file in readable.values() for paper in file.papers.values()}
-        told |= {file.query.paper_id: file.query for file in readable.values()}
-        folder.papers = dict(sorted(told.items(), key=lambda item: (len(item[0]), item[0])))
-    corrected: dict[str, tuple[QueryKey, Paper]] = {}
-    for key, file in readable.items():
+def _as_told(pair: RatedPair | None) -> str:
+    return "no such candidate" if pair is None else f"grade {pair.grade} and ratings {pair.ratings}"
+
+
+def _papers(read: Files, ratings: Ratings, faults: Faults) -> tuple[dict[str, Paper], set[str], set[str]]:
+    """Papers from their file, else from the readable ones; those whose labels as queries were corrected in the
+    readable files, with these labels; and those that differ there."""
+    told = {paper.paper_id: paper for file in read.readable.values() for paper in file.papers.values()}
+    told |= {file.query.paper_id: file.query for file in read.readable.values()}
+    papers = dict(
+        sorted(told.items(), key=lambda item: (len(item[0]), item[0])) if read.papers is None else read.papers
+    )
+    differing: set[str] = set()
+    corrected: dict[str, tuple[str, Paper]] = {}
+    for query_id, file in read.readable.items():
+        paper_id, _ = paper_and_facet(query_id)
         for paper in file.papers.values():
-            known = folder.papers.get(paper.paper_id, paper)
+            known = papers.get(paper.paper_id, paper)
             if replace(known, citations=(), labels=paper.labels) != paper or (
-                known.labels != paper.labels and paper.paper_id != key[0]
+                known.labels != paper.labels and paper.paper_id != paper_id
             ):
-                folder.differing.add(paper.paper_id)
-        earlier_key, earlier = corrected.setdefault(key[0], (key, file.query))
+                differing.add(paper.paper_id)
+        earlier_id, earlier = corrected.setdefault(paper_id, (query_id, file.query))
         if earlier.labels != file.query.labels:
-            faults.add(f"labels of the query other than in {readable_name(earlier_key)}", place=readable_name(key))
-    for paper_id, (_, query) in corrected.items():
-        known = folder.papers.get(paper_id, query)
-        if known.sentences == query.sentences and known.labels != query.labels:
-            folder.papers[paper_id] = replace(known, labels=query.labels)
-            folder.corrected.add(paper_id)
-    for key, pairs in folder.ratings.items():
-        for paper_id in (key[0], *(pair.doc_id for pair in pairs)):
-            if paper_id not in folder.papers:
-                faults.add(f"no paper {paper_id}, which is rated in {'-'.join(key)}", place=folder.papers_from)
+            faults.add(f"labels of the query other than in {readable_name(earlier_id)}", place=readable_name(query_id))
+    changed = {
+        paper_id: replace(known, labels=query.labels)
+        for paper_id, (_, query) in corrected.items()
+        if (known := papers.get(paper_id, query)).sentences == query.sentences and known.labels != query.labels
+    }
+    papers |= changed
+    for query_id, pairs in ratings.items():
+        for paper_id in (paper_and_facet(query_id)[0], *(pair.doc_id for pair in pairs)):
+            if paper_id not in papers:
+                faults.add(f"no paper {paper_id}, which is rated in {query_id}", place=read.papers_from)
+    return papers, set(changed), differing
 
 
-def _fit_pools(folder: Folder, files: Files, faults: Faults) -> None:
-    """Pools of the rated queries; a candidate without rating and without text is dropped."""
+def _queries(
+    read: Files,
+    ratings: Ratings,
+    papers: Mapping[str, Paper],
+    facet_labels: Mapping[str, tuple[str, ...]],
+    faults: Faults,
+) -> tuple[Query, ...]:
+    for facet in read.facets:
+        if facet not in facet_labels:
+            place = ratings_name(facet) if facet in read.ratings else READABLE_FOLDER
+            faults.add(f"facet {facet!r}: {near(facet, facet_labels)}", place=place)
+    queries = []
+    for query_id in ratings:
+        paper_id, facet = paper_and_facet(query_id)
+        labels = facet_labels.get(facet, ())
+        sentences = positions_of(papers[paper_id], labels)
+        if labels and not sentences:
+            faults.add(f"query {paper_id} has no sentence of its facet {facet}", place=read.papers_from)
+        queries.append(Query(query_id, paper_id, facet, sentences))
+    return tuple(queries)
+
+
+def _pools(
+    read: Files, ratings: Ratings, papers: Mapping[str, Paper], faults: Faults
+) -> tuple[dict[str, Pool], Counter[str]]:
+    """Pools of the rated queries; and how often a candidate without rating and without text was dropped."""
     rated: dict[str, set[str]] = {}
     sources: dict[str, dict[str, tuple[str, ...]]] = {}
-    for key, pairs in folder.ratings.items():
-        rated.setdefault(key[0], set()).update(pair.doc_id for pair in pairs)
-        if key in files.readable:
-            sources.setdefault(key[0], {}).update(files.readable[key].sources)
-    for query, doc_ids in rated.items():
-        readable = sources.get(query, {})
-        drawn = dict(sorted(readable.items())) if files.pools is None else files.pools.get(query)
+    for query_id, pairs in ratings.items():
+        paper_id, _ = paper_and_facet(query_id)
+        rated.setdefault(paper_id, set()).update(pair.doc_id for pair in pairs)
+        if query_id in read.readable:
+            sources.setdefault(paper_id, {}).update(read.readable[query_id].sources)
+    pools: dict[str, Pool] = {}
+    dropped = Counter[str]()
+    for paper_id, doc_ids in rated.items():
+        readable = sources.get(paper_id, {})
+        drawn = dict(sorted(readable.items())) if read.pools is None else read.pools.get(paper_id)
         if drawn is None:
-            faults.add(f"no pool of query {query}", place=POOLS_FILE)
+            faults.add(f"no pool of query {paper_id}", place=POOLS_FILE)
             continue
-        counts = Counter(methods[0] for methods in drawn.values() if methods[0] != CITED)
-        same_for_all = files.pools is not None and len(set(counts.values())) == 1
-        folder.quotas[query] = max(counts.values()) if same_for_all else None
-        pool = {}
-        for position, (doc_id, methods) in enumerate(drawn.items(), 1):
-            told = readable.get(doc_id, methods)
-            if told != methods:
+        for doc_id, methods in drawn.items():
+            if (told := readable.get(doc_id, methods)) != methods:
                 faults.add(
-                    f"query {query}, candidate {doc_id}: sources {' - '.join(methods)}, "
+                    f"query {paper_id}, candidate {doc_id}: sources {' - '.join(methods)}, "
                     f"{READABLE_FOLDER} has {' - '.join(told)}",
                     place=POOLS_FILE,
                 )
-            if doc_id in doc_ids or doc_id in folder.papers:
-                pool[position] = (doc_id, methods)
-            else:
-                folder.dropped[doc_id] += 1
         missing = sorted(doc_ids - drawn.keys())
         if not missing:
-            folder.pools[query] = pool
-        elif files.pools is not None:
+            kept = doc_ids | papers.keys()
+            dropped.update(drawn.keys() - kept)
+            pools[paper_id] = _pool(paper_id, drawn, kept, in_order=read.pools is not None)
+        elif read.pools is not None:
             for doc_id in missing:
-                faults.add(f"query {query}: candidate {doc_id} is rated and not in the pool", place=POOLS_FILE)
+                faults.add(f"query {paper_id}: candidate {doc_id} is rated and not in the pool", place=POOLS_FILE)
+    return pools, dropped
 
 
-def _fit_splits(folder: Folder, files: Files, faults: Faults) -> None:
-    for facet, folds in files.splits.items():
-        cut = {
-            fold: _known_queries(folder, folder.ratings, keys, f"{SPLITS_FILE}: {facet}, {fold}", faults)
-            for fold, keys in folds.items()
+def _pool(paper_id: str, drawn: Mapping[str, tuple[str, ...]], kept: Collection[str], *, in_order: bool) -> Pool:
+    entries = tuple(
+        PoolEntry(
+            doc_id,
+            Draw(methods[0], None, None, turn if in_order else None),
+            tuple(Draw(method, None, None, None) for method in methods[1:] if methods[0] != CITED),
+        )
+        for turn, (doc_id, methods) in enumerate(drawn.items(), 1)
+        if doc_id in kept
+    )
+    counts = Counter(methods[0] for methods in drawn.values() if methods[0] != CITED)
+    drawing = list(dict.fromkeys(entry.drawn.method for entry in entries))
+    if not in_order:
+        drawing.sort(key=lambda method: (method != CITED, method))
+    return Pool(
+        paper_id=paper_id,
+        mode="blocks",
+        per_method=max(counts.values()) if in_order and len({*counts.values()}) == 1 else None,
+        ranking_depth=None,
+        seed=None,
+        methods=tuple(drawing),
+        without=(),
+        dry=(),
+        cited_outside=None,
+        entries=entries,
+    )
+
+
+def _with_citations(paper: Paper, pool: Pool | None) -> Paper:
+    if pool is None or paper.citations:
+        return paper
+    cited = (entry.doc_id for entry in pool.entries if entry.drawn.method == CITED)
+    return replace(paper, citations=tuple(sorted(doc_id for doc_id in cited if doc_id != paper.paper_id)))
+
+
+def _decision(query_id: str, pair: RatedPair) -> Decision:
+    agreed = set(pair.ratings.values()) == {pair.grade}
+    return Decision(query_id, pair.doc_id, pair.grade, "agreed" if agreed else "adjudicated")
+
+
+def _splits(read: Files, ratings: Ratings, faults: Faults) -> dict[str, dict[str, tuple[str, ...]]]:
+    splits = {
+        facet: {
+            fold: _rated(query_ids, ratings, read, faults, place=f"{SPLITS_FILE}: {facet}, {fold}")
+            for fold, query_ids in folds.items()
         }
-        if any(cut.values()):
-            folder.splits[facet] = cut
+        for facet, folds in read.splits.items()
+    }
+    return {facet: folds for facet, folds in splits.items() if any(folds.values())}
 
 
-def _fit_runs(folder: Folder, files: Files, faults: Faults) -> None:
-    for (tag, facet), queries in files.runs.items():
+def _runs(
+    read: Files, ratings: Ratings, faults: Faults
+) -> tuple[tuple[TrecRun, ...], tuple[tuple[str, str, str], ...]]:
+    """The runs, and (tag, query, candidate) of each rated candidate that one leaves out."""
+    runs: dict[str, dict[str, Ranking]] = {}
+    unranked = []
+    for (tag, facet), rankings in read.runs.items():
         place = ranked_name(tag, facet)
-        for key in _known_queries(folder, folder.ratings, [(query, facet) for query in queries], place, faults):
-            rows = queries[key[0]]
-            rated = [pair.doc_id for pair in folder.ratings[key]]
-            ranked = [doc_id for doc_id, _ in rows]
+        by_id = {f"{query}-{facet}": ranking for query, ranking in rankings.items()}
+        for query_id in _rated(by_id, ratings, read, faults, place=place):
+            rated = [pair.doc_id for pair in ratings[query_id]]
+            ranked = [doc_id for doc_id, _ in by_id[query_id]]
             for doc_id in ranked:
                 if doc_id not in rated:
-                    faults.add(f"query {key[0]}: candidate {doc_id} is not in its pool", place=place)
-            folder.unranked += [(tag, key, doc_id) for doc_id in rated if doc_id not in ranked]
-            folder.runs.setdefault(tag, {})[key] = rows
+                    query = paper_and_facet(query_id)[0]
+                    faults.add(f"query {query}: candidate {doc_id} is not in its pool", place=place)
+            unranked += [(tag, query_id, doc_id) for doc_id in rated if doc_id not in ranked]
+            runs.setdefault(tag, {})[query_id] = by_id[query_id]
+    return tuple(TrecRun(tag, rankings) for tag, rankings in runs.items()), tuple(unranked)
 
 
-def _known_queries(
-    folder: Folder, rated: Iterable[QueryKey], keys: Iterable[QueryKey], place: str, faults: Faults
-) -> tuple[QueryKey, ...]:
-    """Those of `keys` that are rated; queries of a facet without any ratings are left out."""
-    known = []
-    for key in keys:
-        if key in rated:
-            known.append(key)
-        elif key[1] in folder.facets:
-            faults.add(f"query {key[0]} has no ratings for facet {key[1]}", place=place)
-        else:
-            folder.left_out.add(key)
-    return tuple(known)
+def _rated(
+    query_ids: Iterable[str], rated: Collection[str], read: Files, faults: Faults, *, place: str
+) -> tuple[str, ...]:
+    """Those of the queries that are rated; queries of a facet without any ratings are left out."""
+    for query_id in query_ids:
+        paper_id, facet = paper_and_facet(query_id)
+        if query_id not in rated and facet in read.facets:
+            faults.add(f"query {paper_id} has no ratings for facet {facet}", place=place)
+    return tuple(query_id for query_id in query_ids if query_id in rated)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annot.errors import InputError
 from annot.formats.faults import Faults, numbered
@@ -17,13 +17,33 @@ GRADE_WORDS = {"Irrelevant (0)": 0, "Related (+1)": 1, "Similar (+2)": 2, "Ident
 ASSESSOR_OF_ANNOTATOR = {"1": "a3", "2": "a4", "3": "a2", "4": "a1"}
 """The readable files number the annotators differently from the JSON files, whose `relevance_ann3` is our `a3`."""
 
-_FILE_RULE = "=" * 70
 _PAPER_RULE = "=" * 35
-_PAPER = re.compile(r"paper_id: (\S+); YEAR: (None|-?\d{1,4})")
-_RATINGS = re.compile(r"difference: (\d{1,4}); annotator(\d): (-?\d{1,4}); annotator(\d): (-?\d{1,4})")
-_SENTENCE = re.compile(r"(\w+): ?(.*)")
-_QUERY_HEAD = 2
-_CANDIDATE_HEAD = 5
+_IDENTITY = (
+    re.compile(r"paper_id: (?P<paper_id>\S+); YEAR: (?P<year>None|-?\d{1,4})"),
+    "'paper_id: <id>; YEAR: <year>'",
+)
+_RATINGS = (
+    re.compile(
+        r"difference: (?P<difference>\d); annotator(?P<first>[1-4]): (?P<rating>-1|[0-3]); "
+        r"annotator(?!(?P=first))(?P<second>[1-4]): (?P<other>-1|[0-3])"
+    ),
+    "'difference: d; annotatorX: a; annotatorY: b', X and Y two of 1 to 4, a and b 0 to 3, or -1 for none",
+)
+_TEXT = (
+    (re.compile(r"TITLE: ?(?P<title>.*)"), "'TITLE: ...'"),
+    (re.compile(r"ABSTRACT: *(?P<abstract>.*)"), "'ABSTRACT: ...'"),
+)
+_QUERY_HEAD = ((re.compile("={70}"), "a line of 70 '='"), _IDENTITY, *_TEXT)
+_CANDIDATE_HEAD = (
+    (re.compile(_PAPER_RULE), "a line of 35 '='"),
+    _IDENTITY,
+    (re.compile(r"adju relevance: (?P<grade>.+)"), "'adju relevance: <grade>'"),
+    _RATINGS,
+    (re.compile(r"sources: (?P<sources>\S+(?: - \S+)*)"), "'sources: <method> - <method>'"),
+    *_TEXT,
+)
+"""What stands on the first lines of a block, and how messages call it. Sentences follow."""
+_SENTENCE = re.compile(r"(?P<label>\w+): ?(?P<text>.*)")
 
 Line = tuple[int, str]
 
@@ -43,7 +63,8 @@ class ReadableFile:
     query: Paper
     papers: dict[str, Paper]
     """Every paper with its text, the query's too (where the query is a candidate as well, the query's own)."""
-    pairs: tuple[RatedPair, ...]
+    pairs: dict[str, RatedPair]
+    """By candidate."""
     sources: dict[str, tuple[str, ...]]
     """The methods that had each candidate; the first one drew it."""
 
@@ -51,115 +72,82 @@ class ReadableFile:
 def read_readable(lines: Iterable[str], *, faults: Faults, clean_text: bool) -> ReadableFile | None:
     """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`."""
     before = len(faults.found)
-    blocks = _blocks(numbered(lines, faults), faults)
-    if not blocks:
-        faults.add("no paper in it")
-        return None
-    query: Paper | None = None
-    papers: dict[str, Paper] = {}
+    blocks: list[list[Line]] = []
+    for number, line in numbered(lines, faults):
+        if not blocks or line == _PAPER_RULE:
+            blocks.append([])
+        blocks[-1].append((number, line))
+    papers: list[Paper] = []
     pairs: dict[str, RatedPair] = {}
     sources: dict[str, tuple[str, ...]] = {}
     for position, block in enumerate(blocks):
-        head = _QUERY_HEAD if position == 0 else _CANDIDATE_HEAD
-        if len(block) <= head:
-            faults.add(f"{len(block)} lines for one paper, expected at least {head + 1}", line=block[-1][0])
+        told = _told(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
+        if told is None:
             continue
-        paper = _paper(block[0], block[head - 1], block[head:], faults, clean_text=clean_text)
-        if paper is None:
-            continue
-        if position == 0:
-            query = paper
-        else:
-            if paper.paper_id in pairs:
-                faults.add(f"candidate {paper.paper_id} is there twice", line=block[0][0])
-            pairs[paper.paper_id] = _pair(paper.paper_id, block[1], block[2], faults)
-            sources[paper.paper_id] = _sources(block[3], faults)
-        papers.setdefault(paper.paper_id, paper)
-    if query is None or len(faults.found) > before:
+        papers += _paper(told, faults, line=block[0][0], clean_text=clean_text)
+        doc_id = told["paper_id"]
+        if position:
+            if doc_id in pairs:
+                faults.add(f"candidate {doc_id} is there twice", line=block[0][0])
+            pairs[doc_id] = _pair(told, block, faults)
+            sources[doc_id] = tuple(told["sources"].split(" - "))
+    if not blocks:
+        faults.add("no paper in it")
+    if len(faults.found) > before:
         return None
-    return ReadableFile(query, papers, tuple(pairs.values()), sources)
+    return ReadableFile(papers[0], {paper.paper_id: paper for paper in reversed(papers)}, pairs, sources)
 
 
-def _blocks(lines: Iterable[Line], faults: Faults) -> list[list[Line]]:
-    """The lines of each paper; the first paper is the query."""
-    blocks: list[list[Line]] = []
-    for number, line in lines:
-        if not blocks and line != _FILE_RULE:
-            faults.add(f"found {line[:40]!r}, expected a line of 70 '='", line=number)
-        if not blocks or line == _PAPER_RULE:
-            blocks.append([(number, line)])
-        else:
-            blocks[-1].append((number, line))
-    for block in blocks:
-        if len(block) > 1:
-            del block[0]
-    return blocks
-
-
-def _paper(first: Line, title: Line, body: list[Line], faults: Faults, *, clean_text: bool) -> Paper | None:
+def _told(block: list[Line], head: Sequence[tuple[re.Pattern[str], str]], faults: Faults) -> dict[str, Any] | None:
+    """What the lines of one paper say, by the names in the patterns, and its `sentences`; None with faults."""
+    if len(block) < len(head):
+        faults.add(f"{len(block)} lines for one paper, expected at least {len(head)}", line=block[-1][0])
+        return None
     before = len(faults.found)
-    identity = _match(_PAPER, first, "'paper_id: <id>; YEAR: <year>'", faults)
-    if not title[1].startswith("TITLE:"):
-        faults.add(f"found {title[1][:40]!r}, expected 'TITLE: ...'", line=title[0])
-    if not body[0][1].startswith("ABSTRACT:"):
-        faults.add(f"found {body[0][1][:40]!r}, expected 'ABSTRACT: ...'", line=body[0][0])
-    labels, sentences = [], []
-    for position, (number, line) in enumerate(body):
-        text = line.removeprefix("ABSTRACT:").lstrip(" ") if position == 0 else line
-        if position == 0 and not text:
-            continue
-        found = _match(_SENTENCE, (number, text), "'<label>: <sentence>'", faults)
-        if found:
-            labels.append(found[1])
-            sentences.append(found[2])
-    if identity is None or len(faults.found) > before:
-        return None
+    told: dict[str, Any] = {}
+    for line, (pattern, expected) in zip(block, head, strict=False):
+        told |= _match(pattern, line, expected, faults)
+    opening = [(block[len(head) - 1][0], told["abstract"])] if told.get("abstract") else []
+    lines = [*opening, *block[len(head) :]]
+    told["sentences"] = [_match(_SENTENCE, line, "'<label>: <sentence>'", faults) for line in lines]
+    return told if len(faults.found) == before else None
+
+
+def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) -> dict[str, str]:
+    found = pattern.fullmatch(line[1])
+    if found is None:
+        faults.add(f"found {line[1][:60]!r}, expected {expected}", line=line[0])
+        return {}
+    return found.groupdict()
+
+
+def _paper(told: dict[str, Any], faults: Faults, *, line: int, clean_text: bool) -> list[Paper]:
     try:
-        return paper_of(
-            identity[1],
-            title[1].removeprefix("TITLE:").removeprefix(" "),
-            sentences,
-            year=None if identity[2] == "None" else int(identity[2]),
-            labels=labels,
+        paper = paper_of(
+            told["paper_id"],
+            told["title"],
+            [sentence["text"] for sentence in told["sentences"]],
+            year=None if told["year"] == "None" else int(told["year"]),
+            labels=[sentence["label"] for sentence in told["sentences"]],
             citations=(),
             clean_text=clean_text,
         )
     except InputError as error:
         for fault in error.faults:
-            faults.add(f"paper {identity[1]}: {fault}", line=body[0][0])
-        return None
+            faults.add(f"paper {told['paper_id']}: {fault}", line=line)
+        return []
+    return [paper]
 
 
-def _pair(doc_id: str, grade: Line, ratings: Line, faults: Faults) -> RatedPair:
-    word = grade[1].removeprefix("adju relevance: ")
-    if not grade[1].startswith("adju relevance: ") or word not in GRADE_WORDS:
-        faults.add(f"grade {word!r}: {near(word, GRADE_WORDS)}", line=grade[0])
-    given: dict[str, int | None] = {}
-    found = _match(_RATINGS, ratings, "'difference: d; annotatorX: a; annotatorY: b'", faults)
-    if found:
-        numbers = (found[2], found[4])
-        values = (int(found[3]), int(found[5]))
-        if not set(numbers) <= set(ASSESSOR_OF_ANNOTATOR) or numbers[0] == numbers[1]:
-            faults.add(f"annotators {numbers[0]} and {numbers[1]}, expected two of 1 to 4", line=ratings[0])
-        elif not all(-1 <= value <= 3 for value in values):
-            faults.add(f"ratings {values[0]} and {values[1]}, expected 0 to 3, or -1 for none", line=ratings[0])
-        elif int(found[1]) != abs(values[0] - values[1]):
-            faults.add(f"difference {found[1]} between {values[0]} and {values[1]}", line=ratings[0])
-        else:
-            by_assessor = {ASSESSOR_OF_ANNOTATOR[n]: v for n, v in zip(numbers, values, strict=True)}
-            given = {assessor: None if value == -1 else value for assessor, value in sorted(by_assessor.items())}
-    return RatedPair(doc_id, GRADE_WORDS.get(word, 0), given)
-
-
-def _sources(line: Line, faults: Faults) -> tuple[str, ...]:
-    names = tuple(line[1].removeprefix("sources: ").split(" - "))
-    if not line[1].startswith("sources: ") or not all(names):
-        faults.add(f"found {line[1][:40]!r}, expected 'sources: <method> - <method>'", line=line[0])
-    return names
-
-
-def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) -> re.Match[str] | None:
-    found = pattern.fullmatch(line[1])
-    if found is None:
-        faults.add(f"found {line[1][:60]!r}, expected {expected}", line=line[0])
-    return found
+def _pair(told: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:
+    word = told["grade"]
+    if word not in GRADE_WORDS:
+        faults.add(f"grade {word!r}: {near(word, GRADE_WORDS)}", line=block[2][0])
+    ratings = {
+        ASSESSOR_OF_ANNOTATOR[told["first"]]: int(told["rating"]),
+        ASSESSOR_OF_ANNOTATOR[told["second"]]: int(told["other"]),
+    }
+    if int(told["difference"]) != max(ratings.values()) - min(ratings.values()):
+        faults.add(f"difference {told['difference']} between {told['rating']} and {told['other']}", line=block[3][0])
+    given = {assessor: None if rating == -1 else rating for assessor, rating in sorted(ratings.items())}
+    return RatedPair(told["paper_id"], GRADE_WORDS.get(word, 0), given)

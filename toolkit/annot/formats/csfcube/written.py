@@ -8,12 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
-from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines
 from annot.formats.spreadsheet import guarded
 from annot.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
@@ -30,8 +30,9 @@ class Material:
 
     papers: tuple[Paper, ...]
     queries: tuple[Query, ...]
+    """In the order of the query list."""
     paper_types: Mapping[str, str]
-    """By query id; a query that has none gets an empty cell."""
+    """By query id, in the release's own words; a query that has none gets an empty cell."""
     pools: tuple[Pool, ...]
     judgements: tuple[Judgement, ...]
     decisions: tuple[Decision, ...]
@@ -49,13 +50,8 @@ def write_csfcube(material: Material, *, folder: str, with_text: bool) -> dict[s
     those of its facet's labels, the query list gets a column `sentences` (positions from 0, separated by spaces), which
     CSFCube's own does not have.
 
-    with_text: False leaves out the file of abstracts and the titles in the query list.
-    Raises InputError with everything that the format cannot say: see `misfits`.
+    with_text: False leaves out the file of abstracts and the titles in the query list. The material has no `misfits`.
     """
-    faults = Faults("CSFCube release")
-    for misfit in misfits(material):
-        faults.add(misfit)
-    faults.raise_if_any(hint="the other formats of the release hold it all")
     papers = {paper.paper_id: paper for paper in material.papers}
     pools = sorted(material.pools, key=lambda pool: pool.paper_id)
     files = {POOLS_FILE: json_lines([{pool.paper_id: _pool(pool) for pool in pools}])}
@@ -86,32 +82,21 @@ def misfits(material: Material) -> tuple[str, ...]:
         for query_id, grade in grades
         if grade is not None and not 0 <= grade <= HIGHEST_GRADE
     ]
-    names = {query.query_id for query in material.queries}
-    found += [
-        f"split {facet}, {fold}: {query_id} is not a query"
-        for facet, folds in material.splits.items()
-        for fold, query_ids in folds.items()
-        for query_id in query_ids
-        if query_id not in names
-    ]
     found += [
         f"facet {facet!r}: no '-', '_', '/' or white space fits"
         for facet in sorted({query.facet for query in material.queries})
         if not _FACET.fullmatch(facet)
     ]
     pooled = {pool.paper_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
-    known = {paper.paper_id for paper in material.papers}
-    decided: dict[str, set[str]] = {name: set() for name in names}
+    decided: dict[str, set[str]] = defaultdict(set)
     for decision in material.decisions:
         decided[decision.query_id].add(decision.doc_id)
-    assessors: dict[str, set[str]] = {name: set() for name in names}
+    assessors: dict[str, set[str]] = defaultdict(set)
     for judgement in material.judgements:
         if judgement.doc_id in decided[judgement.query_id]:
             assessors[judgement.query_id].add(judgement.assessor)
     for query in material.queries:
         name, team = f"query {query.query_id}", assessors[query.query_id]
-        if query.paper_id not in known:
-            found.append(f"{name}: its paper is not in the corpus")
         if query.paper_id not in pooled:
             found.append(f"{name}: its paper has no pool")
             continue
@@ -139,8 +124,8 @@ def _ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
     for query in sorted(material.queries, key=lambda query: query.query_id):
         if query.facet != facet:
             continue
-        candidates = [entry.doc_id for entry in _drawn(pools[query.paper_id])]
-        candidates = [doc_id for doc_id in candidates if (query.query_id, doc_id) in final]
+        drawn = (entry.doc_id for entry in _drawn(pools[query.paper_id]))
+        candidates = [doc_id for doc_id in drawn if (query.query_id, doc_id) in final]
         # A grade may be missing as a row, or as a row without a grade: both are -1 here.
         columns = {
             assessor: [MISSING if (grade := grades.get(doc_id)) is None else grade for doc_id in candidates]
@@ -174,29 +159,25 @@ def _drawn(pool: Pool) -> list[PoolEntry]:
 
 
 def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool) -> str:
-    chosen = any(query.sentences != _by_label(query, papers, material.facet_labels) for query in material.queries)
+    chosen = any(
+        query.sentences != positions_of(papers[query.paper_id], material.facet_labels.get(query.facet, ()))
+        for query in material.queries
+    )
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(["pid", "facet", "year", "title", "paper type", *(["sentences"] if chosen else [])])
     for query in material.queries:
         paper = papers[query.paper_id]
         title = paper.title if with_text else ""
-        row = [
-            guarded(query.paper_id),
-            query.facet,
-            paper.year,
-            guarded(title),
-            material.paper_types.get(query.query_id, ""),
-        ]
+        kind = material.paper_types.get(query.query_id, "")
+        row = [guarded(query.paper_id), query.facet, paper.year, guarded(title), kind]
         writer.writerow([*row, *([" ".join(map(str, query.sentences))] if chosen else [])])
     return buffer.getvalue()
 
 
-def _by_label(
-    query: Query, papers: Mapping[str, Paper], facet_labels: Mapping[str, tuple[str, ...]]
-) -> tuple[int, ...]:
-    labels = papers[query.paper_id].labels or ()
-    return tuple(at for at, label in enumerate(labels) if label in facet_labels.get(query.facet, ()))
+def positions_of(paper: Paper, labels: Collection[str]) -> tuple[int, ...]:
+    """The positions of the sentences that have one of the labels."""
+    return tuple(at for at, label in enumerate(paper.labels or ()) if label in labels)
 
 
 def _paper(paper: Paper) -> dict[str, Any]:
