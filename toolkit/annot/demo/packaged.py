@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from annot.demo.relevance import Latent
+
+class Latent(NamedTuple):
+    """What a paper of the demo corpus is about."""
+
+    problem: str
+    subproblem: str
+    method: str
+    """The family of the method."""
+    submethod: str
+    claim: str
+    """The question that its result speaks to."""
+    polarity: int
+    """1 if the paper supports the claim, -1 if it finds the opposite, 0 if it makes no claim."""
 
 
 class QueryPaper(NamedTuple):
@@ -24,6 +36,19 @@ def corpus_text() -> str:
 def latents() -> dict[str, Latent]:
     """What each paper is about, by `paper_id`. Only the simulation may know it."""
     return {paper_id: Latent(**traits) for paper_id, traits in json.loads(_read("latent.json")).items()}
+
+
+def likeness() -> dict[str, list[list[str]]]:
+    """What is alike: `related_problems`, `related_methods`, and `areas`, the problems of each area of the field.
+
+    A problem is two digits; with a letter it is one of its sub-problems.
+    """
+    return cast("dict[str, list[list[str]]]", json.loads(_read("likeness.json")))
+
+
+def remarks() -> dict[str, list[Any]]:
+    """What simulated people write: `grades`, a list for each grade; `over_ruled`, `lower` and `higher` of decisions."""
+    return cast("dict[str, list[Any]]", json.loads(_read("remarks.json")))
 
 
 def query_papers() -> tuple[QueryPaper, ...]:

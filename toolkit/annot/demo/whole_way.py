@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 
@@ -191,53 +192,50 @@ def _workspace(folder: Path) -> Workspace:
 
 
 def _settings_text() -> str:
-    document = tomlkit.parse(settings_text(NAME))
-    document["seed"] = SEED
-    collection, pools = document["collection"], document["pool"]
-    assert isinstance(collection, tomlkit.items.Table)
-    assert isinstance(pools, tomlkit.items.Table)
-    collection.update(PUBLIC)
-    pools["per_method"] = PER_METHOD
-    pools["ranking_depth"] = RANKING_DEPTH
+    settings: Any = tomlkit.parse(settings_text(NAME))
+    settings["seed"] = SEED
+    settings["collection"].update(PUBLIC)
     # No vectors of a neural model come with the demo: latent semantic analysis stands in for `specter`.
-    pools["methods"] = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
-    return tomlkit.dumps(document)
+    methods = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
+    settings["pool"].update({"per_method": PER_METHOD, "ranking_depth": RANKING_DEPTH, "methods": methods})
+    return tomlkit.dumps(settings)
 
 
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
-
-    def build(*, frozen: bool) -> pool.BuiltPools:
-        return pool.build(
-            ws,
-            mode=None,
-            per_method=None,
-            ranking_depth=None,
-            without=None,
-            seed=None,
-            frozen=frozen,
-            dry_run=False,
-            advance=advance,
-        )
-
-    if fresh:
-        built = build(frozen=False)
-        tell(f"5/12 pools: {built.notes[0]}")
-        return {}
-    rankings, _ = pool.fresh_rankings(ws, advance=advance)
-    frozen_files = packaged.frozen_rankings()
-    overlap = {}
-    for method, by_paper in rankings.items():
-        frozen = read_run(frozen_files[f"{method}.run"].splitlines(), name=method).rankings
-        overlap[method] = _overlap(by_paper, frozen)
-    for name, text in frozen_files.items():
-        write_file(ws.rankings / name, text)
-    built = build(frozen=True)
-    trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
-    tell(
-        f"5/12 pools: {built.notes[0]}, from frozen rankings; rankings trained just now share "
-        f"{100 * min(trained):.0f}% or more of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+    overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
+    built = pool.build(
+        ws,
+        mode=None,
+        per_method=None,
+        ranking_depth=None,
+        without=None,
+        seed=None,
+        frozen=not fresh,
+        dry_run=False,
+        advance=advance,
     )
+    compared = ""
+    if overlap:
+        trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
+        compared = (
+            f", from frozen rankings; rankings trained just now share {100 * min(trained):.0f}% or more of the first "
+            f"{CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+        )
+    tell(f"5/12 pools: {built.notes[0]}{compared}")
+    return overlap
+
+
+def _freeze_rankings(ws: Workspace, *, advance: corpus.Advance) -> dict[str, float]:
+    """Put the frozen rankings where fresh ones would lie; returns how much fresh ones have in common with them."""
+    fresh, _ = pool.fresh_rankings(ws, advance=advance)
+    frozen = packaged.frozen_rankings()
+    overlap = {
+        method: _overlap(by_paper, read_run(frozen[f"{method}.run"].splitlines(), name=method).rankings)
+        for method, by_paper in fresh.items()
+    }
+    for name, text in frozen.items():
+        write_file(ws.rankings / name, text)
     return overlap
 
 
@@ -256,9 +254,10 @@ def _runs(ws: Workspace, *, fresh: bool) -> None:
     run.make(ws, methods=(), advance=_quietly)
     if fresh:
         return
-    for name, text in packaged.frozen_runs().items():
+    frozen = packaged.frozen_runs()
+    for name, text in frozen.items():
         if name.endswith(".run"):
-            record = json.loads(packaged.frozen_runs()[name.replace(".run", ".json")])
+            record = json.loads(frozen[name.replace(".run", ".json")])
             rankings = read_run(text.splitlines(), name=name).rankings
             run.adopt(ws, record["tag"], rankings, facts=record["settings"])
 

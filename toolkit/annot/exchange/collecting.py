@@ -46,7 +46,7 @@ class Found(NamedTuple):
     @property
     def annotation(self) -> str:
         """The server's id, as text."""
-        return str(self.reading.annotation_id)
+        return str(self.reading.payload["id"])
 
 
 class Haul(NamedTuple):
@@ -80,10 +80,10 @@ def collect(
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
     with store.read() as session:
-        known = [project for project in projects.read_projects(session, round=round) if project.server == server]
-        tasks = {project.project: projects.read_tasks(session, project.project) for project in known}
-        own = {project.project: own_tasks(session, round, project.assessor) for project in known}
-    pushed = [project for project in known if project.remote_id is not None]
+        every = projects.read_projects(session, round=round)
+        pushed = [project for project in every if project.server == server and project.remote_id is not None]
+        tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
+        own = {project.project: own_tasks(session, round, project.assessor) for project in pushed}
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
     unknown = [project.assessor for project in pushed if project.account_id is None]
@@ -134,6 +134,6 @@ def _haul(
         Found(ours[task.key], reading)
         for task in pulled
         if task.key is not None and task.key in ours
-        for reading in read_task(task, grades=grades, expected_account=project.account_id)
+        for reading in read_task(task.annotations, grades=grades, expected_account=project.account_id)
     ]
     return Haul(project, tuple(found), tuple(notes))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
+
+KEY = "pair_id"
+"""The field of a task's data that holds our key."""
 
 Payload = Mapping[str, Any]
 """A JSON object as the server sent it or will get it."""
@@ -30,24 +32,7 @@ class ProjectSpec:
     label_config: str
     instructions: str
     """HTML, shown on entering the stream and behind a button of the top bar."""
-    color: str = "#617ADA"
-
-
-class StudioProject(NamedTuple):
-    """A project on the server. `created` tells whether this call made it."""
-
-    project_id: int
-    title: str
-    created: bool
-
-
-class ProjectCounts(NamedTuple):
-    """How far a project is: tasks, tasks with a counted annotation, annotations, cancelled annotations."""
-
-    tasks: int
-    annotated: int
-    annotations: int
-    cancelled: int
+    color: str
 
 
 class StudioTask(NamedTuple):
@@ -57,14 +42,13 @@ class StudioTask(NamedTuple):
     key: str | None
     annotations: int
     """All annotations, cancelled ones included."""
-    data: Payload = MappingProxyType({})
+    data: Payload
     """What the task shows."""
 
 
 class PulledTask(NamedTuple):
     """A task and every annotation on it, verbatim; an empty tuple where there is none (or none any more)."""
 
-    task_id: int
     key: str | None
     annotations: tuple[dict[str, Any], ...]
 
@@ -76,7 +60,5 @@ class Delivery(NamedTuple):
     sent: int
     """Tasks sent by this call and found afterwards."""
     already_there: int
-    surplus_deleted: int
-    """Second copies without annotations, left by an import that was killed, and deleted by this call."""
     doubled: tuple[str, ...]
     """Keys of which two copies carry annotations: nothing was deleted, a person has to look."""

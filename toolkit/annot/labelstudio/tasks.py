@@ -117,9 +117,9 @@ def adjudicate_task(task: dict[str, Any], opinions: Sequence[Opinion], *, scale_
     return {**task, "data": {**task["data"], **shown}}
 
 
-def opinions_in(task: Mapping[str, Any]) -> dict[str, Any]:
-    """What a task shows of the assessors: empty for one that shows nothing."""
-    return {name: value for name, value in task["data"].items() if name.startswith(("rating_", "comment_"))}
+def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task's data show of the assessors: empty where they show nothing."""
+    return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
 
 
 def opinion_text(opinion: Opinion, scale_names: Sequence[str]) -> str:
