@@ -11,9 +11,9 @@ import pytest
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
-from annot.labelstudio.tasks import Opinion, Text, adjudicate_task
+from annot.labelstudio.tasks import adjudicate_task
 from fixtures_studio import Studio
-from labelling_texts import CANDIDATE, HELP, QUERY, SCALE, long_text, task
+from labelling_texts import CANDIDATE, HELP, QUERY, SCALE, long_text, opinion, task, text
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
@@ -351,7 +351,7 @@ def test_a_mark_can_be_told_without_colour(studio: Studio, signed_in: Any, plain
 
 
 def test_an_abstract_without_the_facet_says_so(studio: Studio, signed_in: Any) -> None:
-    without = Text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
+    without = text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
     project = judging(studio, [task(1, candidate=without)])
     with open_screen(studio, signed_in, project) as screen:
         notes = screen.page.locator(".a-none")
@@ -435,7 +435,7 @@ def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(stud
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_everything_can_be_read_in_light_and_dark(studio: Studio, signed_in: Any, theme: str) -> None:
-    without = Text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
+    without = text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
     project = judging(studio, [task(1, candidate=without)])
     with open_screen(studio, signed_in, project, theme=theme) as screen:
         assert screen.page.evaluate("document.documentElement.dataset.colorScheme") == theme.lower()
@@ -463,7 +463,7 @@ def test_nothing_of_others_or_of_the_model_is_on_the_screen(studio: Studio, sign
 
 
 def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio, signed_in: Any) -> None:
-    opinions = [Opinion(1, None, None), Opinion(3, None, "The lattice and the collars do the same work.")]
+    opinions = [opinion(1, None, None), opinion(3, None, "The lattice and the collars do the same work.")]
     texts = {"query": long_text(QUERY, 9), "candidate": long_text(CANDIDATE, 9)}
     tasks = [adjudicate_task(task(number, **texts), opinions, scale_names=SCALE) for number in (1, 2)]
     with studio.gateway() as gateway:

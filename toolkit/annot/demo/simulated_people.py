@@ -106,15 +106,14 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
 def _answer(project: Project, parcel: Parcel, token: str, respond: Respond, one_more: Callable[[], None]) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
-    sent = dict(zip(parcel.asked, parcel.tasks, strict=True))
     with Gateway(project.url, token) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
-        tasks = [(asked, task) for asked, task in there if asked in sent]
+        tasks = [(asked, task) for asked, task in there if asked in parcel.tasks]
         for asked, task in tasks:
             if not task.annotations:
                 answer, ground = respond(asked)
                 result = write_result(
-                    sent[asked],
+                    parcel.tasks[asked],
                     grade=answer.grade,
                     cannot_judge=answer.cannot_judge,
                     comment=answer.comment,

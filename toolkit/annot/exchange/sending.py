@@ -51,9 +51,8 @@ class Parcel:
     assessor: str
     label_config: str
     instructions: str
-    tasks: tuple[dict[str, Any], ...]
-    asked: tuple[Asked, ...]
-    """What each task asks."""
+    tasks: Mapping[Asked, dict[str, Any]]
+    """By what each task asks."""
 
 
 def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
@@ -63,8 +62,9 @@ def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Rou
     private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
     private |= {person.account for person in everyone if person.account is not None}
     for parcel in parcels:
-        lint_tasks(parcel.tasks, screen=screen, private=private)
-        check_predictions(parcel.label_config, parcel.tasks)
+        tasks = list(parcel.tasks.values())
+        lint_tasks(tasks, screen=screen, private=private)
+        check_predictions(parcel.label_config, tasks)
 
 
 def send(
@@ -101,13 +101,13 @@ def send(
         with store.begin() as session:
             projects.set_remote_project(session, project.project, remote_id)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
-        delivery = deliver(gateway, remote_id, parcel.tasks, advance=more)
+        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
         if delivery.doubled:
             raise StudioError(
                 f"{parcel.assessor}: {len(delivery.doubled)} pair(s) stand twice on the server, both annotated",
                 hint=f"look at {', '.join(delivery.doubled[:3])} in project {remote_id} and delete one each",
             )
-        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.asked}
+        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
         with store.begin() as session:
             projects.record_tasks(session, project.project, ids)
         address = gateway.labelling_url(remote_id)
@@ -193,9 +193,7 @@ def _withdraw(
     store: Store, gateway: Gateway, project: Project, remote_id: int, parcel: Parcel, own: Mapping[str, Asked]
 ) -> int:
     """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
-    shown = {
-        pair_key(*asked): opinions_in(task["data"]) for asked, task in zip(parcel.asked, parcel.tasks, strict=True)
-    }
+    shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in parcel.tasks.items()}
     stale, staying = [], set()
     for task in gateway.tasks_of(remote_id):
         changed = shown.get(task.key or "") != opinions_in(task.data)

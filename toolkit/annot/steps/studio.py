@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
-from annot.labelstudio import server
+from annot.labelstudio import installing, server
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -55,7 +55,7 @@ def status(ws: Workspace) -> State:
     return State(
         running=running is not None,
         healthy=running is not None and running.healthy,
-        installed=server.is_installed(os.environ),
+        installed=installing.installed(os.environ) is not None,
         url="" if running is None else running.url,
         data=folder / "data",
         administrator=folder / "admin.json",
