@@ -91,7 +91,7 @@ class Studio:
             address = f"{name}@example.org"
             (token,) = make_accounts(self.url, [address], invitation=gateway.invitation, passwords=self.passwords)
         with self.gateway(token) as gateway:
-            return Account(address, gateway.whoami().user_id, token)
+            return Account(address, gateway.whoami(), token)
 
     def password(self, name: str) -> str:
         """The password of `account(name)`."""

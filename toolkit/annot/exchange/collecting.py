@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.sending import own_tasks
+from annot.exchange.sending import counting, own_tasks
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
@@ -92,14 +92,7 @@ def collect(
             f"the account of {', '.join(unknown)} on {gateway.url} is not known, so answers cannot be attributed",
             hint="the account was changed; `annot push` looks for the new one",
         )
-    total = sum(len(tasks[project.project]) for project in pushed)
-    done = 0
-
-    def more(count: int) -> None:
-        nonlocal done
-        done += count
-        advance(done, total)
-
+    more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
     for project in pushed:
         yield _haul(gateway, project, tasks[project.project], own[project.project], grades, more)
 

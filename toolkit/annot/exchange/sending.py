@@ -76,15 +76,8 @@ def send(
     """
     accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
     server, version = gateway.identity(), gateway.version()
-    total = sum(len(parcel.tasks) for parcel in parcels)
-    done = 0
+    more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent = []
-
-    def more(count: int) -> None:
-        nonlocal done
-        done += count
-        advance(done, total)
-
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -102,17 +95,25 @@ def send(
             projects.set_remote_project(session, project.project, remote_id)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
-        if delivery.doubled:
-            raise StudioError(
-                f"{parcel.assessor}: {len(delivery.doubled)} pair(s) stand twice on the server, both annotated",
-                hint=f"look at {', '.join(delivery.doubled[:3])} in project {remote_id} and delete one each",
-            )
         ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
         with store.begin() as session:
             projects.record_tasks(session, project.project, ids)
         address = gateway.labelling_url(remote_id)
-        sent.append(Sent(parcel.assessor, len(parcel.tasks), delivery.already_there, delivery.sent, withdrawn, address))
+        planned = len(parcel.tasks)
+        sent.append(Sent(parcel.assessor, planned, planned - delivery.sent, delivery.sent, withdrawn, address))
     return tuple(sent)
+
+
+def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
+    """A progress that is told how many more are done."""
+    done = 0
+
+    def more(count: int) -> None:
+        nonlocal done
+        done += count
+        advance(done, total)
+
+    return more
 
 
 def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
@@ -131,7 +132,7 @@ def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str,
     """The server's id of each person's account. Raises InputError naming those without an account."""
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
-    by_address = {user.email.lower(): user.user_id for user in gateway.users()}
+    by_address = gateway.user_ids()
     found = {}
     faults = []
     for name in names:

@@ -81,7 +81,7 @@ def read_passwords(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     lines = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    return {email: password for email, _, password in lines if password}
+    return {email: password for email, _, password in lines}
 
 
 def _append_password(path: Path, email: str, password: str) -> None:

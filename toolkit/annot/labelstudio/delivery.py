@@ -37,13 +37,13 @@ def deliver(
     """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
     Safe to repeat after anything; proves by reading back that each is there once. `advance` is told how many more tasks
-    are there, for a progress bar. Raises StudioError where the server refuses or loses tasks.
+    are there, for a progress bar. Raises StudioError where the server refuses or loses tasks, and where people have
+    annotated two copies of one: nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
     there = {task.key for task in server.tasks_of(project_id)}
     missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
-    already_there = len(tasks) - len(missing)
-    advance(already_there)
+    advance(len(tasks) - len(missing))
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
@@ -55,8 +55,13 @@ def deliver(
             f"{len(lost)} of {len(keys)} tasks are not on the server after the import, among them {lost[0]}",
             hint="run the command again: it sends only what is missing",
         )
-    task_ids = {key: copies[key][0].task_id for key in keys}
-    return Delivery(task_ids, len(missing), already_there, tuple(key for key in task_ids if len(copies[key]) > 1))
+    doubled = [key for key in keys if len(copies[key]) > 1]
+    if doubled:
+        raise StudioError(
+            f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
+            hint=f"look at {', '.join(doubled[:3])} and delete one each",
+        )
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing))
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:

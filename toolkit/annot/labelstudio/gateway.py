@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from annot.errors import InputError, StudioError
+from annot.errors import StudioError
 from annot.labelstudio import refusals
-from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioTask, StudioUser
+from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioTask
 
 if TYPE_CHECKING:
     import httpx
@@ -57,9 +57,6 @@ class Gateway:
                 base_url=self.url + "/", api_key=api_key, httpx_client=self._http, max_retries=0
             )
 
-    def __repr__(self) -> str:
-        return f"Gateway({self.url!r})"
-
     def __enter__(self) -> Gateway:
         return self
 
@@ -84,15 +81,19 @@ class Gateway:
             made = {group.id: group.created_at for group in self._client.organizations.list(request_options=_READ)}
             return f"{active} of {made[active].isoformat()}"
 
-    def whoami(self) -> StudioUser:
-        """The account whose token this is. Raises StudioError on a wrong token, server or address."""
+    def whoami(self) -> int:
+        """The id of the account whose token this is. Raises StudioError on a wrong token, server or address."""
         with self._asking("checking the token"):
-            return _user(self._client.users.whoami(request_options=_READ))
+            return _integer(self._client.users.whoami(request_options=_READ).id)
 
-    def users(self) -> tuple[StudioUser, ...]:
-        """All accounts of the organisation, by id."""
+    def user_ids(self) -> dict[str, int]:
+        """The ids of all accounts of the organisation, by address in small letters.
+
+        An address is an identity: it goes no further than the database.
+        """
         with self._asking("listing the accounts"):
-            return tuple(sorted(_user(user) for user in self._client.users.list(request_options=_READ)))
+            users = self._client.users.list(request_options=_READ)
+            return {user.email.lower(): _integer(user.id) for user in users}
 
     def invitation(self) -> str:
         """Path and query of the link by which an account can be made."""
@@ -235,8 +236,6 @@ class Gateway:
 
 
 def _fields(spec: ProjectSpec) -> dict[str, Any]:
-    if not 3 <= len(spec.title) <= 50:
-        raise InputError(f"project title {spec.title!r}: found {len(spec.title)} characters, expected 3 to 50")
     return {
         "title": spec.title,
         "description": f"{spec.description} {_sign(spec.marker)}",
@@ -255,10 +254,6 @@ def _fields(spec: ProjectSpec) -> dict[str, Any]:
 
 def _sign(marker: str) -> str:
     return f"[annot:{marker}]"
-
-
-def _user(user: Any) -> StudioUser:
-    return StudioUser(_integer(user.id), str(user.email))
 
 
 def _task(task: Any) -> StudioTask:

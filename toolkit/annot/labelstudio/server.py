@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,15 +47,13 @@ class Server(NamedTuple):
     healthy: bool
 
 
-class Credentials(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Credentials:
     """The administrator of the local server. The token stays out of logs, `annot.toml` and exports."""
 
     email: str
     password: str
     token: str
-
-    def __repr__(self) -> str:
-        return f"Credentials({self.email!r})"
 
 
 def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Callable[[str], None]) -> Server:

@@ -13,13 +13,6 @@ Payload = Mapping[str, Any]
 """A JSON object as the server sent it or will get it."""
 
 
-class StudioUser(NamedTuple):
-    """An account on the server. The address is an identity: it goes no further than the database."""
-
-    user_id: int
-    email: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSpec:
     """What a project is to be. `marker` is our own key: titles are not unique on the server."""
@@ -58,7 +51,4 @@ class Delivery(NamedTuple):
 
     task_ids: dict[str, int]
     sent: int
-    """Tasks sent by this call and found afterwards."""
-    already_there: int
-    doubled: tuple[str, ...]
-    """Keys of which two copies carry annotations: nothing was deleted, a person has to look."""
+    """Tasks sent by this call and found afterwards; the others were there already."""

@@ -102,7 +102,6 @@ def _check(person: Assessor) -> None:
 
 def _remote_note(ws: Workspace, account: str, url: str, api_key: str | None) -> tuple[str, ...]:
     with connect(ws, url=url, api_key=api_key) as gateway:
-        known = any(user.email.lower() == account.lower() for user in gateway.users())
-        if known:
+        if account.lower() in gateway.user_ids():
             return ()
         return (f"the server has no such account yet; the person signs up at {url}{gateway.invitation()}",)
