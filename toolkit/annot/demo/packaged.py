@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from importlib import resources
 from typing import Any, NamedTuple, cast
 
@@ -54,6 +55,11 @@ def remarks() -> dict[str, list[Any]]:
 def query_papers() -> tuple[QueryPaper, ...]:
     """The query papers of the demonstration, oldest first."""
     return tuple(QueryPaper(paper["paper_id"], tuple(paper["facets"])) for paper in json.loads(_read("queries.json")))
+
+
+def settings() -> dict[str, dict[str, Any]]:
+    """What the demonstration's `annot.toml` says besides the defaults, by table."""
+    return tomllib.loads(_read("settings.toml"))
 
 
 def datasheet_text() -> str:

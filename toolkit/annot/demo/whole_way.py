@@ -18,7 +18,6 @@ from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
 from annot.release.answer_sheet import answers_file
-from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
     adjudicate,
     agreement,
@@ -42,19 +41,8 @@ from annot.store.runs import Imported, put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 NAME = "annot-demo"
-PER_METHOD = 3
-RANKING_DEPTH = 50
 REPEATS = 0.08
 SEED = 13
-PUBLIC = {
-    "title": "A demonstration collection",
-    "description": "150 fictional abstracts, judged for similarity by facet by simulated assessors.",
-    "creators": ["The makers of annot"],
-    "licence": "CC0-1.0",
-    "text_licence": "CC0-1.0",
-    "url": "https://example.org/annot-demo",
-}
-"""How the collection is called when it is released."""
 CLOSE = 20
 """Freshly trained rankings are compared with the frozen ones by their first 20 documents."""
 TOLERANCE = 0.8
@@ -125,14 +113,15 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
+    truth = simulated_people.demo_relevance()
     tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
     with watch("judging") as advance:
-        judged = simulated_people.judge(ws, seed=SEED, truth=simulated_people.demo_relevance(), advance=advance)
+        judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"     {judged} judgements pulled back")
     adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=_quietly)
     with watch("settling") as advance:
-        settled = simulated_people.settle(ws, seed=SEED, truth=simulated_people.demo_relevance(), advance=advance)
+        settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
     table = agreement.measure(ws, missing=None, binarised_at=None)
@@ -192,13 +181,11 @@ def _workspace(folder: Path) -> Workspace:
 
 
 def _settings_text() -> str:
-    settings: Any = tomlkit.parse(settings_text(NAME))
-    settings["seed"] = SEED
-    settings["collection"].update(PUBLIC)
-    # No vectors of a neural model come with the demo: latent semantic analysis stands in for `specter`.
-    methods = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
-    settings["pool"].update({"per_method": PER_METHOD, "ranking_depth": RANKING_DEPTH, "methods": methods})
-    return tomlkit.dumps(settings)
+    document: Any = tomlkit.parse(settings_text(NAME))
+    document["seed"] = SEED
+    for table, values in packaged.settings().items():
+        document[table].update(values)
+    return tomlkit.dumps(document)
 
 
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:

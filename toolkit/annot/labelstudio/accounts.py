@@ -77,11 +77,11 @@ def _ask(session: httpx.Client, method: str, path: str, **more: Any) -> httpx.Re
 
 
 def read_passwords(path: Path) -> dict[str, str]:
-    """The password of each address; empty where there is no file."""
+    """The password of each address; a line that a kill cut off has none. Empty where there is no file."""
     if not path.exists():
         return {}
     lines = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    return {email: password for email, _, password in lines}
+    return {email: password for email, _, password in lines if password}
 
 
 def _append_password(path: Path, email: str, password: str) -> None:

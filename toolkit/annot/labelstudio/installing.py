@@ -50,7 +50,6 @@ def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) 
     if found is not None:
         return found
     home = _home(environ)
-    home.parent.mkdir(parents=True, exist_ok=True)
     with locked(home.with_suffix(".lock")):
         found = installed(environ)  # another process may have made it while we waited
         if found is not None:

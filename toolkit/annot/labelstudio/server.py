@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -85,7 +85,8 @@ def down(folder: Path) -> bool:
             return False
         pid, port = found
         for stop in (signal.SIGTERM, signal.SIGKILL):
-            _signal(pid, stop)
+            with suppress(ProcessLookupError):
+                os.killpg(os.getpgid(pid), stop)
             if _comes_true(lambda: _process(folder) is None, within=STOP_SECONDS):
                 # An ending process loses its command line a moment before its port: who starts again wants it back.
                 _comes_true(lambda: _can_bind(port), within=PORT_SECONDS)
@@ -218,25 +219,21 @@ def _free_port(port: int | None, *, last: int | None) -> Iterator[int]:
 
 
 def _can_bind(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-        return True
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def _is_healthy(url: str, token: str) -> bool:
     """Whether a server answers there, and it is ours: another one would not know the administrator's token."""
     headers = {"Authorization": f"Token {token}"}
     try:
-        with httpx.Client(base_url=url, timeout=5.0, trust_env=False) as client:
-            if client.get("/health").status_code != 200:
-                return False
-            return client.get("/api/current-user/whoami", headers=headers).status_code == 200
+        answer = httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=5.0, trust_env=False)
     except httpx.HTTPError:
         return False
+    return answer.status_code == 200
 
 
 def _process(folder: Path) -> tuple[int, int] | None:
@@ -269,10 +266,3 @@ def _command_of(pid: int) -> list[str]:
             return []
     asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
-
-
-def _signal(pid: int, what: signal.Signals) -> None:
-    try:
-        os.killpg(os.getpgid(pid), what)
-    except ProcessLookupError:
-        return

@@ -11,6 +11,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
 from annot.records import LABELS, Asked, Judgement, Paper, Query
@@ -31,7 +32,7 @@ def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
 def split_key(key: str) -> Asked:
     """What `pair_key` stands for."""
     query_id, doc_id, occasion = (*key.split("/", 2), "1")[:3]
-    return Asked(_unescape_id(query_id), _unescape_id(doc_id), int(occasion))
+    return Asked(unquote(query_id), unquote(doc_id), int(occasion))
 
 
 def judge_task(
@@ -157,7 +158,3 @@ def _clean(text: str) -> str:
 
 def _escape_id(identifier: str) -> str:
     return identifier.replace("%", "%25").replace("/", "%2F")
-
-
-def _unescape_id(identifier: str) -> str:
-    return identifier.replace("%2F", "/").replace("%25", "%")
