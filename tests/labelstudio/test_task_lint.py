@@ -68,6 +68,11 @@ def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:
         lint_tasks([made], screen="judge", private=PRIVATE)
 
 
+def test_a_comment_may_hold_any_word() -> None:
+    made = adjudicate_task(task(), [opinion(1, None, "as abs_tfidf and a1 would say")], scale_names=SCALE)
+    lint_tasks([made], screen="adjudicate", private=PRIVATE)
+
+
 def test_an_opinion_that_names_its_assessor_is_found() -> None:
     made = adjudicate_task(task(), [opinion(1, None, None)], scale_names=SCALE)
     made["data"]["rating_a"] = "1 Related (a1)"
