@@ -63,7 +63,7 @@ def settings() -> dict[str, dict[str, Any]]:
 
 
 def datasheet_text() -> str:
-    """What people would have to tell about the collection, answered, as a workspace's `datasheet.toml`."""
+    """What people would have to tell about the collection, answered, as a study's `datasheet.toml`."""
     return _read("datasheet.toml")
 
 

@@ -160,12 +160,13 @@ def describe(done: Done) -> str:
 
 
 def _workspace(folder: Path) -> Workspace:
-    """The demo's workspace, made where nothing stands; its settings are written whole, so a kill leaves no half."""
+    """The demo's study, made where nothing stands; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(
-                f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
+                f"{folder}: not empty, and not a study of the demonstration",
+                hint="name another folder: annot demo FOLDER",
             )
         write_file(settings_file, _settings_text())
     ws = Workspace.open(folder)
@@ -227,12 +228,12 @@ def _freeze_rankings(ws: Workspace, *, advance: corpus.Advance) -> dict[str, flo
 
 
 def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> float:
-    """The mean share of the first documents that two sets of rankings have in common."""
-    shares = []
-    for paper_id, ranking in rankings.items():
-        first = {doc.doc_id for doc in ranking[:CLOSE]}
-        other = {doc.doc_id for doc in frozen.get(paper_id, ())[:CLOSE]}
-        shares.append(len(first & other) / max(1, len(first | other) - len(first ^ other) // 2))
+    """The mean share of the first documents that two sets of rankings have in common; each has that many."""
+
+    def first(ranking: Ranking) -> set[str]:
+        return {doc.doc_id for doc in ranking[:CLOSE]}
+
+    shares = [len(first(ranking) & first(frozen[paper_id])) / CLOSE for paper_id, ranking in rankings.items()]
     return sum(shares) / len(shares)
 
 

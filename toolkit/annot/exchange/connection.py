@@ -1,4 +1,4 @@
-"""Which Label Studio: the one that is named, or the local one of this workspace."""
+"""Which Label Studio: the one that is named, or the local one of this study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annot.study.workspace import Workspace
 
 
 def studio_folder(ws: Workspace) -> Path:
-    """Where the workspace's own local server keeps its data."""
+    """Where the study's own local server keeps its data."""
     return ws.cache / "studio"
 
 
@@ -48,5 +48,5 @@ def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Iterator[
 
 
 def open_accounts(ws: Workspace, gateway: Gateway, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Accounts on the workspace's own local server, made where they are missing; the token of each."""
+    """Accounts on the study's own local server, made where they are missing; the token of each."""
     return make_accounts(gateway.url, addresses, invitation=gateway.invitation, passwords=passwords_file(ws))

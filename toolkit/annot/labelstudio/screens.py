@@ -14,21 +14,18 @@ from annot.labelstudio import controls
 from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
 
-JUDGE = "judge.xml.j2"
-ADJUDICATE = "adjudicate.xml.j2"
-
 
 def judge_screen(*, scale_names: Sequence[str], overrides: Path | None) -> str:
-    """The configuration of the screen on which an assessor judges. `overrides` is the workspace's `templates/`.
+    """The configuration of the screen on which an assessor judges. `overrides` is the study's `templates/`.
 
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
-    return _screen(JUDGE, scale_names=scale_names, opinions=0, overrides=overrides)
+    return _screen("judge.xml.j2", scale_names=scale_names, opinions=0, overrides=overrides)
 
 
 def adjudicate_screen(*, scale_names: Sequence[str], opinions: int, overrides: Path | None) -> str:
     """The configuration of the adjudicator's screen; `opinions` others' are shown (0 where the policy hides them)."""
-    return _screen(ADJUDICATE, scale_names=scale_names, opinions=opinions, overrides=overrides)
+    return _screen("adjudicate.xml.j2", scale_names=scale_names, opinions=opinions, overrides=overrides)
 
 
 def _screen(template: str, *, scale_names: Sequence[str], opinions: int, overrides: Path | None) -> str:
