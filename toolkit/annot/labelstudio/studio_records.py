@@ -18,7 +18,7 @@ class ProjectSpec:
     """What a project is to be. `marker` is our own key: titles are not unique on the server."""
 
     marker: str
-    """One word, such as `my-collection/judge/a1/1`; it stands in brackets at the end of the description."""
+    """One word, such as `my-collection/judge/a1`; it stands in brackets at the end of the description."""
     title: str
     """3 to 50 characters."""
     description: str
