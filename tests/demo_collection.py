@@ -66,7 +66,7 @@ def demo_material() -> Material:
             else:
                 ruling = ADJUDICATOR.settle(query.query_id, entry.doc_id, relevance=relevance, grades=grades, seed=SEED)
                 decisions.append(
-                    Decision(query.query_id, entry.doc_id, ruling.grade, "adjudicated", "j1", ruling.reason)
+                    Decision(query.query_id, entry.doc_id, ruling.grade, "adjudicated", "j1", ruling.comment)
                 )
     return Material(
         papers=tuple(corpus.values()),

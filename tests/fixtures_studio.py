@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from annot.errors import StudioError
 from annot.labelstudio import installing, server
-from annot.labelstudio.accounts import Account, make_accounts
+from annot.labelstudio.accounts import make_accounts
+from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload, ProjectSpec
 from needs import unavailable
@@ -48,6 +49,22 @@ class PersonGateway(Gateway):
     def delete_project(self, project_id: int) -> None:
         self._client.projects.delete(project_id)
 
+    def skip(self, task_id: int, result: list[Payload]) -> None:
+        self._client.annotations.create(task_id, result=result, was_cancelled=True)
+
+    def counts(self, project_id: int) -> tuple[int, int]:
+        """The server's own counts of tasks and annotations."""
+        project = self._client.projects.get(project_id)
+        return project.task_number, project.total_annotations_number
+
+
+class Account(NamedTuple):
+    """An account on the tests' server."""
+
+    email: str
+    user_id: int
+    token: str
+
 
 @dataclass
 class Studio:
@@ -72,8 +89,9 @@ class Studio:
         """The account `<name>@example.org`, made on the first call."""
         with self.gateway() as gateway:
             address = f"{name}@example.org"
-            (account,) = make_accounts(self.url, [address], invitation=gateway.invitation, passwords=self.passwords)
-            return account
+            (token,) = make_accounts(self.url, [address], invitation=gateway.invitation, passwords=self.passwords)
+        with self.gateway(token) as gateway:
+            return Account(address, gateway.whoami(), token)
 
     def password(self, name: str) -> str:
         """The password of `account(name)`."""
@@ -89,10 +107,11 @@ class Studio:
             description="Made by a test.",
             label_config=label_config,
             instructions=instructions,
+            color="#617ADA",
         )
         made = gateway.create_project(spec)
-        gateway.import_tasks(made.project_id, tasks)
-        return made.project_id
+        deliver(gateway, made, tasks)
+        return made
 
 
 @pytest.fixture(scope="session")

@@ -190,7 +190,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
                 "shown",
                 tuple(one.assessor for one in dispute.judgements),
                 reason="one judged another facet",
-                comment=ruling.reason,
+                comment=ruling.comment,
                 judged_at=pulled_at,
                 lead_time=ruling.lead_time,
             )

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAdjudicator, SimulatedAssessor
-from annot.demo.relevance import JITTER, Latent, latent_relevance
+from annot.demo.packaged import Latent
+from annot.demo.relevance import JITTER, latent_relevance
 from annot.errors import InputError
 from demo_collection import common_words, papers
 from hypothesis import given
@@ -211,7 +212,7 @@ def test_adjudicator_mostly_takes_a_given_grade_and_sometimes_over_rules(pairs: 
             continue
         ruling = ADJUDICATOR.settle(query, doc, relevance=value, grades=[first, second], seed=13)
         assert ruling == ADJUDICATOR.settle(query, doc, relevance=value, grades=[second, first], seed=13)
-        assert ruling.reason
+        assert ruling.comment
         ruled += 1
         over_ruled += ruling.grade not in (first, second)
     assert ruled > 100

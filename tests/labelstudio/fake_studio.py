@@ -74,6 +74,8 @@ class FakeStudio:
             return httpx.Response(201, json=made)
         if path == "/api/projects":
             found = list(self.projects.values())
+            if int(request.url.params.get("page", 1)) > 1:
+                return httpx.Response(404, json={"detail": "Invalid page."})
             return httpx.Response(200, json={"count": len(found), "next": None, "previous": None, "results": found})
         if re.fullmatch(r"/api/projects/\d+", path) and request.method == "GET":
             return httpx.Response(200, json=self.projects[int(path.rsplit("/", 1)[1])])

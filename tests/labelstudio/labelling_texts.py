@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from annot.labelstudio.tasks import Place, Text, judge_task
-from annot.records import Asked
+from annot.labelstudio.tasks import judge_task
+from annot.records import Asked, Judgement, Paper, Query
 
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 FACETS = {"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
@@ -15,7 +15,16 @@ HELP = {
     "result": "What came out: findings, measurements and conclusions.",
 }
 
-QUERY = Text(
+
+def text(title: str, sentences: tuple[str, ...], labels: tuple[str, ...]) -> Paper:
+    return Paper("p", title, sentences, labels=labels)
+
+
+def opinion(grade: int | None, cannot_judge: str | None, comment: str | None) -> Judgement:
+    return Judgement("q", "d", "a9", grade, cannot_judge=cannot_judge, comment=comment)
+
+
+QUERY = text(
     "Sorting Mushrooms by Smell with a Lattice of Small Noses",
     (
         "Forest inventories still rely on people who know each mushroom by sight.",
@@ -26,7 +35,7 @@ QUERY = Text(
     ),
     ("background", "objective", "method", "method", "result"),
 )
-CANDIDATE = Text(
+CANDIDATE = text(
     "What Truffle Hounds Attend To",
     (
         "Truffle hounds find what no instrument has found so far.",
@@ -37,31 +46,30 @@ CANDIDATE = Text(
 )
 
 
-def long_text(text: Text, sentences: int = 20) -> Text:
+def long_text(paper: Paper, sentences: int = 20) -> Paper:
     """The same text again and again, up to so many sentences."""
-    times = sentences // len(text.sentences) + 1
-    return Text(text.title, (text.sentences * times)[:sentences], (text.labels * times)[:sentences])
+    times = sentences // len(paper.sentences) + 1
+    return text(paper.title, (paper.sentences * times)[:sentences], ((paper.labels or ()) * times)[:sentences])
 
 
 def task(
     number: int = 1,
     *,
     facet: str = "method",
-    query: Text = QUERY,
-    candidate: Text = CANDIDATE,
+    query: Paper = QUERY,
+    candidate: Paper = CANDIDATE,
     query_sentences: tuple[int, ...] | None = None,
     of: int = 300,
 ) -> dict[str, Any]:
     """The judging task of candidate `number`."""
-    by_label = tuple(index for index, label in enumerate(query.labels) if label in FACETS[facet])
+    by_label = tuple(index for index, label in enumerate(query.labels or ()) if label in FACETS[facet])
+    query_id = f"fic1-{facet}"
     return judge_task(
-        asked=Asked(f"fic1-{facet}", f"fic{100 + number}"),
-        facet=facet,
+        asked=Asked(query_id, f"fic{100 + number}"),
+        query=Query(query_id, "fic1", facet, by_label if query_sentences is None else query_sentences),
+        query_paper=query,
+        candidate=candidate,
         facet_help=HELP[facet],
         facet_labels=FACETS[facet],
-        place=Place(number, of, 1, number, of),
-        query=query,
-        candidate=candidate,
-        query_sentences=by_label if query_sentences is None else query_sentences,
-        model_version="sentence-labels",
+        progress=f"{number} of {of} · query 1, candidate {number} of {of}",
     )

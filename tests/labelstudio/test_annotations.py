@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.annotations import read_annotation, read_task, write_result
-from annot.labelstudio.studio_records import PulledTask
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import task
@@ -45,7 +44,7 @@ def read(result: Any, **more: Any) -> Any:
 def test_one_grade_of_the_scale_counts(grade: int) -> None:
     reading = read([rating(str(grade))])
     assert (reading.grade, reading.cannot_judge, reading.flags) == (grade, None, ())
-    assert (reading.lead_time, reading.updated_at) == (4.5, "2026-11-21T10:00:05.000000Z")
+    assert (reading.lead_time, reading.created_at) == (4.5, "2026-11-21T10:00:00.000000Z")
 
 
 def test_cannot_judge_with_a_reason_counts_and_has_no_grade() -> None:
@@ -92,41 +91,25 @@ def test_the_account_is_read_where_the_server_expands_it() -> None:
     assert read([rating("2")], completed_by={"id": ANN, "email": "ann@example.org"}).flags == ()
 
 
-@pytest.mark.parametrize("lead_time", [float("nan"), float("inf"), -1, "4", True])
-def test_an_impossible_lead_time_is_noted_and_the_grade_counts(lead_time: Any) -> None:
+@pytest.mark.parametrize("lead_time", [float("nan"), float("inf"), -1, "4"])
+def test_an_impossible_lead_time_is_left_out_and_the_grade_counts(lead_time: Any) -> None:
     reading = read([rating("2")], lead_time=lead_time)
     assert (reading.lead_time, reading.flags) == (None, ())
-    assert len(reading.notes) == 1
 
 
-def test_unknown_controls_are_noted() -> None:
+def test_other_controls_and_marked_passages_do_not_keep_a_grade_from_counting() -> None:
     other = {"from_name": "mood", "to_name": "pair", "type": "choices", "value": {"choices": ["good"]}}
-    assert read([rating("2"), other]).notes == ("unknown control 'mood'",)
-
-
-def test_corrected_sentence_labels_are_told_from_untouched_ones() -> None:
-    made = task()
-    result = write_result(made, grade=2)
-    result[0] = {**result[0], "value": {**result[0]["value"], "labels": ["result"]}, "origin": "prediction-changed"}
-    reading = read(result)
-    assert reading.labels["query-0"] == "result"
-    assert reading.labels["cand-1"] == "method"
-    assert reading.corrected == ("query-0",)
-    assert len(reading.labels) == 8
-
-
-def test_a_passage_that_is_no_sentence_is_noted_only() -> None:
     own = {"id": "Xy9", "from_name": "sentence_label", "type": "labels", "value": {"labels": ["method"]}}
-    reading = read([rating("2"), own])
-    assert (reading.labels, reading.flags) == ({}, ())
-    assert reading.notes == ("1 marked passage(s) that are no sentence of the task",)
+    reading = read([rating("2"), other, own])
+    assert (reading.grade, reading.flags) == (2, ())
+    assert reading.payload["result"][1:] == [other, own]
 
 
 def test_the_counted_annotation_supersedes_the_earlier() -> None:
     early = annotation([rating("1")], id=1, updated_at="2026-11-21T10:00:00Z")
     late = annotation([rating("3")], id=2, updated_at="2026-11-21T11:00:00Z")
     skipped = annotation([], id=3, updated_at="2026-11-21T12:00:00Z", was_cancelled=True)
-    readings = read_task(PulledTask(5, "q/d", (late, skipped, early)), grades=GRADES, expected_account=ANN)
+    readings = read_task((late, skipped, early), grades=GRADES, expected_account=ANN)
     assert [reading.grade for reading in readings if not reading.flags] == [3]
     assert readings[0].flags == ("superseded by annotation 2",)
     assert len(readings) == 3
@@ -135,10 +118,9 @@ def test_the_counted_annotation_supersedes_the_earlier() -> None:
 @given(grade=st.sampled_from(GRADES), comment=st.text(max_size=20))
 def test_what_is_written_is_read_back(grade: int, comment: str) -> None:
     reading = read(write_result(task(), grade=grade, comment=comment, settled_by="between two grades"))
-    assert (reading.grade, reading.flags, reading.notes) == (grade, (), ())
+    assert (reading.grade, reading.flags) == (grade, ())
     assert reading.comment == (comment.strip() or None)
     assert reading.settled_by == "between two grades"
-    assert reading.corrected == ()
 
 
 json_values = st.recursive(

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
-from annot.labelstudio.tasks import Opinion, Text, adjudicate_task
+from annot.labelstudio.tasks import adjudicate_task
 from fixtures_studio import Studio
-from labelling_texts import CANDIDATE, HELP, QUERY, SCALE, long_text, task
+from labelling_texts import CANDIDATE, HELP, QUERY, SCALE, long_text, opinion, task, text
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
@@ -207,7 +208,19 @@ def stored(studio: Studio, project: int) -> list[Reading]:
     with studio.gateway() as gateway:
         account = studio.account("browsing").user_id
         pulled = gateway.pull(project)
-        return [r for t in pulled for r in read_task(t, grades=range(4), expected_account=account)]
+        return [r for t in pulled for r in read_task(t.annotations, grades=range(4), expected_account=account)]
+
+
+def stored_labels(reading: Reading) -> dict[str, str]:
+    """The label of each sentence, by region id."""
+    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
+    return {item["id"]: item["value"]["labels"][0] for item in marked}
+
+
+def corrected(reading: Reading) -> list[str]:
+    """The regions that the person changed or set."""
+    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
+    return sorted(item["id"] for item in marked if item["origin"] != "prediction")
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +283,7 @@ def test_a_pair_is_judged_with_two_keys(studio: Studio, signed_in: Any) -> None:
     readings = stored(studio, project)
     assert [(reading.grade, reading.flags) for reading in readings] == [(2, ()), (0, ()), (1, ())]
     assert all(reading.lead_time is not None for reading in readings)
-    assert all(len(reading.labels) == 8 and reading.corrected == () for reading in readings)
+    assert all(len(stored_labels(reading)) == 8 and corrected(reading) == [] for reading in readings)
 
 
 def test_cannot_judge_asks_for_a_reason_and_replaces_the_grade(studio: Studio, signed_in: Any) -> None:
@@ -323,8 +336,9 @@ def test_only_sentences_of_the_facet_are_marked_and_at_once_when_relabelled(stud
         assert screen.marked() == [QUERY.sentences[1], CANDIDATE.sentences[0], CANDIDATE.sentences[2]]
         screen.submit()
     (reading,) = stored(studio, project)
-    assert (reading.grade, reading.corrected) == (2, ("cand-2", "query-0"))
-    assert (reading.labels["cand-2"], reading.labels["query-0"]) == ("background", "other")
+    assert (reading.grade, corrected(reading)) == (2, ["cand-2", "query-0"])
+    labels = stored_labels(reading)
+    assert (labels["cand-2"], labels["query-0"]) == ("background", "other")
 
 
 def test_a_mark_can_be_told_without_colour(studio: Studio, signed_in: Any, plain_project: int) -> None:
@@ -337,7 +351,7 @@ def test_a_mark_can_be_told_without_colour(studio: Studio, signed_in: Any, plain
 
 
 def test_an_abstract_without_the_facet_says_so(studio: Studio, signed_in: Any) -> None:
-    without = Text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
+    without = text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
     project = judging(studio, [task(1, candidate=without)])
     with open_screen(studio, signed_in, project) as screen:
         notes = screen.page.locator(".a-none")
@@ -387,7 +401,7 @@ def test_deleting_a_label_neither_blocks_nor_alters_the_grade(studio: Studio, si
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.flags) == (2, ())
-    assert "cand-1" not in reading.labels
+    assert "cand-1" not in stored_labels(reading)
 
 
 def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, signed_in: Any) -> None:
@@ -400,7 +414,7 @@ def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, 
         screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
         screen.submit()
     (reading,) = stored(studio, project)
-    assert (reading.grade, reading.comment, reading.corrected) == (3, "both 1 and 2 come near", ())
+    assert (reading.grade, reading.comment, corrected(reading)) == (3, "both 1 and 2 come near", [])
 
 
 def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(studio: Studio, signed_in: Any) -> None:
@@ -421,7 +435,7 @@ def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(stud
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_everything_can_be_read_in_light_and_dark(studio: Studio, signed_in: Any, theme: str) -> None:
-    without = Text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
+    without = text(CANDIDATE.title, CANDIDATE.sentences, ("background", "other", "result"))
     project = judging(studio, [task(1, candidate=without)])
     with open_screen(studio, signed_in, project, theme=theme) as screen:
         assert screen.page.evaluate("document.documentElement.dataset.colorScheme") == theme.lower()
@@ -449,7 +463,7 @@ def test_nothing_of_others_or_of_the_model_is_on_the_screen(studio: Studio, sign
 
 
 def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio, signed_in: Any) -> None:
-    opinions = [Opinion(1, None, None), Opinion(3, None, "The lattice and the collars do the same work.")]
+    opinions = [opinion(1, None, None), opinion(3, None, "The lattice and the collars do the same work.")]
     texts = {"query": long_text(QUERY, 9), "candidate": long_text(CANDIDATE, 9)}
     tasks = [adjudicate_task(task(number, **texts), opinions, scale_names=SCALE) for number in (1, 2)]
     with studio.gateway() as gateway:

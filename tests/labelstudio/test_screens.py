@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from annot.errors import InputError
 from annot.labelstudio import controls
-from annot.labelstudio.gateway import check_predictions
-from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
+from annot.labelstudio.screens import adjudicate_screen, check_predictions, instructions_html, judge_screen
 from labelling_texts import SCALE, task
 
 LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ctrl+enter", "ctrl+space", "ctrl+z"}

@@ -1,4 +1,4 @@
-"""The local server's life: a stand-in program that answers `/health`, so that every turn can be tried in seconds."""
+"""The local server's life: a stand-in program that answers anything, so that every turn can be tried in seconds."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
-from annot.labelstudio.tasks import Opinion, Text, adjudicate_task
-from labelling_texts import FACETS, SCALE, task
+from annot.labelstudio.tasks import adjudicate_task
+from labelling_texts import FACETS, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
 
@@ -56,20 +56,25 @@ def test_a_leak_is_found(leak: str) -> None:
 
 @pytest.mark.parametrize("facet", FACETS)
 def test_clean_tasks_pass_even_where_the_papers_speak_of_private_words(facet: str) -> None:
-    about = Text("Specter, ranks and a1", ("We rank with specter & abs_tfidf; score 3.",), ("method",))
+    about = text("Specter, ranks and a1", ("We rank with specter & abs_tfidf; score 3.",), ("method",))
     lint_tasks([task(facet=facet), task(candidate=about)], screen="judge", private=PRIVATE)
 
 
 def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:
-    opinions = [Opinion(1, None, "a near miss"), Opinion(None, "not in English", None)]
+    opinions = [opinion(1, None, "a near miss"), opinion(None, "not in English", None)]
     made = adjudicate_task(task(), opinions, scale_names=SCALE)
     lint_tasks([made], screen="adjudicate", private=PRIVATE)
     with pytest.raises(LeakError):
         lint_tasks([made], screen="judge", private=PRIVATE)
 
 
+def test_a_comment_may_hold_any_word() -> None:
+    made = adjudicate_task(task(), [opinion(1, None, "as abs_tfidf and a1 would say")], scale_names=SCALE)
+    lint_tasks([made], screen="adjudicate", private=PRIVATE)
+
+
 def test_an_opinion_that_names_its_assessor_is_found() -> None:
-    made = adjudicate_task(task(), [Opinion(1, None, None)], scale_names=SCALE)
+    made = adjudicate_task(task(), [opinion(1, None, None)], scale_names=SCALE)
     made["data"]["rating_a"] = "1 Related (a1)"
     with pytest.raises(LeakError):
         lint_tasks([made], screen="adjudicate", private=PRIVATE)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from annot.demo import packaged
-from annot.demo import whole_way as demo
 from annot.records import Judgement
 from annot.release.questions import questions, read_answers, unanswered
 from annot.settings import CollectionSettings
@@ -194,5 +193,7 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
 
 def test_the_demonstration_comes_with_everything_that_a_release_needs() -> None:
     assert unanswered(read_answers(packaged.datasheet_text(), name="datasheet.toml")) == ()
-    terms = terms_of(CollectionSettings(**demo.PUBLIC), with_text=None, licence=None, published=None)
+    terms = terms_of(
+        CollectionSettings(**packaged.settings()["collection"]), with_text=None, licence=None, published=None
+    )
     assert terms.with_text

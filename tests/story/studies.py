@@ -22,6 +22,7 @@ import httpx
 from annot.demo import packaged
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
+from annot.labelstudio.delivery import deliver
 from annot.steps import assessor as assessors
 from annot.steps import corpus, facets, plan, pool, query
 from annot.steps.init import init
@@ -118,13 +119,12 @@ class Study:
         key = (self.studio.folder, name)
         if key not in TOKENS:
             with self.studio.gateway() as gateway:
-                (account,) = make_accounts(
+                (TOKENS[key],) = make_accounts(
                     self.studio.url,
                     [address_of(name)],
                     invitation=gateway.invitation,
                     passwords=self.studio.passwords,
                 )
-            TOKENS[key] = account.token
         return PersonGateway(self.studio.url, TOKENS[key])
 
     def judge(
@@ -234,7 +234,7 @@ def _run(arguments: list[str], batch_size: int, ready: Any) -> None:
     import label_studio_sdk  # noqa: F401  # the command would load it late
     from annot.cli.main import run
 
-    defaults = PersonGateway.import_tasks.__kwdefaults__
+    defaults = deliver.__kwdefaults__
     assert defaults is not None
     defaults["batch_size"] = batch_size
     sys.argv = ["annot", *arguments]

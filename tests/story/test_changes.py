@@ -128,7 +128,7 @@ def test_skipped_and_spoilt_answers_are_kept_and_flagged_and_never_a_grade(pushe
     skipped, off_scale, empty, doubled = pushed.planned()["a1"][:4]
     tasks = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
     with pushed.as_person("a1") as person:
-        person.annotate(tasks["/".join(skipped)], rating("2"), cancelled=True)
+        person.skip(tasks["/".join(skipped)], rating("2"))
         person.annotate(tasks["/".join(off_scale)], rating("7"))
         person.annotate(tasks["/".join(empty)], [])
         person.annotate(tasks["/".join(doubled)], rating("0") + rating("3"))

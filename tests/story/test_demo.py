@@ -175,8 +175,7 @@ def on_the_server(ws: Workspace) -> dict[int, tuple[int, int]]:
     with open_store(ws.database_url) as store, store.read() as session:
         projects = [one.remote_id for one in tasks.read_projects(session)]
     with Studio(studio_of(ws).url, server.credentials(folder).token, folder).gateway() as gateway:
-        counts = {project: gateway.counts(project) for project in projects if project is not None}
-    return {project: (one.tasks, one.annotations) for project, one in counts.items()}
+        return {project: gateway.counts(project) for project in projects if project is not None}
 
 
 def in_the_store(ws: Workspace) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.demo import packaged
 from annot.stats.seeding import generator
 
 COMMENT_RATE = 0.04
@@ -18,21 +19,15 @@ STABLE = 0.7
 """How strongly two views of a pair by one person, on two occasions, go together: the correlation of their noise."""
 
 
+_REMARKS = packaged.remarks()
+
+
 class SimulatedAnswer(NamedTuple):
-    """What an assessor gives for one pair: a grade, or the reason why there is none."""
+    """What a person gives for one pair: a grade, or the reason why there is none."""
 
     grade: int | None
     cannot_judge: str | None
     comment: str | None
-    lead_time: float
-    """Seconds."""
-
-
-class Ruling(NamedTuple):
-    """What the adjudicator decides on one pair."""
-
-    grade: int
-    reason: str
     lead_time: float
     """Seconds."""
 
@@ -69,7 +64,7 @@ class SimulatedAssessor:
             fresh = generator(seed, "judge again", self.name, query_id, doc_id, str(occasion)).normal(0.0, 1.0)
             view = STABLE * view + math.sqrt(1 - STABLE**2) * fresh
         grade = _grade(relevance - self.severity + self.noise * view, self.thresholds)
-        comment = str(rng.choice(_COMMENTS[min(grade, 3)])) if rng.random() < COMMENT_RATE else None
+        comment = str(rng.choice(_REMARKS["grades"][min(grade, 3)])) if rng.random() < COMMENT_RATE else None
         return SimulatedAnswer(grade, None, comment, lead_time)
 
 
@@ -86,22 +81,24 @@ class SimulatedAdjudicator:
 
     def settle(
         self, query_id: str, doc_id: str, *, relevance: float, grades: Sequence[int | None], seed: int
-    ) -> Ruling:
-        """The ruling on one pair; `grades` are those given, None for someone who could not judge."""
+    ) -> SimulatedAnswer:
+        """The decision on one pair, its reason as comment; `grades` are those given, None where somebody could not."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
         lead_time = _seconds(rng, self.seconds)
         perceived = relevance + rng.normal(0.0, self.noise)
         own = _grade(perceived, self.thresholds)
         given = sorted({grade for grade in grades if grade is not None})
         if not given:
-            return Ruling(own, "Nobody could judge this pair; I could.", lead_time)
+            return SimulatedAnswer(own, None, "Nobody could judge this pair; I could.", lead_time)
         if own not in given:
             if rng.random() < self.over_rule_rate:
-                return Ruling(own, str(rng.choice(_OVER_RULED)), lead_time)
+                return SimulatedAnswer(own, None, str(rng.choice(_REMARKS["over_ruled"])), lead_time)
             own = min(given, key=lambda grade: abs(grade - perceived))
         if len(given) == 1:
-            return Ruling(own, "The facet can be judged, and the grade given fits.", lead_time)
-        return Ruling(own, str(rng.choice(_LOWER if own == given[0] else _HIGHER)), lead_time)
+            return SimulatedAnswer(own, None, "The facet can be judged, and the grade given fits.", lead_time)
+        return SimulatedAnswer(
+            own, None, str(rng.choice(_REMARKS["lower" if own == given[0] else "higher"])), lead_time
+        )
 
 
 CAST = (
@@ -114,28 +111,6 @@ CAST = (
 
 ADJUDICATOR = SimulatedAdjudicator("j1", 0.35, (0.5, 1.5, 2.5), 0.6, 55.0)
 """The adjudicator of the demonstration."""
-
-_COMMENTS: dict[int, tuple[str, ...]] = {
-    0: ("Shares words, not the facet.", "Nothing in common beyond the field."),
-    1: ("Alike in a general way only.", "Only a minor step overlaps, hence 1."),
-    2: ("Same idea, other specifics.", "The structure matches, the details are only comparable."),
-    3: ("Practically the same in this facet.", "One of the query's main aspects matches in full."),
-}
-_OVER_RULED = (
-    "Both looked at the whole abstract instead of the facet.",
-    "A wrong sentence label misled both.",
-    "Between the two: the structure matches, the details do not.",
-)
-_LOWER = (
-    "The overlap is outside the facet.",
-    "Shared words, different matter.",
-    "The likeness is too general for the higher grade.",
-)
-_HIGHER = (
-    "One aspect of the facet matches in full.",
-    "Different terms for the same thing.",
-    "The context makes clear that they mean the same.",
-)
 
 
 def _grade(perceived: float, thresholds: Sequence[float]) -> int:

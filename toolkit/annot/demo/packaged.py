@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from annot.demo.relevance import Latent
+
+class Latent(NamedTuple):
+    """What a paper of the demo corpus is about."""
+
+    problem: str
+    subproblem: str
+    method: str
+    """The family of the method."""
+    submethod: str
+    claim: str
+    """The question that its result speaks to."""
+    polarity: int
+    """1 if the paper supports the claim, -1 if it finds the opposite, 0 if it makes no claim."""
 
 
 class QueryPaper(NamedTuple):
@@ -26,13 +39,31 @@ def latents() -> dict[str, Latent]:
     return {paper_id: Latent(**traits) for paper_id, traits in json.loads(_read("latent.json")).items()}
 
 
+def likeness() -> dict[str, list[list[str]]]:
+    """What is alike: `related_problems`, `related_methods`, and `areas`, the problems of each area of the field.
+
+    A problem is two digits; with a letter it is one of its sub-problems.
+    """
+    return cast("dict[str, list[list[str]]]", json.loads(_read("likeness.json")))
+
+
+def remarks() -> dict[str, list[Any]]:
+    """What simulated people write: `grades`, a list for each grade; `over_ruled`, `lower` and `higher` of decisions."""
+    return cast("dict[str, list[Any]]", json.loads(_read("remarks.json")))
+
+
 def query_papers() -> tuple[QueryPaper, ...]:
     """The query papers of the demonstration, oldest first."""
     return tuple(QueryPaper(paper["paper_id"], tuple(paper["facets"])) for paper in json.loads(_read("queries.json")))
 
 
+def settings() -> dict[str, dict[str, Any]]:
+    """What the demonstration's `annot.toml` says besides the defaults, by table."""
+    return tomllib.loads(_read("settings.toml"))
+
+
 def datasheet_text() -> str:
-    """What people would have to tell about the collection, answered, as a workspace's `datasheet.toml`."""
+    """What people would have to tell about the collection, answered, as a study's `datasheet.toml`."""
     return _read("datasheet.toml")
 
 

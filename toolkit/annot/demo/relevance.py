@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
+from annot.demo import packaged
+from annot.demo.packaged import Latent
 from annot.errors import InputError
 from annot.stats.seeding import generator
 
@@ -15,65 +16,13 @@ JITTER = 0.3
 """What makes one pair a little closer than the next of its kind: uniform, at most this much either way."""
 
 
-class Latent(NamedTuple):
-    """What a paper of the demo corpus is about."""
-
-    problem: str
-    subproblem: str
-    method: str
-    """The family of the method."""
-    submethod: str
-    claim: str
-    """The question that its result speaks to."""
-    polarity: int
-    """1 if the paper supports the claim, -1 if it finds the opposite, 0 if it makes no claim."""
-
-
-RELATED_PROBLEMS = frozenset(
-    frozenset(pair)
-    for pair in (
-        # A problem is two digits; with a letter it is one of its sub-problems.
-        ("01", "14"),
-        ("01", "12b"),
-        ("02a", "04a"),
-        ("02b", "01a"),
-        ("03b", "08"),
-        ("04b", "15"),
-        ("05a", "15a"),
-        ("06", "13"),
-        ("07b", "14b"),
-        ("08b", "10b"),
-        ("09b", "15b"),
-        ("11", "12"),
-        ("11", "14a"),
-        ("12a", "15"),
-    )
-)
+_LIKENESS = packaged.likeness()
+RELATED_PROBLEMS = {frozenset(pair) for pair in _LIKENESS["related_problems"]}
+AREAS = _LIKENESS["areas"]
+RELATED_METHODS = {frozenset(pair) for pair in _LIKENESS["related_methods"]}
 
 COARSE_METHODS = frozenset({"resource", "empirical"})
 """Families that name a kind of paper: two corpora, or two studies of others' systems, are made alike only at large."""
-
-AREAS = ("01 04 09 14", "02 03 08 10", "06 07 13", "05 11 12 15")
-"""Problems of one area of the field: analysis, generation, search and browsing, classification."""
-
-RELATED_METHODS = frozenset(
-    frozenset(pair)
-    for pair in (
-        ("crf", "ilp"),
-        ("crf", "rnn"),
-        ("crf", "bayes"),
-        ("rnn", "transformer"),
-        ("transformer", "contrastive"),
-        ("transformer", "distill"),
-        ("selftrain", "distill"),
-        ("selftrain", "graph"),
-        ("selftrain", "augment"),
-        ("adversarial", "contrastive"),
-        ("adversarial", "multitask"),
-        ("adversarial", "augment"),
-        ("resource", "empirical"),
-    )
-)
 
 
 def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str, Latent]) -> float:
@@ -130,11 +79,7 @@ def _proposes(paper: Latent) -> bool:
     return paper.method not in COARSE_METHODS
 
 
-_BASE: dict[str, Callable[[Latent, Latent], float]] = {
-    "background": _background,
-    "method": _method,
-    "result": _result,
-}
+_BASE: dict[str, Callable[[Latent, Latent], float]] = {"background": _background, "method": _method, "result": _result}
 
 
 def _problems_related(query: Latent, other: Latent) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
 
 from annot.demo import packaged
-from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAssessor
+from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAnswer, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
-from annot.exchange.connection import connect, passwords_file
+from annot.exchange.connection import connect, open_accounts
 from annot.exchange.sending import Parcel
-from annot.labelstudio.accounts import Account, make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.controls import GROUNDS, REASONS
 from annot.labelstudio.gateway import Gateway
@@ -32,8 +31,8 @@ Relevance = Callable[[Query, str], float]
 
 Advance = Callable[[int, int | None], None]
 
-Respond = Callable[[Asked, dict[str, Any]], tuple[list[dict[str, Any]], float]]
-"""A person's answer to one task: the result to submit and the seconds it took."""
+Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None]]
+"""A person's answer to what is asked, and the ground of it where it is a decision."""
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
@@ -41,16 +40,11 @@ def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> in
     known = _known(ws)
     reasons = [reason.value for reason in REASONS]
 
-    def responder(person: SimulatedAssessor) -> Respond:
-        def respond(asked: Asked, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
-            relevance = truth(known[asked.query_id], asked.doc_id)
-            answer = person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons)
-            result = write_result(task, grade=answer.grade, cannot_judge=answer.cannot_judge, comment=answer.comment)
-            return result, answer.lead_time
+    def respond(person: SimulatedAssessor, asked: Asked) -> tuple[SimulatedAnswer, None]:
+        relevance = truth(known[asked.query_id], asked.doc_id)
+        return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons), None
 
-        return respond
-
-    return _work(ws, "judge", {person.name: responder(person) for person in CAST}, advance)
+    return _work(ws, "judge", {person.name: partial(respond, person) for person in CAST}, advance)
 
 
 def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
@@ -59,17 +53,11 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     with open_store(ws.database_url) as store, store.read() as session:
         disputes = {(dispute.query_id, dispute.doc_id): dispute for dispute in outcome_of(session).settlement.disputed}
 
-    def respond(asked: Asked, task: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
-        query_id, doc_id = asked.pair
-        ruling = ADJUDICATOR.settle(
-            query_id,
-            doc_id,
-            relevance=truth(known[query_id], doc_id),
-            grades=[judgement.grade for judgement in disputes[asked.pair].judgements],
-            seed=seed,
-        )
+    def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
+        relevance = truth(known[asked.query_id], asked.doc_id)
+        grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
         ground = GROUNDS[int(generator(seed, "ground", *asked.pair).integers(len(GROUNDS)))].value
-        return write_result(task, grade=ruling.grade, comment=ruling.reason, settled_by=ground), ruling.lead_time
+        return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), ground
 
     return _work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
 
@@ -95,40 +83,42 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
             accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
     with connect(ws, url=None, api_key=None) as gateway:
         server = gateway.identity()
-        project_of = {
-            project.assessor: project for project in every if project.server == server and project.remote_id is not None
-        }
-        busy = [name for name in responders if name in project_of and name in parcels]
-        opened = make_accounts(
-            gateway.url,
-            [accounts[name] for name in busy],
-            invitation=gateway.invitation,
-            passwords=passwords_file(ws),
-        )
-    tokens = dict(zip(busy, opened, strict=True))
-    total = sum(len(parcels[name].tasks) for name in busy)
+        busy = [
+            project
+            for project in every
+            if project.server == server and project.assessor in responders and project.assessor in parcels
+        ]
+        tokens = open_accounts(ws, gateway, [accounts[project.assessor] for project in busy])
+    total = sum(len(parcels[project.assessor].tasks) for project in busy)
     answered = itertools.count(1)
 
     def one_more() -> None:
         advance(next(answered), total)
 
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
-        counts = pool.map(
-            lambda name: _answer(project_of[name], parcels[name], tokens[name], responders[name], one_more), busy
-        )
-        return sum(counts)
+        at_work = [
+            pool.submit(_answer, project, parcels[project.assessor], token, responders[project.assessor], one_more)
+            for project, token in zip(busy, tokens, strict=True)
+        ]
+        return sum(one.result() for one in at_work)
 
 
-def _answer(project: Project, parcel: Parcel, account: Account, respond: Respond, one_more: Callable[[], None]) -> int:
+def _answer(project: Project, parcel: Parcel, token: str, respond: Respond, one_more: Callable[[], None]) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
-    sent = dict(zip(parcel.asked, parcel.tasks, strict=True))
-    with Gateway(project.url, account.token) as gateway:
+    with Gateway(project.url, token) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
-        tasks = [(asked, task) for asked, task in there if asked in sent]
+        tasks = [(asked, task) for asked, task in there if asked in parcel.tasks]
         for asked, task in tasks:
             if not task.annotations:
-                result, lead_time = respond(asked, sent[asked])
-                gateway.annotate(task.task_id, result, lead_time=lead_time)
+                answer, ground = respond(asked)
+                result = write_result(
+                    parcel.tasks[asked],
+                    grade=answer.grade,
+                    cannot_judge=answer.cannot_judge,
+                    comment=answer.comment,
+                    settled_by=ground,
+                )
+                gateway.annotate(task.task_id, result, lead_time=answer.lead_time)
             one_more()
         return len(tasks)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 
@@ -17,7 +18,6 @@ from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
 from annot.release.answer_sheet import answers_file
-from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import (
     adjudicate,
     agreement,
@@ -41,19 +41,8 @@ from annot.store.runs import Imported, put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 NAME = "annot-demo"
-PER_METHOD = 3
-RANKING_DEPTH = 50
 REPEATS = 0.08
 SEED = 13
-PUBLIC = {
-    "title": "A demonstration collection",
-    "description": "150 fictional abstracts, judged for similarity by facet by simulated assessors.",
-    "creators": ["The makers of annot"],
-    "licence": "CC0-1.0",
-    "text_licence": "CC0-1.0",
-    "url": "https://example.org/annot-demo",
-}
-"""How the collection is called when it is released."""
 CLOSE = 20
 """Freshly trained rankings are compared with the frozen ones by their first 20 documents."""
 TOLERANCE = 0.8
@@ -124,14 +113,15 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
+    truth = simulated_people.demo_relevance()
     tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
     with watch("judging") as advance:
-        judged = simulated_people.judge(ws, seed=SEED, truth=simulated_people.demo_relevance(), advance=advance)
+        judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"     {judged} judgements pulled back")
     adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=_quietly)
     with watch("settling") as advance:
-        settled = simulated_people.settle(ws, seed=SEED, truth=simulated_people.demo_relevance(), advance=advance)
+        settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
     table = agreement.measure(ws, missing=None, binarised_at=None)
@@ -170,12 +160,13 @@ def describe(done: Done) -> str:
 
 
 def _workspace(folder: Path) -> Workspace:
-    """The demo's workspace, made where nothing stands; its settings are written whole, so a kill leaves no half."""
+    """The demo's study, made where nothing stands; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(
-                f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
+                f"{folder}: not empty, and not a study of the demonstration",
+                hint="name another folder: annot demo FOLDER",
             )
         write_file(settings_file, _settings_text())
     ws = Workspace.open(folder)
@@ -191,63 +182,58 @@ def _workspace(folder: Path) -> Workspace:
 
 
 def _settings_text() -> str:
-    document = tomlkit.parse(settings_text(NAME))
+    document: Any = tomlkit.parse(settings_text(NAME))
     document["seed"] = SEED
-    collection, pools = document["collection"], document["pool"]
-    assert isinstance(collection, tomlkit.items.Table)
-    assert isinstance(pools, tomlkit.items.Table)
-    collection.update(PUBLIC)
-    pools["per_method"] = PER_METHOD
-    pools["ranking_depth"] = RANKING_DEPTH
-    # No vectors of a neural model come with the demo: latent semantic analysis stands in for `specter`.
-    pools["methods"] = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
+    for table, values in packaged.settings().items():
+        document[table].update(values)
     return tomlkit.dumps(document)
 
 
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
-
-    def build(*, frozen: bool) -> pool.BuiltPools:
-        return pool.build(
-            ws,
-            mode=None,
-            per_method=None,
-            ranking_depth=None,
-            without=None,
-            seed=None,
-            frozen=frozen,
-            dry_run=False,
-            advance=advance,
-        )
-
-    if fresh:
-        built = build(frozen=False)
-        tell(f"5/12 pools: {built.notes[0]}")
-        return {}
-    rankings, _ = pool.fresh_rankings(ws, advance=advance)
-    frozen_files = packaged.frozen_rankings()
-    overlap = {}
-    for method, by_paper in rankings.items():
-        frozen = read_run(frozen_files[f"{method}.run"].splitlines(), name=method).rankings
-        overlap[method] = _overlap(by_paper, frozen)
-    for name, text in frozen_files.items():
-        write_file(ws.rankings / name, text)
-    built = build(frozen=True)
-    trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
-    tell(
-        f"5/12 pools: {built.notes[0]}, from frozen rankings; rankings trained just now share "
-        f"{100 * min(trained):.0f}% or more of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+    overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
+    built = pool.build(
+        ws,
+        mode=None,
+        per_method=None,
+        ranking_depth=None,
+        without=None,
+        seed=None,
+        frozen=not fresh,
+        dry_run=False,
+        advance=advance,
     )
+    compared = ""
+    if overlap:
+        trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
+        compared = (
+            f", from frozen rankings; rankings trained just now share {100 * min(trained):.0f}% or more of the first "
+            f"{CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+        )
+    tell(f"5/12 pools: {built.notes[0]}{compared}")
+    return overlap
+
+
+def _freeze_rankings(ws: Workspace, *, advance: corpus.Advance) -> dict[str, float]:
+    """Put the frozen rankings where fresh ones would lie; returns how much fresh ones have in common with them."""
+    fresh, _ = pool.fresh_rankings(ws, advance=advance)
+    frozen = packaged.frozen_rankings()
+    overlap = {
+        method: _overlap(by_paper, read_run(frozen[f"{method}.run"].splitlines(), name=method).rankings)
+        for method, by_paper in fresh.items()
+    }
+    for name, text in frozen.items():
+        write_file(ws.rankings / name, text)
     return overlap
 
 
 def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> float:
-    """The mean share of the first documents that two sets of rankings have in common."""
-    shares = []
-    for paper_id, ranking in rankings.items():
-        first = {doc.doc_id for doc in ranking[:CLOSE]}
-        other = {doc.doc_id for doc in frozen.get(paper_id, ())[:CLOSE]}
-        shares.append(len(first & other) / max(1, len(first | other) - len(first ^ other) // 2))
+    """The mean share of the first documents that two sets of rankings have in common; each has that many."""
+
+    def first(ranking: Ranking) -> set[str]:
+        return {doc.doc_id for doc in ranking[:CLOSE]}
+
+    shares = [len(first(ranking) & first(frozen[paper_id])) / CLOSE for paper_id, ranking in rankings.items()]
     return sum(shares) / len(shares)
 
 
@@ -256,9 +242,10 @@ def _runs(ws: Workspace, *, fresh: bool) -> None:
     run.make(ws, methods=(), advance=_quietly)
     if fresh:
         return
-    for name, text in packaged.frozen_runs().items():
+    frozen = packaged.frozen_runs()
+    for name, text in frozen.items():
         if name.endswith(".run"):
-            record = json.loads(packaged.frozen_runs()[name.replace(".run", ".json")])
+            record = json.loads(frozen[name.replace(".run", ".json")])
             rankings = read_run(text.splitlines(), name=name).rankings
             run.adopt(ws, record["tag"], rankings, facts=record["settings"])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.sending import own_tasks
+from annot.exchange.sending import counting, own_tasks
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
@@ -46,7 +46,7 @@ class Found(NamedTuple):
     @property
     def annotation(self) -> str:
         """The server's id, as text."""
-        return str(self.reading.annotation_id)
+        return str(self.reading.payload["id"])
 
 
 class Haul(NamedTuple):
@@ -80,10 +80,10 @@ def collect(
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
     with store.read() as session:
-        known = [project for project in projects.read_projects(session, round=round) if project.server == server]
-        tasks = {project.project: projects.read_tasks(session, project.project) for project in known}
-        own = {project.project: own_tasks(session, round, project.assessor) for project in known}
-    pushed = [project for project in known if project.remote_id is not None]
+        every = projects.read_projects(session, round=round)
+        pushed = [project for project in every if project.server == server and project.remote_id is not None]
+        tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
+        own = {project.project: own_tasks(session, round, project.assessor) for project in pushed}
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
     unknown = [project.assessor for project in pushed if project.account_id is None]
@@ -92,14 +92,7 @@ def collect(
             f"the account of {', '.join(unknown)} on {gateway.url} is not known, so answers cannot be attributed",
             hint="the account was changed; `annot push` looks for the new one",
         )
-    total = sum(len(tasks[project.project]) for project in pushed)
-    done = 0
-
-    def more(count: int) -> None:
-        nonlocal done
-        done += count
-        advance(done, total)
-
+    more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
     for project in pushed:
         yield _haul(gateway, project, tasks[project.project], own[project.project], grades, more)
 
@@ -134,6 +127,6 @@ def _haul(
         Found(ours[task.key], reading)
         for task in pulled
         if task.key is not None and task.key in ours
-        for reading in read_task(task, grades=grades, expected_account=project.account_id)
+        for reading in read_task(task.annotations, grades=grades, expected_account=project.account_id)
     ]
     return Haul(project, tuple(found), tuple(notes))

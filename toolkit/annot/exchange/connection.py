@@ -1,17 +1,20 @@
-"""Which Label Studio: the one that is named, or the local one of this workspace."""
+"""Which Label Studio: the one that is named, or the local one of this study."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from annot.errors import StudioError
 from annot.labelstudio import server
+from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
 from annot.study.workspace import Workspace
 
 
 def studio_folder(ws: Workspace) -> Path:
-    """Where the workspace's own local server keeps its data."""
+    """Where the study's own local server keeps its data."""
     return ws.cache / "studio"
 
 
@@ -20,8 +23,9 @@ def passwords_file(ws: Workspace) -> Path:
     return studio_folder(ws) / "passwords.tsv"
 
 
-def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Gateway:
-    """A gateway to the server, its token checked.
+@contextmanager
+def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Iterator[Gateway]:
+    """A gateway to the server, its token checked, for as long as the context lasts.
 
     `url` and `api_key` come from the options or from LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY; without a URL the
     local server is taken. Raises StudioError when there is none, or it refuses.
@@ -38,10 +42,11 @@ def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Gateway:
         url, api_key = running.url, server.credentials(folder).token
     if not api_key:
         raise StudioError(f"no token for {url}", hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings")
-    gateway = Gateway(url, api_key)
-    try:
+    with Gateway(url, api_key) as gateway:
         gateway.whoami()
-    except BaseException:
-        gateway.close()
-        raise
-    return gateway
+        yield gateway
+
+
+def open_accounts(ws: Workspace, gateway: Gateway, addresses: Sequence[str]) -> tuple[str, ...]:
+    """Accounts on the study's own local server, made where they are missing; the token of each."""
+    return make_accounts(gateway.url, addresses, invitation=gateway.invitation, passwords=passwords_file(ws))

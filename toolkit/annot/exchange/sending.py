@@ -10,8 +10,10 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.errors import InputError, StudioError
-from annot.labelstudio.gateway import Gateway, check_predictions
-from annot.labelstudio.studio_records import ProjectSpec, StudioProject
+from annot.labelstudio.delivery import deliver
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.screens import check_predictions
+from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
@@ -49,9 +51,8 @@ class Parcel:
     assessor: str
     label_config: str
     instructions: str
-    tasks: tuple[dict[str, Any], ...]
-    asked: tuple[Asked, ...]
-    """What each task asks."""
+    tasks: Mapping[Asked, dict[str, Any]]
+    """By what each task asks."""
 
 
 def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
@@ -61,8 +62,9 @@ def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Rou
     private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
     private |= {person.account for person in everyone if person.account is not None}
     for parcel in parcels:
-        lint_tasks(parcel.tasks, screen=screen, private=private)
-        check_predictions(parcel.label_config, parcel.tasks)
+        tasks = list(parcel.tasks.values())
+        lint_tasks(tasks, screen=screen, private=private)
+        check_predictions(parcel.label_config, tasks)
 
 
 def send(
@@ -74,15 +76,8 @@ def send(
     """
     accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
     server, version = gateway.identity(), gateway.version()
-    total = sum(len(parcel.tasks) for parcel in parcels)
-    done = 0
+    more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent = []
-
-    def more(count: int) -> None:
-        nonlocal done
-        done += count
-        advance(done, total)
-
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -95,22 +90,30 @@ def send(
                 account_id=accounts[parcel.assessor],
             )
             own = own_tasks(session, round, parcel.assessor)
-        remote = _project(gateway, _spec(ws, parcel, round), project, own)
+        remote_id = _project(gateway, _spec(ws, parcel, round), project, own)
         with store.begin() as session:
-            projects.set_remote_project(session, project.project, remote.project_id)
-        withdrawn = _withdraw(store, gateway, project, remote, parcel, own) if round == "adjudicate" else 0
-        delivery = gateway.import_tasks(remote.project_id, parcel.tasks, advance=more)
-        if delivery.doubled:
-            raise StudioError(
-                f"{parcel.assessor}: {len(delivery.doubled)} pair(s) stand twice on the server, both annotated",
-                hint=f"look at {', '.join(delivery.doubled[:3])} in project {remote.project_id} and delete one each",
-            )
-        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.asked}
+            projects.set_remote_project(session, project.project, remote_id)
+        withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
+        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
+        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
         with store.begin() as session:
             projects.record_tasks(session, project.project, ids)
-        address = gateway.labelling_url(remote.project_id)
-        sent.append(Sent(parcel.assessor, len(parcel.tasks), delivery.already_there, delivery.sent, withdrawn, address))
+        address = gateway.labelling_url(remote_id)
+        planned = len(parcel.tasks)
+        sent.append(Sent(parcel.assessor, planned, planned - delivery.sent, delivery.sent, withdrawn, address))
     return tuple(sent)
+
+
+def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
+    """A progress that is told how many more are done."""
+    done = 0
+
+    def more(count: int) -> None:
+        nonlocal done
+        done += count
+        advance(done, total)
+
+    return more
 
 
 def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
@@ -129,7 +132,7 @@ def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str,
     """The server's id of each person's account. Raises InputError naming those without an account."""
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
-    by_address = {user.email.lower(): user.user_id for user in gateway.users()}
+    by_address = gateway.user_ids()
     found = {}
     faults = []
     for name in names:
@@ -166,8 +169,8 @@ def _word(name: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]) -> StudioProject:
-    """The project as `spec` says: found by its marker and brought up to date, or made.
+def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]) -> int:
+    """The id of the project as `spec` says: found by its marker and brought up to date, or made.
 
     A project of our marker that this study does not know holds our tasks, or is another study's of that name: that one
     is left as it is. Raises StudioError then.
@@ -175,28 +178,26 @@ def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[s
     found = gateway.find_project(spec.marker)
     if found is None:
         return gateway.create_project(spec)
-    if found.project_id != known.remote_id:
-        strangers = [task.key for task in gateway.tasks_of(found.project_id) if task.key not in own]
+    if found != known.remote_id:
+        strangers = [task.key for task in gateway.tasks_of(found) if task.key not in own]
         if strangers:
             raise StudioError(
-                f"project {found.project_id} on {gateway.url} carries this collection's name and {len(strangers)} "
+                f"project {found} on {gateway.url} carries this collection's name and {len(strangers)} "
                 "task(s) that are not in its plan",
                 hint="another study has that name: change collection.name in annot.toml, or delete that project",
             )
-    gateway.update_project(found.project_id, spec)
+    gateway.update_project(found, spec)
     return found
 
 
 def _withdraw(
-    store: Store, gateway: Gateway, project: Project, remote: StudioProject, parcel: Parcel, own: Mapping[str, Asked]
+    store: Store, gateway: Gateway, project: Project, remote_id: int, parcel: Parcel, own: Mapping[str, Asked]
 ) -> int:
     """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
-    if remote.created:
-        return 0
-    shown = {pair_key(*asked): opinions_in(task) for asked, task in zip(parcel.asked, parcel.tasks, strict=True)}
+    shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in parcel.tasks.items()}
     stale, staying = [], set()
-    for task in gateway.tasks_of(remote.project_id):
-        changed = shown.get(task.key or "") != opinions_in({"data": task.data})
+    for task in gateway.tasks_of(remote_id):
+        changed = shown.get(task.key or "") != opinions_in(task.data)
         if task.key in own and not task.annotations and changed:
             stale.append(task.task_id)
         else:

@@ -14,117 +14,70 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 
 from annot.errors import StudioError
-from annot.labelstudio import refusals
+from annot.labelstudio.refusals import asking
 
 PASSWORD_BYTES = 15
 
 
-class Account(NamedTuple):
-    """An account on the server. `token` opens the interface as that account; keep it out of logs and exports."""
-
-    email: str
-    user_id: int
-    token: str
-
-    def __repr__(self) -> str:
-        return f"Account(user_id={self.user_id})"
-
-
 def make_accounts(
-    url: str,
-    emails: Sequence[str],
-    *,
-    invitation: Callable[[], str],
-    passwords: Path,
-    transport: httpx.BaseTransport | None = None,
-) -> tuple[Account, ...]:
-    """An account for each address, made where it is missing; safe to repeat.
+    url: str, emails: Sequence[str], *, invitation: Callable[[], str], passwords: Path
+) -> tuple[str, ...]:
+    """An account for each address, made where it is missing; safe to repeat. Returns the token of each.
 
     `invitation` gives the path of the invitation link (`Gateway.invitation`); it is asked only when needed. `passwords`
     is a file that only its owner can read: an address and its password a line. Raises StudioError where an account
     exists whose password is not in the file.
     """
-    accounts = []
+    tokens = []
     for email in emails:
-        password = _read_passwords(passwords).get(email)
+        password = read_passwords(passwords).get(email)
         if password is None:
             password = secrets.token_urlsafe(PASSWORD_BYTES)
             _append_password(passwords, email, password)
-        with _Session(url, transport) as session:
-            if not session.log_in(email, password):
-                session.sign_up(email, password, invitation())
-            accounts.append(session.account(email))
-    return tuple(accounts)
+        with (
+            asking(url, f"opening the account of {email}"),
+            httpx.Client(base_url=url, timeout=60.0, trust_env=False) as session,
+        ):
+            if not _submit(session, "/user/login/", email, password).is_redirect:
+                _sign_up(session, invitation(), email, password)
+            # A personal token where legacy tokens are off.
+            tokens.append(str(_ask(session, "GET", "/api/current-user/token").json()["token"]))
+    return tuple(tokens)
 
 
-class _Session:
-    """One browser-like session: cookies, the forms' CSRF token, no account's token."""
-
-    def __init__(self, url: str, transport: httpx.BaseTransport | None) -> None:
-        self._url = url.rstrip("/")
-        self._http = httpx.Client(base_url=self._url, timeout=60.0, transport=transport, trust_env=False)
-
-    def __enter__(self) -> _Session:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
-
-    def log_in(self, email: str, password: str) -> bool:
-        """Whether the server knows this address with this password."""
-        return self._submit("/user/login/", email, password).is_redirect
-
-    def sign_up(self, email: str, password: str, invitation: str) -> None:
-        answer = self._submit(invitation, email, password)
-        if answer.is_redirect:
-            return
-        if "already exists" in answer.text:
-            raise StudioError(
-                f"{email} has an account at {self._url} already, with a password that is not in the passwords file",
-                hint="use another address, or `annot assessor add` with the account as it is",
-            )
-        raise StudioError(f"{self._url} refuses to sign up {email} ({answer.status_code})")
-
-    def account(self, email: str) -> Account:
-        """The account of this session, with its token; a personal one where legacy tokens are off."""
-        doing = f"reading the account of {email}"
-        user = self._get_json("/api/current-user/whoami", doing)
-        try:
-            token = self._get_json("/api/current-user/token", doing)["token"]
-            return Account(email, int(user["id"]), str(token))
-        except (KeyError, TypeError, ValueError) as error:
-            raise refusals.unlike(error, url=self._url, doing=doing) from None
-
-    def _submit(self, path: str, email: str, password: str) -> httpx.Response:
-        doing = f"opening the account of {email}"
-        # The form's token comes as a cookie with the page.
-        self._ask("GET", path, doing)
-        form = {"email": email, "password": password, "csrfmiddlewaretoken": self._http.cookies.get("csrftoken", "")}
-        return self._ask("POST", path, doing, data=form, headers={"Referer": f"{self._url}{path}"})
-
-    def _get_json(self, path: str, doing: str) -> Any:
-        answer = self._ask("GET", path, doing)
-        try:
-            return answer.json()
-        except ValueError as error:
-            raise refusals.unlike(error, url=self._url, doing=doing) from None
-
-    def _ask(self, method: str, path: str, doing: str, **more: Any) -> httpx.Response:
-        try:
-            answer = self._http.request(method, path, **more)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise refusals.unanswered(error, url=self._url, doing=doing) from None
-        if answer.status_code >= 400:
-            raise refusals.refused(answer.status_code, answer.text, url=self._url, doing=doing)
-        return answer
+def _sign_up(session: httpx.Client, invitation: str, email: str, password: str) -> None:
+    answer = _submit(session, invitation, email, password)
+    if "already exists" in answer.text:
+        raise StudioError(
+            f"{email} has an account at {session.base_url} already, with a password that is not in the passwords file",
+            hint="use another address, or `annot assessor add` with the account as it is",
+        )
+    if not answer.is_redirect:
+        raise StudioError(f"{session.base_url} refuses to sign up {email} ({answer.status_code})")
 
 
-def _read_passwords(path: Path) -> dict[str, str]:
+def _submit(session: httpx.Client, path: str, email: str, password: str) -> httpx.Response:
+    """The answer to a form of the site; a redirection means that it was accepted."""
+    # The form's token comes as a cookie with the page.
+    page = _ask(session, "GET", path)
+    form = {"email": email, "password": password, "csrfmiddlewaretoken": session.cookies.get("csrftoken", "")}
+    return _ask(session, "POST", path, data=form, headers={"Referer": str(page.url)})
+
+
+def _ask(session: httpx.Client, method: str, path: str, **more: Any) -> httpx.Response:
+    answer = session.request(method, path, **more)
+    if answer.is_error:
+        answer.raise_for_status()
+    return answer
+
+
+def read_passwords(path: Path) -> dict[str, str]:
+    """The password of each address; a line that a kill cut off has none. Empty where there is no file."""
     if not path.exists():
         return {}
     lines = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines())

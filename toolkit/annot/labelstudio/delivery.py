@@ -8,19 +8,16 @@ already annotated them.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
 
-from annot.errors import InputError, StudioError
+from annot.errors import StudioError
+from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.studio_records import KEY, Delivery, Payload, StudioTask
 
-if TYPE_CHECKING:
-    from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import Delivery, Payload, StudioTask
-
-KEY = "pair_id"
-"""The field of a task's data that holds our key."""
+BATCH_SIZE = 250
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks for an import whose answer got lost. One import is one transaction of about a second."""
@@ -34,85 +31,76 @@ def deliver(
     project_id: int,
     tasks: Sequence[Payload],
     *,
-    batch_size: int,
-    sleep: Callable[[float], None],
-    advance: Callable[[int], None],
+    batch_size: int = BATCH_SIZE,
+    advance: Callable[[int], None] = lambda done: None,
 ) -> Delivery:
-    """Bring `tasks` into the project, in their order, and prove by reading back that each is there once.
+    """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
-    `advance` is told after each batch how many tasks are there. Raises InputError where a task has no key or two have
-    the same, StudioError where the server refuses or loses tasks.
+    Safe to repeat after anything; proves by reading back that each is there once. `advance` is told how many more tasks
+    are there, for a progress bar. Raises StudioError where the server refuses or loses tasks, and where people have
+    annotated two copies of one: nothing is deleted then, a person has to look.
     """
-    keys = _keys(tasks)
+    keys = [task["data"][KEY] for task in tasks]
     there = {task.key for task in server.tasks_of(project_id)}
     missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
-    already_there = len(tasks) - len(missing)
-    advance(already_there)
+    advance(len(tasks) - len(missing))
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
-        _send(server, project_id, batch, sleep=sleep)
+        _send(server, project_id, batch)
         advance(len(batch))
-    arrived, surplus_deleted, doubled = _clean(server, project_id, set(keys))
-    ours: dict[str, int] = {}
-    for task in arrived:
-        if task.key is not None:
-            ours.setdefault(task.key, task.task_id)
-    lost = [key for key in keys if key not in ours]
+    copies = _copies_that_stay(server, project_id, set(keys))
+    lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
             f"{len(lost)} of {len(keys)} tasks are not on the server after the import, among them {lost[0]}",
             hint="run the command again: it sends only what is missing",
         )
-    return Delivery({key: ours[key] for key in keys}, len(missing), already_there, surplus_deleted, doubled)
+    doubled = [key for key in keys if len(copies[key]) > 1]
+    if doubled:
+        raise StudioError(
+            f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
+            hint=f"look at {', '.join(doubled[:3])} and delete one each",
+        )
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing))
 
 
-def _send(server: Gateway, project_id: int, batch: list[Payload], *, sleep: Callable[[float], None]) -> None:
+def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:
     """Send one batch; where the answer is lost, look for the tasks before sending again those that are not there."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             server.send_tasks(project_id, batch)
+            return
         except UncertainWrite:
-            batch = _not_arrived(server, project_id, batch, sleep=sleep)
+            batch = _not_arrived(server, project_id, batch)
             if not batch:
                 return
             if attempt == _ATTEMPTS:
                 raise
-        else:
-            return
 
 
-def _not_arrived(
-    server: Gateway, project_id: int, batch: list[Payload], *, sleep: Callable[[float], None]
-) -> list[Payload]:
+def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list[Payload]:
     """The tasks of `batch` that do not appear on the server, looked for until the waits are over."""
     for wait in _WAITS:
         there = {task.key for task in server.tasks_of(project_id)}
         batch = [task for task in batch if task["data"][KEY] not in there]
         if not batch:
-            return []
-        sleep(wait)
+            break
+        time.sleep(wait)
     return batch
 
 
-def _clean(server: Gateway, project_id: int, keys: set[str]) -> tuple[tuple[StudioTask, ...], int, tuple[str, ...]]:
-    """Delete the surplus copies without annotations.
-
-    Returns the tasks that stay, how many were deleted, and the keys of which several annotated copies stay.
-    """
-    deleted = 0
+def _copies_that_stay(server: Gateway, project_id: int, keys: Collection[str]) -> dict[str, list[StudioTask]]:
+    """The tasks of these keys, oldest first, after surplus copies have been deleted."""
     for _ in range(_CLEANING_ROUNDS):
-        tasks = server.tasks_of(project_id)
         copies: defaultdict[str, list[StudioTask]] = defaultdict(list)
-        for task in tasks:
-            if task.key in keys and task.key is not None:
+        for task in server.tasks_of(project_id):
+            if task.key is not None and task.key in keys:
                 copies[task.key].append(task)
-        doubled = {key: found for key, found in copies.items() if len(found) > 1}
-        surplus = [task for found in doubled.values() for task in _surplus(found)]
+        surplus = [task for found in copies.values() for task in _surplus(found)]
         if not surplus:
-            return tasks, deleted, tuple(sorted(doubled))
+            return copies
         for task in surplus:
             server.delete_task(task.task_id)
-        deleted += len(surplus)
     raise StudioError(
         f"project {project_id}: second copies of tasks keep appearing", hint="is another push running? Let it end first"
     )
@@ -120,21 +108,5 @@ def _clean(server: Gateway, project_id: int, keys: set[str]) -> tuple[tuple[Stud
 
 def _surplus(copies: list[StudioTask]) -> list[StudioTask]:
     """All copies without annotations; the oldest stays where none has any."""
-    bare = sorted(task for task in copies if task.annotations == 0)
+    bare = [task for task in copies if task.annotations == 0]
     return bare[1:] if len(bare) == len(copies) else bare
-
-
-def _keys(tasks: Sequence[Payload]) -> list[str]:
-    keys: list[str] = []
-    faults = []
-    for number, task in enumerate(tasks, start=1):
-        data: Any = task.get("data")
-        key = data.get(KEY) if isinstance(data, dict) else None
-        if not isinstance(key, str) or not key:
-            faults.append(f"task {number}: found {KEY} {key!r}, expected a non-empty string")
-        else:
-            keys.append(key)
-    faults += [f"{key}: {count} tasks, expected 1" for key, count in Counter(keys).items() if count > 1]
-    if faults:
-        raise InputError(f"{len(faults)} fault(s) in the tasks to send", faults=faults)
-    return keys

@@ -1,6 +1,6 @@
 """Label Studio in an environment of its own: its pins must not meet ours.
 
-One installation serves all workspaces of a person. It counts as there only when its marker is, and the marker is
+One installation serves all studies of a person. It counts as there only when its marker is, and the marker is
 written last: an install that was interrupted is thrown away and begun anew.
 """
 
@@ -50,7 +50,6 @@ def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) 
     if found is not None:
         return found
     home = _home(environ)
-    home.parent.mkdir(parents=True, exist_ok=True)
     with locked(home.with_suffix(".lock")):
         found = installed(environ)  # another process may have made it while we waited
         if found is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.errors import StudioError
+from annot.labelstudio.accounts import read_passwords
 
 
 class LocalSecrets(NamedTuple):
@@ -39,10 +40,9 @@ def local_secrets(folder: Path) -> LocalSecrets:
             tokens.update((found["password"], found["token"]))
         path = passwords
         if passwords.is_file():
-            for line in passwords.read_text(encoding="utf-8").splitlines():
-                address, _, password = line.partition("\t")
-                addresses.add(address)
-                tokens.add(password)
+            known = read_passwords(passwords)
+            addresses.update(known)
+            tokens.update(known.values())
         path = environment
         if environment.is_file():
             lines = (line.partition("=") for line in environment.read_text(encoding="utf-8").splitlines())
@@ -50,13 +50,11 @@ def local_secrets(folder: Path) -> LocalSecrets:
         path = database
         if database.is_file():
             with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-                tokens.update(key for (key,) in connection.execute("SELECT key FROM authtoken_token"))
-                tokens.update(
-                    token for (token,) in connection.execute("SELECT token FROM token_blacklist_outstandingtoken")
-                )
-                for row in connection.execute("SELECT email, first_name, last_name FROM htx_user"):
-                    addresses.add(row[0])
-                    names.add(f"{row[1]} {row[2]}".strip())
+                for table, column in (("authtoken_token", "key"), ("token_blacklist_outstandingtoken", "token")):
+                    tokens.update(token for (token,) in connection.execute(f"SELECT {column} FROM {table}"))
+                for address, *name in connection.execute("SELECT email, first_name, last_name FROM htx_user"):
+                    addresses.add(address)
+                    names.add(" ".join(name).strip())
     except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
         raise StudioError(
             f"{path}: cannot be read: {error}", hint="a release is searched for what stands there; repair or remove it"

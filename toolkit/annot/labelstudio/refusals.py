@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from annot.errors import StudioError
@@ -15,7 +17,39 @@ class UncertainWrite(StudioError):
     """Raised when a write got no answer that settles whether it was done; look before sending it again."""
 
 
-def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
+@contextmanager
+def asking(url: str, doing: str) -> Iterator[None]:
+    """Turn what the client library and the network raise into StudioError; nothing of theirs is chained on."""
+    import httpx
+
+    try:
+        yield
+    except StudioError:
+        raise
+    except httpx.HTTPStatusError as error:
+        raise _refused(error.response.status_code, error.response.text, url=url, doing=doing) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise _unanswered(error, url=url, doing=doing) from None
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise StudioError(
+            f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})",
+            hint=_CHECK_ADDRESS,
+        ) from None
+    except Exception as error:
+        if not hasattr(error, "status_code"):
+            raise
+        raise _refused(error.status_code, getattr(error, "body", None), url=url, doing=doing) from None
+
+
+def short(*, url: str, doing: str, expected: int, found: int, what: str) -> StudioError:
+    """The error for an answer that holds less than the server itself counts."""
+    return StudioError(
+        f"{url} answered incompletely while {doing}: it counts {expected} {what} and sent {found}",
+        hint="nothing was taken from this answer; run the command again",
+    )
+
+
+def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
     """The error for an HTTP answer that the client library took badly, to what we were `doing` at `url`."""
     detail = _detail(body)
     said = f": {detail}" if detail else ""
@@ -46,7 +80,7 @@ def refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioErr
     )
 
 
-def unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
+def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
     """The error for a request that got no HTTP answer at all."""
     import httpx
 
@@ -68,22 +102,6 @@ def unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
     return UncertainWrite(
         f"the connection to {url} broke while {doing} ({type(error).__name__})",
         hint="run the command again, it goes on where it stopped",
-    )
-
-
-def unlike(error: Exception, *, url: str, doing: str) -> StudioError:
-    """The error for an answer that is no answer of Label Studio's."""
-    return StudioError(
-        f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})",
-        hint=_CHECK_ADDRESS,
-    )
-
-
-def short(*, url: str, doing: str, expected: int, found: int, what: str) -> StudioError:
-    """The error for an answer that holds less than the server itself counts."""
-    return StudioError(
-        f"{url} answered incompletely while {doing}: it counts {expected} {what} and sent {found}",
-        hint="nothing was taken from this answer; run the command again",
     )
 
 

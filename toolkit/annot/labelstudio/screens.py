@@ -11,27 +11,25 @@ from typing import Any
 
 from annot.errors import InputError
 from annot.labelstudio import controls
+from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
-
-JUDGE = "judge.xml.j2"
-ADJUDICATE = "adjudicate.xml.j2"
 
 
 def judge_screen(*, scale_names: Sequence[str], overrides: Path | None) -> str:
-    """The configuration of the screen on which an assessor judges. `overrides` is the workspace's `templates/`.
+    """The configuration of the screen on which an assessor judges. `overrides` is the study's `templates/`.
 
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
-    return _screen(JUDGE, scale_names=scale_names, opinions=0, overrides=overrides)
+    return _screen("judge.xml.j2", scale_names=scale_names, opinions=0, overrides=overrides)
 
 
 def adjudicate_screen(*, scale_names: Sequence[str], opinions: int, overrides: Path | None) -> str:
     """The configuration of the adjudicator's screen; `opinions` others' are shown (0 where the policy hides them)."""
-    return _screen(ADJUDICATE, scale_names=scale_names, opinions=opinions, overrides=overrides)
+    return _screen("adjudicate.xml.j2", scale_names=scale_names, opinions=opinions, overrides=overrides)
 
 
 def _screen(template: str, *, scale_names: Sequence[str], opinions: int, overrides: Path | None) -> str:
-    from annot.labelstudio.gateway import check_label_config
+    from label_studio_sdk.label_interface import LabelInterface
 
     values: dict[str, Any] = {
         "controls": controls,
@@ -39,17 +37,32 @@ def _screen(template: str, *, scale_names: Sequence[str], opinions: int, overrid
             {"value": str(grade), "key": str(grade), "html": f"<b>{grade}</b> {html.escape(name)}"}
             for grade, name in enumerate(scale_names)
         ],
-        "opinions": [f"{letter}" for letter in "abcdefghij"[:opinions]],
+        "opinions": list("abcdefghij"[:opinions]),
     }
     xml = render(template, values, overrides=overrides)
     try:
-        check_label_config(xml)
-    except InputError as error:
-        raise InputError(f"{template}: {error.message}", hint="correct the template") from None
+        LabelInterface(xml).validate()
+    except Exception as error:  # the library raises many kinds, its own and lxml's
+        raise InputError(
+            f"{template}: the labelling configuration is not valid: {error}", hint="correct the template"
+        ) from None
     faults = _faults(xml, grades=[grade["value"] for grade in values["grades"]])
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
     return xml
+
+
+def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
+    """Check every prediction of `tasks` against the screen: the server stores any. Raises InputError."""
+    from label_studio_sdk.label_interface import LabelInterface
+
+    interface: Any = LabelInterface(xml)
+    faults = []
+    for task in tasks:
+        for prediction in task["predictions"]:
+            faults += [f"{task['data'][KEY]}: {fault}" for fault in interface.validate_prediction(prediction, True)]
+    if faults:
+        raise InputError(f"{len(faults)} fault(s) in the predictions", faults=faults)
 
 
 def _faults(xml: str, *, grades: Sequence[str]) -> list[str]:

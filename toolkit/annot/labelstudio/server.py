@@ -17,14 +17,15 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
 
 from annot.errors import StudioError
-from annot.labelstudio.installing import ensure_installed, installed, locked, tail
+from annot.labelstudio.installing import ensure_installed, locked, tail
 
 HOST = "127.0.0.1"
 FIRST_PORT = 8090
@@ -43,19 +44,16 @@ class Server(NamedTuple):
     url: str
     port: int
     pid: int
-    data: Path
     healthy: bool
 
 
-class Credentials(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Credentials:
     """The administrator of the local server. The token stays out of logs, `annot.toml` and exports."""
 
     email: str
     password: str
     token: str
-
-    def __repr__(self) -> str:
-        return f"Credentials({self.email!r})"
 
 
 def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Callable[[str], None]) -> Server:
@@ -70,7 +68,7 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
     with locked(folder / "lock"):
         if status(folder) is not None:
             return _wait_until_healthy(folder)
-        with _free_port(port, last=_last_port(folder)) as chosen:
+        with _free_port(port, last=_number_in(folder / "port")) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
             _spawn(program, folder, chosen, environ)
             return _wait_until_healthy(folder)
@@ -84,18 +82,15 @@ def down(folder: Path) -> bool:
     with locked(folder / "lock"):
         found = _process(folder)
         if found is None:
-            _process_file(folder).unlink(missing_ok=True)
             return False
         pid, port = found
         for stop in (signal.SIGTERM, signal.SIGKILL):
-            _signal(pid, stop)
-            deadline = time.monotonic() + STOP_SECONDS
-            while time.monotonic() < deadline:
-                if not _is_ours(pid, folder):
-                    _process_file(folder).unlink(missing_ok=True)
-                    _wait_for_port(port)
-                    return True
-                time.sleep(0.1)
+            with suppress(ProcessLookupError):
+                os.killpg(os.getpgid(pid), stop)
+            if _comes_true(lambda: _process(folder) is None, within=STOP_SECONDS):
+                # An ending process loses its command line a moment before its port: who starts again wants it back.
+                _comes_true(lambda: _can_bind(port), within=PORT_SECONDS)
+                return True
         raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
 
 
@@ -107,12 +102,7 @@ def status(folder: Path) -> Server | None:
         return None
     pid, port = found
     url = f"http://{HOST}:{port}"
-    return Server(url, port, pid, folder / "data", _is_healthy(url, credentials(folder).token))
-
-
-def is_installed(environ: Mapping[str, str]) -> bool:
-    """Whether `up` would not have to install anything."""
-    return installed(environ) is not None
+    return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
 
 
 def credentials(folder: Path) -> Credentials:
@@ -121,27 +111,21 @@ def credentials(folder: Path) -> Credentials:
     if not path.exists():
         made = {"email": ADMINISTRATOR, "password": secrets.token_urlsafe(18), "token": secrets.token_hex(20)}
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".admin.{os.getpid()}"
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # A temporary file is its owner's alone from the beginning.
+        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as file:
             json.dump(made, file)
-        temporary.replace(path)
+        Path(file.name).replace(path)
     try:
         return Credentials(**json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
         raise StudioError(f"{path}: not the credentials file that `annot studio up` wrote") from None
 
 
-def log_file(folder: Path) -> Path:
-    """Where the server writes what it says."""
-    return folder / "server.log"
-
-
 def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -> None:
     admin = credentials(folder)
     data = folder / "data"
     data.mkdir(exist_ok=True)
-    _port_file(folder).write_text(f"{port}\n", encoding="utf-8")
+    (folder / "port").write_text(f"{port}\n", encoding="utf-8")
     environment = {name: value for name, value in environ.items() if not name.startswith(("LABEL_STUDIO", "DJANGO"))}
     for name in ("PYTHONPATH", "VIRTUAL_ENV", "HOST", "PORT", "DEBUG"):
         environment.pop(name, None)
@@ -165,11 +149,10 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
     command += ["--data-dir", str(data)]
     # The process writes down its own number before it becomes the server: were it left to us, a kill in between would
     # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly.
-    become = 'printf "%s %s\n" "$$" "$1" > "$0" && shift && exec "$@"'
-    arguments = [str(_process_file(folder)), str(port), *command]
-    with log_file(folder).open("a", encoding="utf-8") as log:
+    become = 'echo "$$" > "$0" && exec "$@"'
+    with (folder / "server.log").open("a", encoding="utf-8") as log:
         subprocess.run(
-            ["/bin/sh", "-c", '/bin/sh -c "$0" "$@" &', become, *arguments],
+            ["/bin/sh", "-c", '/bin/sh -c "$0" "$@" &', become, str(folder / "server.pid"), *command],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -178,28 +161,37 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
             start_new_session=True,
             check=True,
         )
-    deadline = time.monotonic() + STOP_SECONDS
-    while _process(folder) is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    _comes_true(lambda: _process(folder) is not None, within=STOP_SECONDS)
 
 
 def _wait_until_healthy(folder: Path) -> Server:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
+    def settled() -> bool:
         server = status(folder)
-        if server is None:
-            raise StudioError(f"the local Label Studio ended while starting; the end of its log:\n{_log_tail(folder)}")
-        if server.healthy:
-            return server
-        time.sleep(0.25)
-    raise StudioError(
-        f"the local Label Studio is not healthy after {START_SECONDS:.0f} s; the end of its log:\n{_log_tail(folder)}",
-        hint="`annot studio down`, then `annot studio up`",
-    )
+        return server is None or server.healthy
+
+    _comes_true(settled, within=START_SECONDS)
+    server = status(folder)
+    if server is None:
+        raise StudioError(f"the local Label Studio ended while starting; the end of its log:\n{_log_tail(folder)}")
+    if not server.healthy:
+        raise StudioError(
+            f"the local Label Studio is not healthy after {START_SECONDS:.0f} s; the end of its log:\n"
+            f"{_log_tail(folder)}",
+            hint="`annot studio down`, then `annot studio up`",
+        )
+    return server
+
+
+def _comes_true(condition: Callable[[], bool], *, within: float) -> bool:
+    """Whether the condition holds before so many seconds are over; looks ten times a second."""
+    deadline = time.monotonic() + within
+    while not (holds := condition()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return holds
 
 
 def _log_tail(folder: Path) -> str:
-    text = tail(log_file(folder))
+    text = tail(folder / "server.log")
     admin = credentials(folder)
     return text.replace(admin.token, "[token]").replace(admin.password, "[password]")
 
@@ -227,56 +219,35 @@ def _free_port(port: int | None, *, last: int | None) -> Iterator[int]:
 
 
 def _can_bind(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-        return True
-
-
-def _wait_for_port(port: int) -> None:
-    """An ending process loses its command line a moment before its port: who starts again at once wants it back."""
-    deadline = time.monotonic() + PORT_SECONDS
-    while not _can_bind(port) and time.monotonic() < deadline:
-        time.sleep(0.02)
-
-
-def _last_port(folder: Path) -> int | None:
     try:
-        return int(_port_file(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def _is_healthy(url: str, token: str) -> bool:
     """Whether a server answers there, and it is ours: another one would not know the administrator's token."""
     headers = {"Authorization": f"Token {token}"}
     try:
-        with httpx.Client(base_url=url, timeout=5.0, trust_env=False) as client:
-            if client.get("/health").status_code != 200:
-                return False
-            return client.get("/api/current-user/whoami", headers=headers).status_code == 200
+        answer = httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=5.0, trust_env=False)
     except httpx.HTTPError:
         return False
-
-
-def _process_file(folder: Path) -> Path:
-    return folder / "server.pid"
-
-
-def _port_file(folder: Path) -> Path:
-    return folder / "port"
+    return answer.status_code == 200
 
 
 def _process(folder: Path) -> tuple[int, int] | None:
     """Process id and port of our running server."""
+    pid, port = _number_in(folder / "server.pid"), _number_in(folder / "port")
+    return (pid, port) if pid and port and _is_ours(pid, folder) else None
+
+
+def _number_in(path: Path) -> int | None:
+    """The number that a file begins with."""
     try:
-        pid, port = map(int, _process_file(folder).read_text(encoding="utf-8").split())
-    except (OSError, ValueError):
+        return int(path.read_text(encoding="utf-8").split()[0])
+    except (OSError, ValueError, IndexError):
         return None
-    return (pid, port) if _is_ours(pid, folder) else None
 
 
 def _is_ours(pid: int, folder: Path) -> bool:
@@ -295,10 +266,3 @@ def _command_of(pid: int) -> list[str]:
             return []
     asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
-
-
-def _signal(pid: int, what: signal.Signals) -> None:
-    try:
-        os.killpg(os.getpgid(pid), what)
-    except ProcessLookupError:
-        return

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
+
+KEY = "pair_id"
+"""The field of a task's data that holds our key."""
 
 Payload = Mapping[str, Any]
 """A JSON object as the server sent it or will get it."""
-
-
-class StudioUser(NamedTuple):
-    """An account on the server. The address is an identity: it goes no further than the database."""
-
-    user_id: int
-    email: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,31 +18,14 @@ class ProjectSpec:
     """What a project is to be. `marker` is our own key: titles are not unique on the server."""
 
     marker: str
-    """One word, such as `my-collection/judge/a1/1`; it stands in brackets at the end of the description."""
+    """One word, such as `my-collection/judge/a1`; it stands in brackets at the end of the description."""
     title: str
     """3 to 50 characters."""
     description: str
     label_config: str
     instructions: str
     """HTML, shown on entering the stream and behind a button of the top bar."""
-    color: str = "#617ADA"
-
-
-class StudioProject(NamedTuple):
-    """A project on the server. `created` tells whether this call made it."""
-
-    project_id: int
-    title: str
-    created: bool
-
-
-class ProjectCounts(NamedTuple):
-    """How far a project is: tasks, tasks with a counted annotation, annotations, cancelled annotations."""
-
-    tasks: int
-    annotated: int
-    annotations: int
-    cancelled: int
+    color: str
 
 
 class StudioTask(NamedTuple):
@@ -57,14 +35,13 @@ class StudioTask(NamedTuple):
     key: str | None
     annotations: int
     """All annotations, cancelled ones included."""
-    data: Payload = MappingProxyType({})
+    data: Payload
     """What the task shows."""
 
 
 class PulledTask(NamedTuple):
     """A task and every annotation on it, verbatim; an empty tuple where there is none (or none any more)."""
 
-    task_id: int
     key: str | None
     annotations: tuple[dict[str, Any], ...]
 
@@ -74,9 +51,4 @@ class Delivery(NamedTuple):
 
     task_ids: dict[str, int]
     sent: int
-    """Tasks sent by this call and found afterwards."""
-    already_there: int
-    surplus_deleted: int
-    """Second copies without annotations, left by an import that was killed, and deleted by this call."""
-    doubled: tuple[str, ...]
-    """Keys of which two copies carry annotations: nothing was deleted, a person has to look."""
+    """Tasks sent by this call and found afterwards; the others were there already."""

@@ -1,8 +1,8 @@
 """The proof before a push that a task carries what the assessor may see, and nothing else.
 
 Not a search for bad words: the form of everything is closed. Known keys only, texts only in the tags that `tasks`
-builds, progress and keys only in their one form; and in the fields that are not the papers' own text no method, account
-or pseudonym.
+builds, progress and keys only in their one form; and in the fields that are neither the papers' own text nor somebody's
+comment no method, account or pseudonym.
 """
 
 from __future__ import annotations
@@ -85,10 +85,7 @@ class _JudgeTask(_Closed):
     def texts(self) -> Iterator[tuple[str, str]]:
         """What is shown that is neither a paper's text nor a comment; ids are shown to nobody, and hold any word."""
         for name, text in self.data:
-            if name not in ("pair_id", "pair_html"):
-                yield f"data.{name}", text
-        for name, text in (self.data.model_extra or {}).items():
-            if name.startswith("rating_"):
+            if name not in ("pair_id", "pair_html") and not name.startswith("comment_"):
                 yield f"data.{name}", text
         for prediction in self.predictions:
             yield "prediction.model_version", prediction.model_version

@@ -10,36 +10,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+from urllib.parse import unquote
 
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
-from annot.records import LABELS, Asked
+from annot.records import LABELS, Asked, Judgement, Paper, Query
 
-
-class Text(NamedTuple):
-    """A title and the sentences of an abstract, each with its label (None where it has none)."""
-
-    title: str
-    sentences: tuple[str, ...]
-    labels: tuple[str | None, ...]
-
-
-class Place(NamedTuple):
-    """Where a pair stands in its assessor's sequence; all count from 1."""
-
-    position: int
-    of: int
-    query_number: int
-    candidate_number: int
-    of_candidates: int
-
-
-class Opinion(NamedTuple):
-    """What one assessor said of a pair, without a name."""
-
-    grade: int | None
-    cannot_judge: str | None
-    comment: str | None
+LABELS_FROM = "sentence-labels"
+"""Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
 
 
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
@@ -54,59 +32,48 @@ def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
 def split_key(key: str) -> Asked:
     """What `pair_key` stands for."""
     query_id, doc_id, occasion = (*key.split("/", 2), "1")[:3]
-    return Asked(_unescape_id(query_id), _unescape_id(doc_id), int(occasion))
-
-
-def progress_text(place: Place) -> str:
-    """`37 of 300 · query 4, candidate 7 of 30`."""
-    return (
-        f"{place.position} of {place.of} · query {place.query_number}, "
-        f"candidate {place.candidate_number} of {place.of_candidates}"
-    )
+    return Asked(unquote(query_id), unquote(doc_id), int(occasion))
 
 
 def judge_task(
     *,
     asked: Asked,
-    facet: str,
+    query: Query,
+    query_paper: Paper,
+    candidate: Paper,
     facet_help: str,
     facet_labels: Sequence[str],
-    place: Place,
-    query: Text,
-    candidate: Text,
-    query_sentences: Sequence[int],
-    model_version: str,
+    progress: str,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
-    `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
-    labels that make the facet; `query_sentences` the positions (from 0) of the sentences that make the query.
-    `model_version` names where the labels come from, such as `sentence-labels`.
+    `query_paper` and `candidate` carry the label of each sentence. `facet_help` is the facet's definition in at most
+    140 characters, for the bar; `facet_labels` are the sentence labels that make the facet. `progress` tells where the
+    task stands: `37 of 300 · query 4, candidate 7 of 30`.
     """
-    chosen = tuple(query_sentences)
-    by_label = tuple(index for index, label in enumerate(query.labels) if label in facet_labels)
+    by_label = tuple(index for index, label in enumerate(query_paper.labels or ()) if label in facet_labels)
+    chosen = query.sentences if query.sentences != by_label else None
     sides = (
-        _side("query", "Query", query, facet, facet_labels, chosen if chosen != by_label else None),
-        _side("cand", "Candidate", candidate, facet, facet_labels, None),
+        _side("query", "Query", query_paper, query.facet, facet_labels, chosen),
+        _side("cand", "Candidate", candidate, query.facet, facet_labels, None),
     )
-    regions = [
-        *_regions("query", query, column=1),
-        *_regions("cand", candidate, column=2),
-    ]
+    regions = [*_regions("query", query_paper, column=1), *_regions("cand", candidate, column=2)]
     return {
         "data": {
             "pair_id": pair_key(*asked),
-            "facet": facet,
+            "facet": query.facet,
             "facet_help": facet_help,
-            "progress": progress_text(place),
+            "progress": progress,
             "pair_html": f'<div class="a-pair">{"".join(sides)}</div>',
         },
-        "predictions": [{"model_version": model_version, "result": regions}],
+        "predictions": [{"model_version": LABELS_FROM, "result": regions}],
     }
 
 
-def adjudicate_task(task: dict[str, Any], opinions: Sequence[Opinion], *, scale_names: Sequence[str]) -> dict[str, Any]:
-    """`task` (of `judge_task`) with the assessors' opinions, unnamed, in the order given: the caller shuffles them.
+def adjudicate_task(
+    task: dict[str, Any], opinions: Sequence[Judgement], *, scale_names: Sequence[str]
+) -> dict[str, Any]:
+    """`task` (of `judge_task`) with what the assessors said, unnamed, in the order given: the caller shuffles them.
 
     With the policy `hidden` an adjudicator gets the plain task.
     """
@@ -117,12 +84,12 @@ def adjudicate_task(task: dict[str, Any], opinions: Sequence[Opinion], *, scale_
     return {**task, "data": {**task["data"], **shown}}
 
 
-def opinions_in(task: Mapping[str, Any]) -> dict[str, Any]:
-    """What a task shows of the assessors: empty for one that shows nothing."""
-    return {name: value for name, value in task["data"].items() if name.startswith(("rating_", "comment_"))}
+def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task's data show of the assessors: empty where they show nothing."""
+    return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
 
 
-def opinion_text(opinion: Opinion, scale_names: Sequence[str]) -> str:
+def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
     """`1 Related`, or why it could not be judged."""
     if opinion.grade is None:
         return f"Could not judge: {opinion.cannot_judge}" if opinion.cannot_judge else "Did not judge"
@@ -130,31 +97,31 @@ def opinion_text(opinion: Opinion, scale_names: Sequence[str]) -> str:
 
 
 def _side(
-    side: str, heading: str, text: Text, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
+    side: str, heading: str, paper: Paper, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
 ) -> str:
     """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
     if chosen is None:
         wants = "".join(f" a-wants-{label}" for label in LABELS if label in facet_labels)
-        marked = {index for index, label in enumerate(text.labels) if label in facet_labels}
+        marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
     else:
         wants, marked = " a-fixed", set(chosen)
     sentences = "".join(
         f'<p class="{"a-s a-hit" if index in marked else "a-s"}">{_text(sentence)}</p>'
-        for index, sentence in enumerate(text.sentences)
+        for index, sentence in enumerate(paper.sentences)
     )
     return (
-        f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(text.title)}</h2>'
+        f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
         f'<div class="a-none">No sentence here is labelled {_text(facet)}.</div>'
         f'<div class="a-text">{sentences}</div></div>'
     )
 
 
-def _regions(side: str, text: Text, *, column: int) -> list[dict[str, Any]]:
+def _regions(side: str, paper: Paper, *, column: int) -> list[dict[str, Any]]:
     """The labelled sentences as regions; offsets count UTF-16 units, as browsers do."""
     regions = []
-    for index, (sentence, label) in enumerate(zip(text.sentences, text.labels, strict=True)):
+    for index, (sentence, label) in enumerate(zip(paper.sentences, paper.labels or (), strict=True)):
         cleaned = _clean(sentence)
-        if label is None or not cleaned:
+        if not cleaned:
             continue
         node = f"/div[1]/div[{column}]/div[2]/p[{index + 1}]/text()[1]"
         regions.append(
@@ -191,7 +158,3 @@ def _clean(text: str) -> str:
 
 def _escape_id(identifier: str) -> str:
     return identifier.replace("%", "%25").replace("/", "%2F")
-
-
-def _unescape_id(identifier: str) -> str:
-    return identifier.replace("%2F", "/").replace("%25", "%")

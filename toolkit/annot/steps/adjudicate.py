@@ -14,11 +14,11 @@ from annot.errors import MissingInput
 from annot.exchange import sending
 from annot.exchange.collecting import Collected, Found, collect
 from annot.exchange.connection import connect
-from annot.exchange.material import instructions_of, material_of, places, task_of
+from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import adjudicate_screen
-from annot.labelstudio.tasks import Opinion, adjudicate_task
-from annot.records import Asked, Judgement, Source
+from annot.labelstudio.tasks import adjudicate_task
+from annot.records import Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
@@ -182,20 +182,14 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     parcels = []
     for person in sorted({given[one.query_id, one.doc_id] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
-        sequence = [Asked(one.query_id, one.doc_id) for one in mine]
-        tasks = []
-        for dispute, asked, place in zip(mine, sequence, places(sequence), strict=True):
-            task = task_of(ws, material, asked, place)
-            if not hidden:
-                shown = [_opinion(one) for one in shown_order(dispute, seed=ws.settings.seed)]
-                task = adjudicate_task(task, shown, scale_names=names)
-            tasks.append(task)
-        parcels.append(Parcel(person, screen, instructions, tuple(tasks), tuple(sequence)))
+        tasks = tasks_of(ws, material, [Asked(one.query_id, one.doc_id) for one in mine])
+        if not hidden:
+            tasks = {
+                asked: adjudicate_task(task, shown_order(dispute, seed=ws.settings.seed), scale_names=names)
+                for dispute, (asked, task) in zip(mine, tasks.items(), strict=True)
+            }
+        parcels.append(Parcel(person, screen, instructions, tasks))
     return parcels
-
-
-def _opinion(one: Judgement) -> Opinion:
-    return Opinion(one.grade, one.cannot_judge, one.comment)
 
 
 def _sourced(

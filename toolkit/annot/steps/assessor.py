@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.errors import InputError
-from annot.exchange.connection import connect, passwords_file, studio_folder
+from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
 from annot.labelstudio import server
-from annot.labelstudio.accounts import make_accounts
 from annot.records import Assessor
 from annot.store import people
 from annot.store.database import open_store
@@ -68,7 +67,8 @@ def add(
         if dry_run:
             return AddedAssessor(pseudonym, f"{pseudonym}: would be added", ())
         if local is not None:
-            _local_account(ws, account)
+            with connect(ws, url=None, api_key=None) as gateway:
+                open_accounts(ws, gateway, [account])
             notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
         elif url is not None:
             notes = _remote_note(ws, account, url, api_key)
@@ -100,14 +100,8 @@ def _check(person: Assessor) -> None:
         raise InputError("the person cannot be added", faults=faults)
 
 
-def _local_account(ws: Workspace, account: str) -> None:
-    with connect(ws, url=None, api_key=None) as gateway:
-        make_accounts(gateway.url, [account], invitation=gateway.invitation, passwords=passwords_file(ws))
-
-
 def _remote_note(ws: Workspace, account: str, url: str, api_key: str | None) -> tuple[str, ...]:
     with connect(ws, url=url, api_key=api_key) as gateway:
-        known = any(user.email.lower() == account.lower() for user in gateway.users())
-        if known:
+        if account.lower() in gateway.user_ids():
             return ()
         return (f"the server has no such account yet; the person signs up at {url}{gateway.invitation()}",)

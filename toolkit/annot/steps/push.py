@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annot.errors import MissingInput
 from annot.exchange import sending
 from annot.exchange.connection import connect
-from annot.exchange.material import instructions_of, material_of, places, task_of
+from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import judge_screen
 from annot.store import people
@@ -50,9 +50,6 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         mine = sorted(
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
-        sequence = [one.asked for one in mine]
-        tasks = tuple(
-            task_of(ws, material, asked, place) for asked, place in zip(sequence, places(sequence), strict=True)
-        )
-        parcels.append(Parcel(assessor, screen, instructions, tasks, tuple(sequence)))
+        tasks = tasks_of(ws, material, [one.asked for one in mine])
+        parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.exchange.connection import passwords_file, studio_folder
-from annot.labelstudio import server
-from annot.labelstudio.accounts import make_accounts
-from annot.labelstudio.gateway import Gateway
+from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
+from annot.labelstudio import installing, server
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -35,19 +33,12 @@ class State:
 def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State:
     """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study."""
     with open_store(ws.database_url, create=False) as store:
-        running = server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
+        server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
         with store.read() as session:
-            accounts = {
-                assessor.assessor: assessor.account for assessor in people.read_assessors(session) if assessor.account
-            }
+            accounts = [assessor.account for assessor in people.read_assessors(session) if assessor.account]
         if accounts:
-            with Gateway(running.url, server.credentials(studio_folder(ws)).token) as gateway:
-                make_accounts(
-                    running.url,
-                    list(accounts.values()),
-                    invitation=gateway.invitation,
-                    passwords=passwords_file(ws),
-                )
+            with connect(ws, url=None, api_key=None) as gateway:
+                open_accounts(ws, gateway, accounts)
     return status(ws)
 
 
@@ -64,7 +55,7 @@ def status(ws: Workspace) -> State:
     return State(
         running=running is not None,
         healthy=running is not None and running.healthy,
-        installed=server.is_installed(os.environ),
+        installed=installing.installed(os.environ) is not None,
         url="" if running is None else running.url,
         data=folder / "data",
         administrator=folder / "admin.json",
