@@ -170,12 +170,12 @@ def describe(done: Done) -> str:
 
 
 def _workspace(folder: Path) -> Workspace:
-    """The demo's workspace, made where nothing stands; its settings are written whole, so a kill leaves no half."""
+    """The demo's study, made where nothing stands; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(
-                f"{folder}: not empty, and not a demo workspace", hint="name another folder: annot demo FOLDER"
+                f"{folder}: not empty, and not a demo study", hint="name another folder: annot demo FOLDER"
             )
         write_file(settings_file, _settings_text())
     ws = Workspace.open(folder)

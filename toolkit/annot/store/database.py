@@ -103,7 +103,7 @@ def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> 
         store = _open_server(place, wait_seconds=wait_seconds)
     try:
         if not create and store.version() == 0:
-            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the workspace with `annot init`")
+            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
         store.migrate()
     except BaseException:
         store.close()
@@ -132,11 +132,11 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         raise StoreError("the database has no file", hint="expected sqlite:///FILE")
     path = Path(url.database)
     if not path.parent.is_dir():
-        raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the workspace with `annot init`")
+        raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the study with `annot init`")
     if path.is_dir():
         raise StoreError(f"{path}: found a folder, expected a database file")
     if not create and not path.exists():
-        raise MissingInput(f"{path}: no database there", hint="make the workspace with `annot init`")
+        raise MissingInput(f"{path}: no database there", hint="make the study with `annot init`")
     if path.exists() and path.stat().st_size > 0:
         with path.open("rb") as file:
             if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:

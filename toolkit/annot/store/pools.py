@@ -107,7 +107,7 @@ def _refuse_judged(session: Session, leaving: Mapping[str, set[str]]) -> None:
             faults=[
                 f"{query_id} {doc_id}: {count} judgement(s)" for (query_id, doc_id), count in sorted(judged.items())
             ],
-            hint="draw from the same rankings and seed, or start a new workspace; judgements are never deleted",
+            hint="draw from the same rankings and seed, or start a new study; judgements are never deleted",
         )
 
 

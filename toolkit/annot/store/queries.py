@@ -87,5 +87,5 @@ def _refuse(
         raise InputError(
             f"{len(by_query)} query(ies) {verb}, but {what} stand on them",
             faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
-            hint="keep these queries, or start a new workspace; judgements are never deleted",
+            hint="keep these queries, or start a new study; judgements are never deleted",
         )

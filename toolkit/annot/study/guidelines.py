@@ -24,7 +24,7 @@ class Guidelines:
 
 
 def read(ws: Workspace, facet: str) -> Guidelines:
-    """The guidelines of `facet`; a file in the workspace's `guidelines/` wins over the package's."""
+    """The guidelines of `facet`; a file in the study's `guidelines/` wins over the package's."""
     if facet not in ws.settings.facets:
         near = difflib.get_close_matches(facet, ws.settings.facets, 1)
         expected = f"did you mean {near[0]}?" if near else f"facets are {', '.join(ws.settings.facets)}"
@@ -60,7 +60,7 @@ def _text(ws: Workspace, name: str) -> str:
     packaged = files("annot.guidelines") / f"{name}.md"
     if not packaged.is_file():
         raise InputError(
-            f"guidelines/{name}.md: not in the workspace, and none comes with annot for this facet",
+            f"guidelines/{name}.md: not in the study, and none comes with annot for this facet",
             hint=f"write {ws.root / 'guidelines' / f'{name}.md'}: a heading, the definition in one line, the grades",
         )
     return packaged.read_text(encoding="utf-8")

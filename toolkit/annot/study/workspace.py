@@ -31,7 +31,7 @@ class Workspace:
         """The workspace at `root`. Raises MissingInput when the folder has no settings file."""
         path = root / SETTINGS_FILE
         if not path.is_file():
-            raise MissingInput(f"{root}: not a workspace (no {SETTINGS_FILE})", hint="make one with `annot init`")
+            raise MissingInput(f"{root}: not a study (no {SETTINGS_FILE})", hint="make one with `annot init`")
         return cls(root, read_settings(path))
 
     @property
