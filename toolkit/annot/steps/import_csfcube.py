@@ -14,7 +14,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
-from annot.records import Assessor, Assignment, Source
+from annot.records import Adjudication, Assessor, Assignment, Source
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs
 from annot.store.database import open_store
 from annot.study.corpus_facts import write_corpus_manifest
@@ -124,9 +124,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         session,
         (
             adjudications.SourcedAdjudication(
-                adjudications.Adjudication(
-                    decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()
-                ),
+                Adjudication(decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()),
                 Source.CSFCUBE,
                 "",
                 None,
