@@ -51,8 +51,8 @@ def screen(ws: Workspace) -> str:
 
 
 def _text(ws: Workspace, name: str) -> str:
-    path = ws.override(f"guidelines/{name}.md")
-    if path is not None:
+    path = ws.root / "guidelines" / f"{name}.md"
+    if path.is_file():
         try:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
@@ -61,7 +61,7 @@ def _text(ws: Workspace, name: str) -> str:
     if not packaged.is_file():
         raise InputError(
             f"guidelines/{name}.md: not in the study, and none comes with annot for this facet",
-            hint=f"write {ws.root / 'guidelines' / f'{name}.md'}: a heading, the definition in one line, the grades",
+            hint=f"write {path}: a heading, the definition in one line, the grades",
         )
     return packaged.read_text(encoding="utf-8")
 

@@ -89,11 +89,6 @@ class Workspace:
         scheme, _, rest = named.partition("://")
         return f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else named
 
-    def override(self, name: str) -> Path | None:
-        """The workspace's own `templates/x.j2` or `guidelines/y.md`, which wins over the package's."""
-        path = self.root / name
-        return path if path.is_file() else None
-
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part."""
