@@ -15,7 +15,7 @@ from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
-from annot.records import Assessor, Judgement, Source
+from annot.records import Adjudication, Assessor, Judgement, Source
 from annot.release.questions import answer_sheet, questions
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import corpus, plan, pool, qrels
@@ -182,7 +182,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
                 grades=[one.grade for one in dispute.judgements],
                 seed=SEED,
             )
-            decision = adjudications.Adjudication(
+            decision = Adjudication(
                 dispute.query_id,
                 dispute.doc_id,
                 ADJUDICATOR.name,

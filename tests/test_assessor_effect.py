@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined, to_json
 from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
-from annot.assessor_effect.regrading import CUTOFF as CUTOFF_OF_MANY
-from annot.assessor_effect.regrading import REGRADED, Graded, JudgedQuery, random_grades, regraded
+from annot.assessor_effect.regrading import JudgedQuery, random_grades
 from annot.errors import InputError
-from annot.evaluation.measures import CUTOFF, MEASURES, evaluate
+from annot.evaluation.gradings import MEASURED, Graded
+from annot.evaluation.measures import MEASURES, evaluate
 from annot.formats.csfcube import Release, is_release_file, read_release
 from annot.ordering import ranked
 from annot.ranking.methods import Bench, rank_pool
@@ -72,11 +72,6 @@ def comparison(found: AssessorEffect, first: str, second: str = "final"):
 # Many gradings of one list
 
 
-def test_the_names_of_the_measures_are_those_of_the_conventions() -> None:
-    assert {convention: tuple(measures) for convention, measures in REGRADED.items()} == MEASURES
-    assert CUTOFF_OF_MANY == CUTOFF
-
-
 @hypothesis_settings(max_examples=40, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 60), st.integers(0, 2**31), st.sampled_from([1, 2, 3]))
 def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: int, relevant_from: int) -> None:
@@ -98,7 +93,7 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
         ]
         for name in names:
             graded = Graded(with_unjudged[:, submitted], judged_grades, relevant_from)
-            found = regraded(graded, convention=convention, measure=name)
+            found = MEASURED[convention][name](graded)
             assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 
 
@@ -492,12 +487,7 @@ def test_a_grading_that_ties_all_runs_one_query_and_no_random_choice_are_explain
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    judgements, qrels = _two()
-    with pytest.raises(InputError, match="no such convention"):
-        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, convention="csf"))
-    with pytest.raises(InputError, match="not in the convention trec") as caught:
-        assessor_effect_on_runs({}, judgements, qrels, replace(SETTINGS, convention="trec"))
-    assert "nDCG" in str(caught.value.hint)
+    judgements, _ = _two()
     with pytest.raises(InputError, match="none has both"):
         assessor_effect_on_runs({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)
 

@@ -62,10 +62,10 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
         with store.read() as session:
             agreed = next(one for one in outcome_of(session).decisions if one.origin == "agreed")
             pair = (agreed.query_id, agreed.doc_id)
-            first = next(one for one in read_sourced(session) if one.judgement.asked[:2] == pair)
-        assert first.judgement.grade == agreed.grade
+            first = next(one for one in read_sourced(session) if one.record.asked[:2] == pair)
+        assert first.record.grade == agreed.grade
         later = replace(
-            first.judgement,
+            first.record,
             grade=(agreed.grade + 1) % 4,
             flags=flags,
             judged_at="2031-01-01T00:00:00+00:00",

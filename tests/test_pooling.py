@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.ordering import ranked
-from annot.pooling import CITED, MethodShare, draw, method_order, replay, shares
+from annot.pooling import CITED, MethodShare, draw, method_order, shares
 from annot.records import Draw, Pool, PoolEntry, Ranking, ScoredDoc
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,26 +176,6 @@ def test_a_deeper_round_robin_pool_begins_with_the_shallower(
     shallow = draw(named, **given_setup)
     deep = draw(named, **given_setup | {"per_method": given_setup["per_method"] + more})
     assert deep.entries[: len(shallow.entries)] == shallow.entries
-
-
-@given(rankings, setup)
-def test_a_stored_pool_follows_from_its_rankings(named: dict[str, Ranking], given_setup: dict[str, Any]) -> None:
-    pool = draw(named, **given_setup)
-    inputs = {"cited": given_setup["cited"], "excluded": given_setup["excluded"]}
-    assert replay(pool, named, **inputs) == ()
-    if pool.entries:
-        cut = replace(pool, entries=pool.entries[:-1])
-        assert "documents" in " ".join(replay(cut, named, **inputs))
-    if len(pool.entries) > 1:
-        first, second, *rest = pool.entries
-        swapped = replace(pool, entries=(second, first, *rest))
-        assert len(replay(swapped, named, **inputs)) == 2
-    assert replay(replace(pool, dry=("abs_tfidf", "x")), named, **inputs)
-
-
-def test_an_imported_pool_cannot_be_drawn_again() -> None:
-    imported = Pool("q", "blocks", None, None, None, (CITED,), (), (), None, ())
-    assert "was not drawn here" in replay(imported, {}, cited=None, excluded=())[0]
 
 
 def test_method_order_is_a_fair_shuffle_of_its_own_for_each_paper() -> None:

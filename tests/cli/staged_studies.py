@@ -13,9 +13,9 @@ from pathlib import Path
 
 import tomlkit
 from annot.demo import packaged
-from annot.records import Judgement
+from annot.records import Adjudication, Judgement
 from annot.settings import TERM_AND_EMBEDDING_METHODS
-from annot.store.adjudications import Adjudication, SourcedAdjudication, record_adjudications
+from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace

@@ -339,7 +339,7 @@ WRONG: dict[str, Wrong] = {
     "guidelines: none for a facet of one's own": Wrong(
         "guidelines",
         "claim",
-        ("guidelines/claim.md: not in the workspace",),
+        ("guidelines/claim.md: not in the study",),
         spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
     ),
     "guidelines: too long a definition": Wrong(
@@ -735,7 +735,7 @@ def test_every_command_has_a_wrong_input_of_its_own() -> None:
 
 
 WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
-    "not a workspace": (remove("annot.toml"), (".: not a workspace (no annot.toml)", "annot init")),
+    "not a study": (remove("annot.toml"), (".: not a study (no annot.toml)", "annot init")),
     "an unknown key": (
         replace("annot.toml", "per_method =", "per_metod ="),
         ("annot.toml: 1 fault(s)", "pool.per_metod: unknown key; did you mean 'per_method'?"),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
-from annot.records import Assessor, Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
+from annot.records import Adjudication, Assessor, Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
 from annot.stats.seeding import generator
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries
@@ -52,7 +52,7 @@ def build(ws: Workspace, *, judged: int) -> None:
         given = [judgement(one) for one in plan if one.position <= judged]
         judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
         settled = [
-            adjudications.Adjudication(
+            Adjudication(
                 QUERIES[0].query_id, doc_id, "j1", 3, "shown", ("a2", "a1"), reason="a2 read the facet",
                 judged_at="2031-03-14T12:00:00+00:00", lead_time=90.0,
             )

@@ -236,7 +236,7 @@ def test_a_study_without_judgements_opens_and_says_what_is_missing(tmp_path: Pat
     assert (len(study.judgements), len(study.qrels), len(study.pool)) == (0, 0, 0)
     with pytest.raises(annot.AnnotError, match="no judgements"):
         _ = study.agreement
-    with pytest.raises(annot.AnnotError, match="not a workspace"):
+    with pytest.raises(annot.AnnotError, match="not a study"):
         annot.open_study(tmp_path)
 
 

@@ -48,7 +48,7 @@ def first_judgement(ws: Workspace, comment: str) -> str:
     """A comment that an assessor wrote; returns what its line is known by."""
     with open_store(ws.database_url) as store, store.begin() as session:
         one = judgements.read_sourced(session)[0]
-        changed = one._replace(judgement=replace(one.judgement, comment=comment))
+        changed = one._replace(record=replace(one.record, comment=comment))
         judgements.record_judgements(session, [changed], recorded_at="2030-02-01")
     return "judgements.jsonl:1"
 
@@ -56,7 +56,7 @@ def first_judgement(ws: Workspace, comment: str) -> str:
 def first_decision(ws: Workspace, comment: str) -> str:
     with open_store(ws.database_url) as store, store.begin() as session:
         one = adjudications.read_sourced(session)[0]
-        changed = one._replace(adjudication=one.adjudication._replace(comment=comment))
+        changed = one._replace(record=replace(one.record, comment=comment))
         adjudications.record_adjudications(session, [changed], recorded_at="2030-02-01")
     return "decisions.jsonl:"
 

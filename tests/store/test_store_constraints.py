@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from annot.errors import StoreError
-from annot.records import Judgement
-from annot.store.adjudications import Adjudication, SourcedAdjudication, record_adjudications
+from annot.records import Adjudication, Judgement
+from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import Store, open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.models import TABLES

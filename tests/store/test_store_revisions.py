@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 from annot.errors import InputError
-from annot.records import Judgement
+from annot.records import Adjudication, Judgement
 from annot.store import adjudications, judgements
-from annot.store.adjudications import Adjudication, SourcedAdjudication
+from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import Store
 from annot.store.judgements import SourcedJudgement
 from annot.store.revisions import DELETED, Recorded
@@ -69,7 +69,7 @@ def test_a_changed_judgement_is_a_new_revision_and_the_old_one_stays(study: Stor
     assert grades(study) == [("d1", "a1", 2, 4)]
     with study.read() as session:
         history = judgements.read_history(session, "p1-method", "d1")
-    assert [(one.judgement.grade, one.judgement.revision, one.recorded_at) for one in history] == [
+    assert [(one.record.grade, one.record.revision, one.recorded_at) for one in history] == [
         (2, 1, FIRST),
         (3, 2, LATER),
         (3, 3, LATER),
@@ -86,8 +86,7 @@ def test_two_annotations_of_one_pair_are_two_lines_of_revisions(study: Store) ->
     record(study, sourced(1, annotation="10"), sourced(2, annotation="9"), sourced(3, annotation="", source="import"))
     with study.read() as session:
         assert [one.annotation for one in judgements.read_sourced(session)] == ["", "9", "10"]
-        assert [one.grade for one in judgements.read_judgements(session, source=STUDIO)] == [2, 1]
-        assert [one.grade for one in judgements.read_judgements(session, source="import")] == [3]
+        assert [one.grade for one in judgements.read_judgements(session)] == [3, 2, 1]
 
 
 def test_an_annotation_that_vanished_leaves_a_tombstone_and_can_come_back(study: Store) -> None:
@@ -97,7 +96,7 @@ def test_an_annotation_that_vanished_leaves_a_tombstone_and_can_come_back(study:
     def vanish() -> int:
         with study.begin() as session:
             return judgements.record_vanished(
-                session, source=STUDIO, server="", assessor="a1", seen=["8"], recorded_at=LATER
+                session, source=STUDIO, server="", person="a1", seen=["8"], recorded_at=LATER
             )
 
     assert vanish() == 1
@@ -115,12 +114,10 @@ def test_what_another_server_holds_did_not_vanish_here(study: Store) -> None:
     here, there = sourced(1, annotation="7")._replace(server="one"), sourced(3, annotation="7")._replace(server="two")
     assert record(study, here, there) == Recorded(2, 0, 0)
     with study.begin() as session:
-        gone = judgements.record_vanished(
-            session, source=STUDIO, server="one", assessor="a1", seen=[], recorded_at=LATER
-        )
+        gone = judgements.record_vanished(session, source=STUDIO, server="one", person="a1", seen=[], recorded_at=LATER)
     assert gone == 1
     with study.read() as session:
-        standing = {one.server: one.judgement for one in judgements.read_sourced(session)}
+        standing = {one.server: one.record for one in judgements.read_sourced(session)}
     assert (standing["one"].grade, standing["one"].flags) == (None, (DELETED,))
     assert (standing["two"].grade, standing["two"].flags) == (3, ())
 
@@ -128,7 +125,7 @@ def test_what_another_server_holds_did_not_vanish_here(study: Store) -> None:
 def test_of_two_servers_the_later_answer_comes_last_whatever_its_number(study: Store) -> None:
     def at(server: str, annotation: str, grade: int, moment: str) -> judgements.SourcedJudgement:
         one = sourced(grade, annotation=annotation)
-        return one._replace(server=server, judgement=replace(one.judgement, judged_at=moment))
+        return one._replace(server=server, record=replace(one.record, judged_at=moment))
 
     record(study, at("old", "900", 1, "2031-01-01T00:00:00Z"), at("new", "3", 2, "2031-02-01T00:00:00Z"))
     with study.read() as session:
@@ -137,7 +134,7 @@ def test_of_two_servers_the_later_answer_comes_last_whatever_its_number(study: S
 
 def test_a_hidden_repeat_is_a_line_of_its_own(study: Store) -> None:
     first = sourced(1, annotation="7")
-    again = first._replace(annotation="8", judgement=replace(first.judgement, grade=2, occasion=2))
+    again = first._replace(annotation="8", record=replace(first.record, grade=2, occasion=2))
     assert record(study, first, again) == Recorded(2, 0, 0)
     assert record(study, first, again) == Recorded(0, 0, 2)
     with study.read() as session:
@@ -167,7 +164,7 @@ def test_text_that_a_database_cannot_hold_is_kept_in_the_payload(study: Store) -
     assert record(study, sourced(comment=comment, payload={"text": comment})) == Recorded(0, 0, 1)
     with study.read() as session:
         (one,) = judgements.read_sourced(session)
-    assert one.judgement.comment == "odd \N{REPLACEMENT CHARACTER} and ? half, \N{GRINNING FACE} whole"
+    assert one.record.comment == "odd \N{REPLACEMENT CHARACTER} and ? half, \N{GRINNING FACE} whole"
     assert one.payload == {"text": comment}
 
 
@@ -201,13 +198,11 @@ def test_readers_get_what_was_recorded_last_however_it_was_cut_into_recordings(
         record(study, sourced(grade, pair=pair, assessor=assessor, annotation=annotation))
         last[assessor, annotation] = grade
     with study.read() as session:
-        found = {
-            (one.judgement.assessor, one.annotation): one.judgement.grade for one in judgements.read_sourced(session)
-        }
+        found = {(one.record.assessor, one.annotation): one.record.grade for one in judgements.read_sourced(session)}
         history = judgements.read_history(session, *pair)
     assert {key: found[key] for key in last} == last
     for key in last:
-        revisions = [one.judgement.revision for one in history if (one.judgement.assessor, one.annotation) == key]
+        revisions = [one.record.revision for one in history if (one.record.assessor, one.annotation) == key]
         assert revisions == list(range(1, len(revisions) + 1))
 
 
@@ -216,7 +211,7 @@ def test_readers_get_what_was_recorded_last_however_it_was_cut_into_recordings(
 
 def settled(grade: int | None, **changes: object) -> SourcedAdjudication:
     one = Adjudication("p1-method", "d1", "z1", grade, "shown", ("a2", "a1"), reason="r2", comment="clear")
-    return SourcedAdjudication(one._replace(**changes), STUDIO, "70", {"grade": grade})
+    return SourcedAdjudication(replace(one, **changes), STUDIO, "70", {"grade": grade})
 
 
 def settle(store: Store, one: SourcedAdjudication) -> Recorded:
@@ -230,9 +225,9 @@ def test_adjudications_come_back_with_what_was_shown_and_every_revision(study: S
     assert settle(study, settled(1, shown=("a1", "a2"))) == Recorded(0, 1, 0)
     assert settle(study, settled(3)) == Recorded(0, 1, 0)
     with study.read() as session:
-        assert adjudications.read_adjudications(session) == (settled(3, revision=3).adjudication,)
+        assert adjudications.read_adjudications(session) == (settled(3, revision=3).record,)
         history = adjudications.read_history(session, "p1-method", "d1")
-        assert [one.adjudication.shown for one in history] == [("a2", "a1"), ("a1", "a2"), ("a2", "a1")]
+        assert [one.record.shown for one in history] == [("a2", "a1"), ("a1", "a2"), ("a2", "a1")]
         assert history[-1] == settled(3, revision=3)._replace(recorded_at=FIRST)
 
 
@@ -241,7 +236,7 @@ def test_a_vanished_adjudication_leaves_a_tombstone(study: Store) -> None:
     for expected in (1, 0):
         with study.begin() as session:
             gone = adjudications.record_vanished(
-                session, source=STUDIO, server="", adjudicator="z1", seen=[], recorded_at=LATER
+                session, source=STUDIO, server="", person="z1", seen=[], recorded_at=LATER
             )
             assert gone == expected
     with study.read() as session:

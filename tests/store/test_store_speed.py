@@ -9,7 +9,6 @@ from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
 from annot.store.pools import read_pools, replace_pools
-from annot.store.rows import Change
 
 PATIENCE = 120.0
 """Seconds; an idle machine needs a tenth of it."""
@@ -21,10 +20,10 @@ def test_200_000_facet_labels_are_written_and_read_in_seconds(store: Store) -> N
     ]
     started = time.monotonic()
     with store.begin() as session:
-        assert replace_labels(session, labels) == Change(200_000, 0, 0, 0)
+        replace_labels(session, labels)
     written = time.monotonic()
     with store.begin() as session:
-        assert replace_labels(session, labels) == Change(0, 0, 0, 200_000)
+        replace_labels(session, labels)
         assert sum(1 for _ in read_labels(session)) == 200_000
     print(f"labels: written {written - started:.1f} s, again {time.monotonic() - written:.1f} s")
     assert time.monotonic() - started < PATIENCE
@@ -44,7 +43,7 @@ def test_100_000_pool_entries_are_written_and_read_in_seconds(store: Store) -> N
     sha256 = {pool.paper_id: "r" for pool in pools}
     started = time.monotonic()
     with store.begin() as session:
-        assert replace_pools(session, pools, rankings_sha256=sha256) == Change(400, 0, 0, 0)
+        replace_pools(session, pools, rankings_sha256=sha256)
     written = time.monotonic()
     with store.read() as session:
         assert len(read_pools(session)) == 400

@@ -62,7 +62,7 @@ def row(pulled: pull.Pulled, name: str) -> Any:
 
 def history(study: Study, pair: Pair, name: str) -> list[SourcedJudgement]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return [one for one in judgements.read_history(session, *pair) if one.judgement.assessor == name]
+        return [one for one in judgements.read_history(session, *pair) if one.record.assessor == name]
 
 
 def exported(study: Study) -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -97,8 +97,8 @@ def test_a_changed_answer_is_a_second_revision_and_the_first_stays_as_it_came(pu
     pulled = row(fetch(pushed), "a1")
     assert (pulled.judged, pulled.new, pulled.changed) == (1, 0, 1)
     first, second = history(pushed, pair, "a1")
-    assert (first.judgement.revision, first.judgement.grade, first.payload) == (1, 1, before)
-    assert (second.judgement.revision, second.judgement.grade, second.payload) == (2, 3, after)
+    assert (first.record.revision, first.record.grade, first.payload) == (1, 1, before)
+    assert (second.record.revision, second.record.grade, second.payload) == (2, 3, after)
     assert exported(pushed)[(*pair, "a1")]["grade"] == 3
     unchanged = row(fetch(pushed), "a1")
     assert (unchanged.new, unchanged.changed) == (0, 0)
@@ -114,9 +114,9 @@ def test_a_deleted_answer_is_a_tombstone_and_no_longer_counts(pushed: Study) -> 
     pulled = row(fetch(pushed), "a1")
     assert (pulled.judged, pulled.new, pulled.changed) == (1, 0, 1)
     first, tombstone = history(pushed, pair, "a1")
-    assert first.judgement.grade == 2
-    assert (tombstone.judgement.revision, tombstone.judgement.grade, tombstone.payload) == (2, None, None)
-    assert tombstone.judgement.flags == ("deleted on the server",)
+    assert first.record.grade == 2
+    assert (tombstone.record.revision, tombstone.record.grade, tombstone.payload) == (2, None, None)
+    assert tombstone.record.flags == ("deleted on the server",)
     assert exported(pushed)[(*pair, "a1")]["flags"] == ["deleted on the server"]
     assert row(fetch(pushed), "a1").changed == 0
     pushed.judge("a1", {pair: 1})
@@ -188,7 +188,7 @@ def test_of_two_answers_to_one_task_the_later_counts(pushed: Study) -> None:
     pushed.judge("a1", {pair: 1})
     assert row(fetch(pushed), "a1").judged == 1
     assert exported(pushed)[(*pair, "a1")]["grade"] == 1
-    flags = [one.judgement.flags for one in history(pushed, pair, "a1")]
+    flags = [one.record.flags for one in history(pushed, pair, "a1")]
     assert Counter(len(found) for found in flags) == Counter({0: 1, 1: 1})
 
 
@@ -205,7 +205,7 @@ def test_a_task_deleted_on_the_server_is_reported_and_sent_again(pushed: Study) 
     pulled = fetch(pushed)
     assert "a1: 1 task(s) are gone from the server; `annot push` sends them again" in pulled.notes
     assert row(pulled, "a1").judged == 1
-    assert [one.judgement.grade for one in history(pushed, lost, "a1")] == [2, None]
+    assert [one.record.grade for one in history(pushed, lost, "a1")] == [2, None]
     sent = {one.assessor: one.sent for one in send(pushed).projects}
     assert sent == {"a1": 1, "a2": 0}
     after = {task["data"]["pair_id"]: task["id"] for task in pushed.on_server("a1")}
@@ -402,7 +402,7 @@ def test_a_study_that_moves_to_another_server_keeps_what_was_judged_on_the_first
     moved.judge("a1", {pairs[0]: 3})
     fetch(moved)
     assert exported(moved) == held | {(*pairs[0], "a1"): held[(*pairs[0], "a1")] | {"grade": 3}}
-    assert [one.judgement.grade for one in history(moved, pairs[0], "a1")] == [1, 3]
+    assert [one.record.grade for one in history(moved, pairs[0], "a1")] == [1, 3]
     # Back on the first one, its answers are the same ones still.
     link.unlink()
     link.symlink_to(pushed.studio.folder)

@@ -223,7 +223,7 @@ def test_disputes_and_nothing_else_are_settled_and_every_pair_has_its_grade(sett
 
 def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study) -> None:
     ws = settled.workspace
-    table = agreement.measure(ws, missing=None, binarised_at=None)
+    table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {one.query_id for one in table.queries} == set(JUDGED)
     together = next(group for group in table.groups if group.name == TOGETHER)
     assert together.n_queries == 4
@@ -232,7 +232,7 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     made = run.make(ws, methods=(), advance=quietly)
     # A run ranks what is pooled: every query has a pool, and only four are judged.
     assert all(one.queries == 33 for one in made)
-    evaluate.evaluate(ws, files=(), convention=None, measure=None)
+    evaluate.evaluate(ws, files=(), convention=None, measure=None, tell=print)
     evaluation = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
     assert {line["run"] for line in evaluation["lines"]} >= {one.tag for one in made}
     assert {line["convention"] for line in evaluation["lines"]} == {"csfcube", "trec"}

@@ -135,11 +135,11 @@ def history(ws: Workspace) -> list[object]:
     # Two assessors' projects are recorded one after the other; a kill in between does not change the order in each.
     return sorted(
         (
-            one.judgement.query_id,
-            one.judgement.doc_id,
-            one.judgement.assessor,
+            one.record.query_id,
+            one.record.doc_id,
+            one.record.assessor,
             one.annotation,
-            one.judgement.revision,
+            one.record.revision,
             repr(one._replace(recorded_at=None)),
         )
         for one in found

@@ -60,7 +60,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
     assert {one.grade for one in outcome.decisions} == {2}
     assert adjudicate.parcels_of(ws, open_store(ws.database_url)) == []
     assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
-    table = agreement.measure(ws, missing=None, binarised_at=None)
+    table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {group.n_pairs for group in table.groups if group.name == "together"} == {
         len({one.asked.pair for one in plan})
     }

@@ -167,7 +167,7 @@ def test_a_changed_decision_is_a_second_revision(disputed: Study) -> None:
         person.change_annotation(ids[pair], [rating])
     assert [(one.new, one.changed) for one in fetch(disputed).assessors] == [(0, 1)]
     with open_store(disputed.workspace.database_url) as store, store.read() as session:
-        history = [one.adjudication for one in adjudications.read_history(session, *pair)]
+        history = [one.record for one in adjudications.read_history(session, *pair)]
     assert [(one.revision, one.grade) for one in history] == [(1, 1), (2, 2)]
     qrels.write(disputed.workspace, partial=True)
     assert decided(disputed)[pair]["grade"] == 2

@@ -1,4 +1,4 @@
-"""Drawing the pool of a query paper from rankings, and proving later that a stored pool was drawn so.
+"""Drawing the pool of a query paper from rankings.
 
 `round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
 in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both, cited
@@ -80,35 +80,6 @@ def draw(
         cited_outside=None if first is None else cited_outside,
         entries=tuple(entries),
     )
-
-
-def replay(
-    pool: Pool, rankings: Mapping[str, Ranking], *, cited: Iterable[str] | None, excluded: Collection[str]
-) -> tuple[str, ...]:
-    """What in a stored pool does not follow from the rankings, in words; empty when all of it does.
-
-    The pool is drawn again with the mode, quota, depth, seed and `without` that it names itself.
-    """
-    if pool.per_method is None or pool.ranking_depth is None or pool.seed is None:
-        return (f"{pool.paper_id}: the pool was not drawn here (no quota, depth or seed), so it cannot be drawn again",)
-    again = draw(
-        rankings, paper_id=pool.paper_id, cited=cited, cited_outside=pool.cited_outside, mode=pool.mode,
-        per_method=pool.per_method, ranking_depth=pool.ranking_depth, seed=pool.seed, without=pool.without,
-        excluded=excluded,
-    )  # fmt: skip
-    faults = [
-        f"{pool.paper_id}: {name}: stored {getattr(pool, name)!r}, drawn {getattr(again, name)!r}"
-        for name in ("methods", "dry", "cited_outside")
-        if getattr(pool, name) != getattr(again, name)
-    ]
-    if len(pool.entries) != len(again.entries):
-        faults.append(f"{pool.paper_id}: stored {len(pool.entries)} documents, drawn {len(again.entries)}")
-    faults += [
-        f"{pool.paper_id}: place {place}: stored {stored}, drawn {drawn}"
-        for place, (stored, drawn) in enumerate(zip(pool.entries, again.entries, strict=False), start=1)
-        if stored != drawn
-    ]
-    return tuple(faults)
 
 
 def method_order(methods: Iterable[str], *, seed: int, paper_id: str) -> tuple[str, ...]:

@@ -190,6 +190,31 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Adjudication:
+    """What one adjudicator decided of one pair, in one revision."""
+
+    query_id: str
+    doc_id: str
+    adjudicator: str
+    grade: int | None
+    ratings: str
+    """The policy in force: were the assessors' grades `shown`, `hidden`, or judged first and revealed then."""
+    shown: tuple[str, ...]
+    """The assessors in the order in which their grades were shown; empty where none were."""
+    revision: int = 1
+    """Counted by the store; not looked at when it is recorded."""
+    cannot_judge: str | None = None
+    reason: str | None = None
+    comment: str | None = None
+    judged_at: str | None = None
+    """ISO 8601, UTC; stays in the database."""
+    lead_time: float | None = None
+    """Seconds; stays in the database."""
+    flags: tuple[str, ...] = ()
+    """The reasons for which it does not count; empty means that it counts."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """The final grade of one pair and where it comes from.
 

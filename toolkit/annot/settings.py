@@ -215,7 +215,7 @@ def read_settings(path: Path) -> Settings:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise SettingsError(f"{path}: no such file", hint="make a workspace with `annot init`") from None
+        raise SettingsError(f"{path}: no such file", hint="make a study with `annot init`") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from None
     try:

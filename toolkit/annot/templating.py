@@ -1,4 +1,4 @@
-"""The one Jinja2 environment: an undefined name is an error, XML and HTML are escaped, a workspace's file wins."""
+"""The one Jinja2 environment: an undefined name is an error, XML and HTML are escaped, a study's file wins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 def environment(*, overrides: Path | None) -> SandboxedEnvironment:
     """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
 
-    A workspace may come from somebody else, so its templates reach the values they are given and nothing behind them.
+    A study may come from somebody else, so its templates reach the values they are given and nothing behind them.
     """
     folders = [str(files("annot.templates"))]
     if overrides is not None:
@@ -54,7 +54,7 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
             f"{name}: there is no template {error.name}"
             if error.name != name
             else f"{name}: there is no such template",
-            hint="`templates/` of the workspace and those that come with annot were looked through",
+            hint="`templates/` of the study and those that come with annot were looked through",
         ) from None
     except TemplateSyntaxError as error:
         place = error.filename or error.name or name

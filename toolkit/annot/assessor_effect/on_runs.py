@@ -16,16 +16,14 @@ from annot.assessor_effect.regrading import (
     FINAL,
     FIRST,
     SECOND,
-    Graded,
     Grades,
     Grading,
     JudgedQuery,
-    check_measure,
     gradings_of,
     random_grades,
-    regraded,
 )
 from annot.errors import InputError
+from annot.evaluation.gradings import MEASURED, Graded
 from annot.ordering import ranked
 from annot.records import Decision, Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
@@ -50,9 +48,9 @@ def assessor_effect_on_runs(
     was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
 
     A run that has no ranking for a query scores 0 there, as in `annot.evaluation.measures`.
-    Raises InputError for an unknown convention or measure, and when no pair has both a final grade and an assessor's.
+    settings: its convention and measure are of `annot.evaluation.gradings.MEASURED`.
+    Raises InputError when no pair has both a final grade and an assessor's.
     """
-    check_measure(settings.convention, settings.measure)
     judged, notes = _judged_queries(judgements, tuple(qrels))
     tags = tuple(sorted(runs))
     gradings = gradings_of(judged)
@@ -148,8 +146,7 @@ def _measured(run: Mapping[str, Ranking], query: JudgedQuery, grades: Grades, se
     place = {doc_id: at for at, doc_id in enumerate(query.doc_ids)}
     columns = [place.get(doc.doc_id, grades.shape[1]) for doc in docs]
     submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
-    graded = Graded(submitted, grades, settings.relevant_from)
-    return regraded(graded, convention=settings.convention, measure=settings.measure)
+    return MEASURED[settings.convention][settings.measure](Graded(submitted, grades, settings.relevant_from))
 
 
 def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[JudgedQuery]) -> GradingRanking:

@@ -55,7 +55,7 @@ def evaluate(
     from annot.study.workspace import Workspace
 
     evaluated = step.evaluate(
-        Workspace.open(workspace), files=tuple(files or ()), convention=convention, measure=measure
+        Workspace.open(workspace), files=tuple(files or ()), convention=convention, measure=measure, tell=say
     )
     for note in evaluated.notes:
         say(note)
@@ -92,5 +92,6 @@ def assessor_effect(
         convention=convention or CONVENTION,
         measure_name=measure or MEASURE,
         n_random=random_assessors or N_RANDOM,
+        tell=say,
     )
     emit("assessor-effect", step.as_data(found), step.describe(found), as_json=as_json, as_csv=as_csv)

@@ -64,7 +64,7 @@ def agreement_measure(
     from annot.steps import agreement as step
     from annot.study.workspace import Workspace
 
-    measured = step.measure(Workspace.open(workspace), missing=missing, binarised_at=binarised_at)
+    measured = step.measure(Workspace.open(workspace), missing=missing, binarised_at=binarised_at, tell=say)
     emit(
         "agreement",
         step.as_data(measured),

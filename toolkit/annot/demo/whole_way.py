@@ -124,13 +124,13 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
-    table = agreement.measure(ws, missing=None, binarised_at=None)
+    table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
     together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
     _runs(ws, fresh=fresh)
-    evaluate.evaluate(ws, files=(), convention=None, measure=None)
+    evaluate.evaluate(ws, files=(), convention=None, measure=None, tell=tell)
     tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both conventions")
     page = report.write(ws)
     tell("12/12 report written")
@@ -165,8 +165,7 @@ def _workspace(folder: Path) -> Workspace:
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(
-                f"{folder}: not empty, and not a study of the demonstration",
-                hint="name another folder: annot demo FOLDER",
+                f"{folder}: not empty, and not a demo study", hint="name another folder: annot demo FOLDER"
             )
         write_file(settings_file, _settings_text())
     ws = Workspace.open(folder)

@@ -21,7 +21,10 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from annot.errors import InputError
+from annot.evaluation.gradings import CUTOFF, MEASURED, Graded
 from annot.judged import counted
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, ScoredDoc
@@ -29,11 +32,7 @@ from annot.records import Judgement, Qrel, ScoredDoc
 Run = Mapping[str, Sequence[ScoredDoc]]
 """The submitted documents of each query, best first; higher scores are better."""
 
-CUTOFF = 20
-MEASURES = {
-    "csfcube": ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP"),
-    "trec": ("Rprec", "P@20", "R@20", "nDCG", "AP"),
-}
+MEASURES = {convention: tuple(measures) for convention, measures in MEASURED.items()}
 """The names of each convention's measures, in the order in which they are shown."""
 
 
@@ -147,23 +146,10 @@ def _csfcube(run: Run, graded: Grades, relevant_from: int) -> dict[str, Values]:
 
 
 def _csfcube_query(grades: Sequence[int], relevant_from: int) -> Values:
-    """The measures of one list of grades in submitted order; facts in the module's docstring."""
-    hits = [grade >= relevant_from for grade in grades]
-    ranks = [rank for rank, hit in enumerate(hits, start=1) if hit]
-    top = sum(hits[:CUTOFF])
-    return {
-        "RP@last": len(ranks) / ranks[-1] if ranks else 0.0,
-        "P@20": top / CUTOFF,
-        "R@20": top / len(ranks) if ranks else 0.0,
-        "NDCG%100": _ndcg(grades, len(grades)),
-        "NDCG%20": _ndcg(grades, len(grades) // 5),
-        "AP": sum(n / rank for n, rank in enumerate(ranks, start=1)) / len(ranks) if ranks else 0.0,
-    }
-
-
-def _ndcg(grades: Sequence[int], k: int) -> float:
-    ideal = _dcg(sorted(grades, reverse=True)[:k], shift=0)
-    return _dcg(grades[:k], shift=0) / ideal if ideal else 0.0
+    """The measures of one list of grades in submitted order; of the judged documents they need no others."""
+    submitted = np.array([grades], dtype=np.int64)
+    one = Graded(submitted, submitted, relevant_from)
+    return {name: float(measured(one)[0]) for name, measured in MEASURED["csfcube"].items()}
 
 
 def _dcg(grades: Sequence[int], *, shift: int) -> float:

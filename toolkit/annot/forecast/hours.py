@@ -1,4 +1,4 @@
-"""How fast each assessor is, and what that makes of pairs still to judge: hours and their cost."""
+"""The times of judgements, how fast each assessor is by them, and the hours and cost of pairs still to judge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from annot.stats.values import Estimate, Interval, Undefined
 Array = npt.NDArray[np.float64]
 
 MIN_FREEDOM = 3
+"""Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
 HOUR = 3600.0
+NO_TIMES = Undefined("no judgement has a time yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,6 @@ def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"
 def tails(level: float) -> tuple[float, float]:
     """The quantiles between which the middle `level` share lies."""
     return (1 - level) / 2, (1 + level) / 2
-
-
-NO_TIMES = Undefined("no judgement has a time yet")
 
 
 def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:

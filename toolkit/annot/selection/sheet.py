@@ -86,95 +86,63 @@ def read_sheet(
     rows: list[SheetRow] = []
     lines_by_id: dict[str, int] = {}
     for line, cells in papers:
-        reading = _SheetRowReading({plain(heading): cell for heading, cell in cells.items()}, facets)
-        row = reading.row()
+        of_row: list[str] = []
+        row = _row({plain(heading): cell for heading, cell in cells.items()}, facets, of_row)
         if known is not None and row.paper_id and row.paper_id not in known:
-            reading.faults.append(_unknown_paper(row.paper_id))
+            of_row.append(_unknown_paper(row.paper_id))
         if row.paper_id in lines_by_id:
-            reading.faults.append(f"paper {row.paper_id!r} is on line {lines_by_id[row.paper_id]} already")
+            of_row.append(f"paper {row.paper_id!r} is on line {lines_by_id[row.paper_id]} already")
         lines_by_id.setdefault(row.paper_id, line)
         rows.append(row)
-        for fault in reading.faults:
+        for fault in of_row:
             faults.add(fault, line=line)
     faults.raise_if_any()
     return tuple(rows)
 
 
-class _SheetRowReading:
-    """One row's cells being read; what is wrong with them gathers in `faults`."""
+def _row(cells: dict[str, str], facets: Sequence[str], faults: list[str]) -> SheetRow:
+    """The row in these cells; what is wrong with them is added to `faults`."""
+    whole = {column: unguarded(cells.get(column, "")) for column in COLUMNS}
+    text = {column: cell.strip() for column, cell in whole.items()}
+    paper_type = next((known for known in PAPER_TYPES if known == text["type"].lower()), None)
+    if text["type"] and paper_type is None:
+        faults.append(f"type: found {text['type']!r}, " + near(text["type"].lower(), PAPER_TYPES))
+    rating = _number(text["rating"])
+    if text["rating"] and rating not in RATINGS:
+        faults.append(f"rating: found {text['rating']!r}, expected a whole number from 1 to 5")
+    if bool(text["type"]) != bool(text["rating"]):
+        given, wanted = ("type", "rating") if text["type"] else ("rating", "type")
+        faults.append(f"found a {given} and no {wanted}, expected both or neither")
+    if not text["paper_id"]:
+        faults.append("paper_id is empty")
+    year = _number(text["year"])
+    if text["year"] and year is None:
+        faults.append(f"year: found {text['year']!r}, expected a year such as 1999, or nothing")
+    period = re.fullmatch(r"([0-9]{4})\s*[-–]\s*([0-9]{4})", text["period"])
+    if period is None:
+        faults.append(f"period: found {text['period']!r}, expected two years such as 1994-1999")
+    elif year is not None and not int(period[1]) <= year <= int(period[2]):
+        faults.append(f"period: found {period[1]}-{period[2]}, expected one that holds the year {year}")
+    named = [part.strip() for part in re.split("[,;|]", text["facets"]) if part.strip()]
+    faults += [f"facets: found {facet!r}, " + near(facet, facets) for facet in named if facet not in facets]
+    return SheetRow(
+        paper_id=whole["paper_id"],
+        title=whole["title"],
+        year=year,
+        period=text["period"] if period is None else f"{period[1]}-{period[2]}",
+        type=paper_type,
+        rating=rating,
+        facets=tuple(facet for facet in facets if facet in named),
+        note=whole["note"],
+        abstract=whole["abstract"],
+    )
 
-    def __init__(self, cells: dict[str, str], facets: Sequence[str]) -> None:
-        self._cells = cells
-        self._facets = facets
-        self.faults: list[str] = []
 
-    def row(self) -> SheetRow:
-        paper_type, rating = self._type(), self._rating()
-        if bool(self._text("type")) != bool(self._text("rating")):
-            given, wanted = ("type", "rating") if self._text("type") else ("rating", "type")
-            self.faults.append(f"found a {given} and no {wanted}, expected both or neither")
-        paper_id = unguarded(self._cells["paper_id"])
-        if not paper_id.strip():
-            self.faults.append("paper_id is empty")
-        year = self._year()
-        return SheetRow(
-            paper_id=paper_id,
-            title=unguarded(self._cells.get("title", "")),
-            year=year,
-            period=self._period(year),
-            type=paper_type,
-            rating=rating,
-            facets=self._facet_names(),
-            note=unguarded(self._cells.get("note", "")),
-            abstract=unguarded(self._cells.get("abstract", "")),
-        )
-
-    def _text(self, column: str) -> str:
-        return unguarded(self._cells.get(column, "")).strip()
-
-    def _number(self, column: str) -> int | None:
-        """A whole number, also as `3.0` or `3,0`: spreadsheets show it so when a cell was formatted as a number."""
-        text = self._text(column)
-        if re.fullmatch(r"[0-9]{1,9}(?:[.,]0+)?", text):
-            return int(re.split("[.,]", text)[0])
-        return None
-
-    def _rating(self) -> int | None:
-        rating = self._number("rating")
-        if self._text("rating") and rating not in RATINGS:
-            self.faults.append(f"rating: found {self._text('rating')!r}, expected a whole number from 1 to 5")
-            return None
-        return rating
-
-    def _year(self) -> int | None:
-        year = self._number("year")
-        if self._text("year") and year is None:
-            self.faults.append(f"year: found {self._text('year')!r}, expected a year such as 1999, or nothing")
-        return year
-
-    def _period(self, year: int | None) -> str:
-        match = re.fullmatch(r"([0-9]{4})\s*[-–]\s*([0-9]{4})", self._text("period"))
-        if match is None:
-            self.faults.append(f"period: found {self._text('period')!r}, expected two years such as 1994-1999")
-            return self._text("period")
-        start, end = int(match[1]), int(match[2])
-        if year is not None and not start <= year <= end:
-            self.faults.append(f"period: found {start}-{end}, expected one that holds the year {year}")
-        return f"{start}-{end}"
-
-    def _type(self) -> PaperType | None:
-        text = self._text("type").lower()
-        found = next((known for known in PAPER_TYPES if known == text), None)
-        if text and found is None:
-            self.faults.append(f"type: found {self._text('type')!r}, " + near(text, PAPER_TYPES))
-        return found
-
-    def _facet_names(self) -> tuple[str, ...]:
-        named = [part.strip() for part in re.split("[,;|]", self._text("facets")) if part.strip()]
-        for facet in named:
-            if facet not in self._facets:
-                self.faults.append(f"facets: found {facet!r}, " + near(facet, self._facets))
-        return tuple(facet for facet in self._facets if facet in named)
+def _number(text: str) -> int | None:
+    """A whole number, also as `3.0` or `3,0`: spreadsheets show it so when a cell was formatted as a number."""
+    if re.fullmatch(r"[0-9]{1,9}(?:[.,]0+)?", text):
+        return int(re.split("[.,]", text)[0])
+    return None
 
 
 def _explains(cells: Iterable[str]) -> bool:

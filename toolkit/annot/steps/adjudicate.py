@@ -18,7 +18,7 @@ from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Parcel, Sent
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
-from annot.records import Asked, Source
+from annot.records import Adjudication, Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
@@ -113,7 +113,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                     session,
                     source=Source.LABEL_STUDIO,
                     server=haul.project.server,
-                    adjudicator=person,
+                    person=person,
                     seen=haul.seen,
                     recorded_at=recorded_at,
                 )
@@ -199,7 +199,7 @@ def _sourced(
     policy = ws.settings.adjudication.ratings
     shown = shown_assessors(one.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
     return adjudications.SourcedAdjudication(
-        adjudications.Adjudication(
+        Adjudication(
             *one.asked.pair,
             project.assessor,
             reading.grade,

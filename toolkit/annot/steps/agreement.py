@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from annot.agreement import AgreementTable, to_json
@@ -16,17 +17,19 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> AgreementTable:
+def measure(
+    ws: Workspace, *, missing: str | None, binarised_at: int | None, tell: Callable[[str], None]
+) -> AgreementTable:
     """All coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
     binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
-    written to `exports/agreement.json` too.
+    written to `exports/agreement.json` too; where that cannot be, `tell` says so.
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
     table = agreement_of(read_snapshot(ws), missing=missing, binarised_at=binarised_at)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
-        keep(*agreement_file(ws, table))
+        keep(*agreement_file(ws, table), tell=tell)
     return table
 
 

@@ -73,8 +73,9 @@ def add(
         elif url is not None:
             notes = _remote_note(ws, account, url, api_key)
         with store.begin() as session:
-            change = people.put_assessors(session, [person])
-    verb = "added" if change.added else "changed" if change.changed else "stands already"
+            people.put_assessors(session, [person])
+    standing = next((other for other in everyone if other.assessor == pseudonym), None)
+    verb = "added" if standing is None else "changed" if standing != person else "stands already"
     role = "adjudicator" if adjudicator else "assessor"
     return AddedAssessor(pseudonym, f"{pseudonym}: {role}, {verb}", notes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from annot.agreement import to_json
@@ -18,8 +19,13 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int) -> AssessorEffect:
-    """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`."""
+def measure(
+    ws: Workspace, *, convention: str, measure_name: str, n_random: int, tell: Callable[[str], None]
+) -> AssessorEffect:
+    """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
+
+    Where that cannot be written, `tell` says so.
+    """
     check_name(convention, tuple(MEASURES), what="convention")
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
     snapshot = read_snapshot(ws)
@@ -29,7 +35,7 @@ def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int)
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"
         )
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
-    keep(*assessor_effect_file(ws, effect))
+    keep(*assessor_effect_file(ws, effect), tell=tell)
     return effect
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from annot.evaluation.evaluated import Evaluated
@@ -16,11 +17,13 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, measure: str | None) -> Evaluated:
+def evaluate(
+    ws: Workspace, *, files: tuple[Path, ...], convention: str | None, measure: str | None, tell: Callable[[str], None]
+) -> Evaluated:
     """Evaluate run files (those of `exports/runs/` when none is named), in all conventions when none is named.
 
     measure: on which runs are compared, in the first of the conventions. When none of this is named, the result is
-    written to `exports/evaluation.json` too.
+    written to `exports/evaluation.json` too; where that cannot be, `tell` says so.
     """
     if convention is not None:
         check_name(convention, tuple(CONVENTIONS), what="convention")
@@ -31,7 +34,7 @@ def evaluate(ws: Workspace, *, files: tuple[Path, ...], convention: str | None, 
     qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
     evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, measure=measure)
     if not files and convention is None and measure is None:
-        keep(*evaluation_file(ws, evaluated))
+        keep(*evaluation_file(ws, evaluated), tell=tell)
     return evaluated
 
 

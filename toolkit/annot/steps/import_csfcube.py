@@ -14,7 +14,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
 from annot.planning import plan_lines
-from annot.records import Assessor, Assignment, Source
+from annot.records import Adjudication, Assessor, Assignment, Source
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs
 from annot.store.database import open_store
 from annot.study.corpus_facts import write_corpus_manifest
@@ -37,7 +37,7 @@ class ImportedRelease:
 
 
 def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
-    """Bring the release in `folder` into an empty workspace; the same folder again changes nothing.
+    """Bring the release in `folder` into an empty study; the same folder again changes nothing.
 
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
     """
@@ -69,7 +69,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
 
 
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
-    """An import fills an empty workspace, or finds its own work there; it never mixes with another study."""
+    """An import fills an empty study, or finds its own work there; it never mixes with another study."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         same = any(
             earlier.what == Source.CSFCUBE and earlier.source_sha256 == digest for earlier in runs.read_imports(session)
@@ -79,7 +79,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
         other = bool(queries.read_queries(session) or runs.read_imports(session))
     if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
         raise InputError(
-            f"{ws.root}: holds another study, expected an empty workspace",
+            f"{ws.root}: holds another study, expected an empty one",
             hint="make a new one with `annot init` and import there",
         )
 
@@ -124,9 +124,7 @@ def _store(session: Session, release: Release, ws: Workspace, digest: str, impor
         session,
         (
             adjudications.SourcedAdjudication(
-                adjudications.Adjudication(
-                    decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()
-                ),
+                Adjudication(decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()),
                 Source.CSFCUBE,
                 "",
                 None,

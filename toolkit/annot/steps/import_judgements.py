@@ -15,7 +15,7 @@ from annot.errors import InputError
 from annot.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
-from annot.records import Assignment, Judgement, Source
+from annot.records import Adjudication, Assignment, Judgement, Source
 from annot.report.text import text_table
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
@@ -111,12 +111,12 @@ def judgements_from(
 def _refuse_other_work(ws: Workspace, session: Session) -> None:
     """Files add to files. Judgements and plans made here are another study's: its people would be asked for these."""
     sourced = judgements.read_sourced(session)
-    ours = {(known.judgement.asked, known.judgement.assessor) for known in sourced}
+    ours = {(known.record.asked, known.record.assessor) for known in sourced}
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - ours or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(
             f"{ws.root}: this study has its own plan or judgements, expected none",
-            hint="make a new workspace with `annot init` and import there",
+            hint="make a new study with `annot init` and import there",
         )
 
 
@@ -149,7 +149,7 @@ def _judgements(given: Iterable[NamedRow]) -> Iterator[judgements.SourcedJudgeme
 def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedAdjudication]:
     for row, query, person, adjudicates in given:
         if adjudicates:
-            record = adjudications.Adjudication(
+            record = Adjudication(
                 query.query_id,
                 row.document,
                 person,

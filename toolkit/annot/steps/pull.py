@@ -52,7 +52,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                         session,
                         source=Source.LABEL_STUDIO,
                         server=haul.project.server,
-                        assessor=assessor,
+                        person=assessor,
                         seen=haul.seen,
                         recorded_at=recorded_at,
                     )

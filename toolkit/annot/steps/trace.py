@@ -13,10 +13,10 @@ from typing import Literal
 from annot.errors import InputError
 from annot.formats.trec import TrecRun, read_run
 from annot.names import known_query
-from annot.records import Assignment, Draw, Judgement, Paper, Pool, Source
+from annot.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Source
 from annot.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
-from annot.store.adjudications import Adjudication, SourcedAdjudication
+from annot.store.adjudications import SourcedAdjudication
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
@@ -151,7 +151,7 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
 
 def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
-        answer = sourced.judgement
+        answer = sourced.record
         # One that stands is among the current ones; those of earlier revisions differ at least in their number.
         counts = not answer.flags and answer in outcome.everything
         yield _said(sourced, answer, answer.assessor, "assessor", answer.occasion, None, counts=counts)
@@ -159,7 +159,7 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator
 
 def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
-        answer = sourced.adjudication
+        answer = sourced.record
         counts = answer in outcome.adjudications.values()
         yield _said(sourced, answer, answer.adjudicator, "adjudicator", 1, answer.reason, counts=counts)
 
@@ -208,7 +208,7 @@ def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[
             settled.ratings,
             tuple((name, grades.get((settled.query_id, settled.doc_id, name))) for name in settled.shown),
         )
-        for settled in (sourced.adjudication for sourced in history)
+        for settled in (sourced.record for sourced in history)
     }
     return tuple(views.values())
 

@@ -10,9 +10,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -25,9 +24,32 @@ from annot.store import migrations
 _WRITES = "annot_writes"
 _WRITE_LOCK = 0x616E6E6F74
 """The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
-_SQLITE_HEADER = b"SQLite format 3\x00"
 _CONNECT_SECONDS = 10
-_BUSY = ("database is locked", "database table is locked", "lock timeout")
+_FAULTS = (
+    (
+        ("database is locked", "database table is locked", "lock timeout"),
+        "another process is writing for too long",
+        "wait for it, then run it again",
+    ),
+    (
+        ("not a database",),
+        "not a SQLite database",
+        "name another file in `store.database`, or restore a backup",
+    ),
+    (("malformed",), "the file is damaged or no database: {detail}", "restore a backup"),
+    (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "look at the folder's permissions"),
+    (
+        ("no such table", "no such column", "does not exist"),
+        "not whole: {first_line}",
+        "restore a backup of it; `annot init` makes an empty one",
+    ),
+    (
+        ("connection",),
+        "cannot be reached: {detail}",
+        "is the server running? look at `store.database` in annot.toml",
+    ),
+)
+"""What the database's error says, what we say, and the remedy; the first that fits."""
 
 
 class Store:
@@ -43,9 +65,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -103,7 +123,7 @@ def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> 
         store = _open_server(place, wait_seconds=wait_seconds)
     try:
         if not create and store.version() == 0:
-            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the workspace with `annot init`")
+            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
         store.migrate()
     except BaseException:
         store.close()
@@ -132,17 +152,11 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         raise StoreError("the database has no file", hint="expected sqlite:///FILE")
     path = Path(url.database)
     if not path.parent.is_dir():
-        raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the workspace with `annot init`")
+        raise StoreError(f"{path}: the folder {path.parent} is not there", hint="make the study with `annot init`")
     if path.is_dir():
         raise StoreError(f"{path}: found a folder, expected a database file")
     if not create and not path.exists():
-        raise MissingInput(f"{path}: no database there", hint="make the workspace with `annot init`")
-    if path.exists() and path.stat().st_size > 0:
-        with path.open("rb") as file:
-            if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
-                raise StoreError(
-                    f"{path}: not a SQLite database", hint="name another file in `store.database`, or restore a backup"
-                )
+        raise MissingInput(f"{path}: no database there", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     if readable_only:
         address = _address_for_reading(path)
@@ -151,15 +165,9 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
-    store = Store(engine, str(path), None)
-    try:
-        if not readable_only and (create or path.stat().st_size > 0):
-            with store._errors_in_words():
-                _use_write_ahead_log(engine, path, wait_seconds)
-    except BaseException:
-        store.close()
-        raise
-    return store
+    if not readable_only and (create or path.stat().st_size > 0):
+        _use_write_ahead_log(path, wait_seconds)
+    return Store(engine, str(path), None)
 
 
 def _address_for_reading(path: Path) -> str:
@@ -214,30 +222,24 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _use_write_ahead_log(engine: Engine, path: Path, wait_seconds: float) -> None:
+def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
     """Readers and the writer do not wait for each other. The file remembers the mode."""
     deadline = time.monotonic() + wait_seconds
-    while True:
-        with engine.connect() as connection:
-            raw = connection.connection.dbapi_connection
-            assert raw is not None
-            try:
-                mode = str(raw.cursor().execute("PRAGMA journal_mode = WAL").fetchone()[0])
-            except Exception as error:
-                # The driver's own wait does not cover this statement: another process may be switching too.
-                if "locked" not in str(error):
-                    raise DBAPIError(None, None, error) from None
-                if time.monotonic() >= deadline:
-                    raise DBAPIError(None, None, error) from None
-                mode = None
-        if mode == "wal":
-            return
-        if mode is not None:
-            raise StoreError(
-                f"{path}: this folder cannot hold a database that several programs open (journal mode {mode})",
-                hint="put it on a local disk, or use PostgreSQL",
-            )
-        time.sleep(0.02)
+    mode = None
+    while mode is None:
+        try:
+            with closing(sqlite3.connect(path)) as connection:
+                (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.Error as error:
+            # The driver's own wait does not cover this statement: another process may be switching too.
+            if "locked" not in str(error) or time.monotonic() >= deadline:
+                raise _in_words(DBAPIError(None, None, error), str(path), None) from None
+            time.sleep(0.02)
+    if mode != "wal":
+        raise StoreError(
+            f"{path}: this folder cannot hold a database that several programs open (journal mode {mode})",
+            hint="put it on a local disk, or use PostgreSQL",
+        )
 
 
 def _in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
@@ -245,27 +247,14 @@ def _in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreEr
     detail = str(error.orig if isinstance(error, DBAPIError) else error).strip()
     if secret:
         detail = detail.replace(secret, "***")
-    low = detail.lower()
-    if any(word in low for word in _BUSY):
-        return StoreError(f"{place}: another process is writing for too long", hint="wait for it, then run it again")
-    if isinstance(error, IntegrityError):
-        return StoreError(f"{place}: the database refused the change: {_first_line(detail)}")
-    if "not a database" in low or "malformed" in low:
-        return StoreError(f"{place}: the file is damaged or no database: {detail}", hint="restore a backup")
-    if "unable to open" in low or "readonly" in low or "read-only" in low:
-        return StoreError(f"{place}: cannot be written: {detail}", hint="look at the folder's permissions")
-    if "no such table" in low or "no such column" in low or "does not exist" in low:
-        return StoreError(
-            f"{place}: not whole: {_first_line(detail)}", hint="restore a backup of it; `annot init` makes an empty one"
-        )
-    if (isinstance(error, DBAPIError) and error.connection_invalidated) or "connection" in low:
-        return StoreError(
-            f"{place}: cannot be reached: {detail}",
-            hint="is the server running? look at `store.database` in annot.toml",
-        )
-    return StoreError(f"{place}: {detail}")
-
-
-def _first_line(detail: str) -> str:
     # PostgreSQL's second line repeats the values, which may be an identity.
-    return detail.splitlines()[0] if detail else "no reason given"
+    first_line = detail.partition("\n")[0] or "no reason given"
+    low = detail.lower()
+    if isinstance(error, IntegrityError):
+        return StoreError(f"{place}: the database refused the change: {first_line}")
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        low += "connection"
+    for words, what, hint in _FAULTS:
+        if any(word in low for word in words):
+            return StoreError(f"{place}: {what.format(detail=detail, first_line=first_line)}", hint=hint)
+    return StoreError(f"{place}: {detail}")

@@ -11,7 +11,7 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.records import Source
 from annot.store.models import FacetLabelsRow, table
-from annot.store.rows import Change, delete_where, in_chunks, insert_rows
+from annot.store.rows import delete_where, in_chunks, insert_rows
 
 
 class FacetLabels(NamedTuple):
@@ -22,28 +22,19 @@ class FacetLabels(NamedTuple):
     origin: str
 
 
-def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> Change:
+def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
     """Make these the labels of the study: others go, except that corrected ones stay as they are.
 
-    A label given for a paper whose labels a person corrected is passed over, and counted as unchanged.
+    A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself.
     """
-    standing = {label.paper_id: label for label in read_labels(session)}
-    seen: set[str] = set()
-    added = changed = unchanged = 0
-    for chunk in in_chunks(_checked(labels, seen)):
-        write = []
-        for one in chunk:
-            old = standing.get(one.paper_id)
-            if old == one or (old is not None and old.origin == Source.CORRECTED and one.origin != Source.CORRECTED):
-                unchanged += 1
-            else:
-                write.append(one)
-                added += old is None
-                changed += old is not None
-        _write(session, write)
-    gone = [paper_id for paper_id, old in standing.items() if paper_id not in seen and old.origin != Source.CORRECTED]
-    delete_where(session, FacetLabelsRow, "paper_id", gone)
-    return Change(added, changed, len(gone), unchanged)
+    rows = table(FacetLabelsRow)
+    corrected = rows.c.origin == Source.CORRECTED
+    kept = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
+    session.connection().execute(rows.delete().where(~corrected))
+    for chunk in in_chunks(_checked(labels)):
+        new = [one for one in chunk if one.paper_id not in kept or one.origin == Source.CORRECTED]
+        delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in new if one.paper_id in kept))
+        insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in new))
 
 
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
@@ -64,16 +55,8 @@ def count_by_origin(session: Session) -> dict[str, int]:
     return dict(sorted((origin, count) for origin, count in found))
 
 
-def _write(session: Session, labels: list[FacetLabels]) -> None:
-    delete_where(session, FacetLabelsRow, "paper_id", (label.paper_id for label in labels))
-    insert_rows(
-        session,
-        FacetLabelsRow,
-        ({"paper_id": label.paper_id, "labels": ",".join(label.labels), "origin": label.origin} for label in labels),
-    )
-
-
-def _checked(labels: Iterable[FacetLabels], seen: set[str]) -> Iterator[FacetLabels]:
+def _checked(labels: Iterable[FacetLabels]) -> Iterator[FacetLabels]:
+    seen: set[str] = set()
     for one in labels:
         if one.paper_id in seen:
             raise InputError(f"paper {one.paper_id}: labels given twice")

@@ -10,6 +10,7 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     CheckConstraint,
+    Dialect,
     Float,
     ForeignKeyConstraint,
     Identity,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
 )
 from sqlmodel import Field, SQLModel
@@ -30,6 +32,16 @@ LINE = {
 """Of the two append-only tables, the columns that make a line of revisions."""
 TABLES = MetaData()
 """All tables. Not SQLModel's own collection, so that another user of SQLModel stays apart."""
+
+
+class Listed(TypeDecorator[tuple[Any, ...]]):
+    """A JSON list in the database, a tuple outside."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Any, ...]:
+        return tuple(value)
 
 
 class _Row(SQLModel):
@@ -53,7 +65,7 @@ class _RevisionRow(_Row):
     comment: str | None = Field(sa_type=Text)
     judged_at: str | None = Field(sa_type=Text)
     lead_time: float | None = Field(sa_type=Float)
-    flags: list[str] = Field(sa_type=JSON)
+    flags: tuple[str, ...] = Field(sa_type=Listed)
     payload: Any = Field(sa_type=JSON)
     content_sha256: str = Field(sa_type=Text)
     recorded_at: str = Field(sa_type=Text)
@@ -79,7 +91,7 @@ class QueryRow(_Row, table=True):
     query_id: str = Field(primary_key=True, sa_type=Text)
     paper_id: str = Field(sa_type=Text)
     facet: str = Field(sa_type=Text)
-    sentences: list[int] = Field(sa_type=JSON)
+    sentences: tuple[int, ...] = Field(sa_type=Listed)
 
 
 class PoolRow(_Row, table=True):
@@ -96,9 +108,9 @@ class PoolRow(_Row, table=True):
     per_method: int | None
     ranking_depth: int | None
     seed: int | None = Field(sa_type=BigInteger)
-    methods: list[str] = Field(sa_type=JSON)
-    without: list[str] = Field(sa_type=JSON)
-    dry: list[str] = Field(sa_type=JSON)
+    methods: tuple[str, ...] = Field(sa_type=Listed)
+    without: tuple[str, ...] = Field(sa_type=Listed)
+    dry: tuple[str, ...] = Field(sa_type=Listed)
     cited_outside: int | None
     rankings_sha256: str = Field(sa_type=Text)
 
@@ -253,7 +265,7 @@ class AdjudicationRow(_RevisionRow, table=True):
     adjudicator: str = Field(sa_type=Text)
     reason: str | None = Field(sa_type=Text)
     ratings: str = Field(sa_type=Text)
-    shown: list[str] = Field(sa_type=JSON)
+    shown: tuple[str, ...] = Field(sa_type=Listed)
 
 
 class SplitRow(_Row, table=True):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 ROWS_IN_GROUP = 5_000
 _HINT = "put papers in with `annot corpus add`"
+_NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
 
 
 class PaperWriter:
@@ -59,9 +60,8 @@ class PaperWriter:
     def _flush(self) -> None:
         import pyarrow
 
-        columns = ([_listed(getattr(paper, name)) for paper in self._pending] for name in COLUMNS)
-        arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, _schema(), strict=True)]
-        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=_schema()), row_group_size=ROWS_IN_GROUP)
+        columns = {name: [getattr(paper, name) for paper in self._pending] for name in COLUMNS}
+        self._writer.write_table(pyarrow.Table.from_pydict(columns, _schema()), row_group_size=ROWS_IN_GROUP)
         self._pending = []
 
     def __exit__(
@@ -93,8 +93,6 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
     Raises MissingInput when the corpus is empty, InputError when a file is not one of ours.
     """
     wanted = COLUMNS if columns is None else tuple(name for name in COLUMNS if name == "paper_id" or name in columns)
-    for unknown in sorted(set(columns or ()) - set(COLUMNS)):
-        raise InputError(f"the corpus has no column {unknown!r}", hint=f"there are {', '.join(COLUMNS)}")
     for path in _files(folder):
         for batch in _open(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(wanted)):
             yield from _papers(batch)
@@ -185,33 +183,9 @@ def _text_bytes(column: Any) -> memoryview:
 
 
 def _papers(batch: Any) -> Iterator[Paper]:
-    names = batch.schema.names
-    rows = batch.num_rows
-
-    def column(name: str, absent: Any) -> list[Any]:
-        return batch.column(names.index(name)).to_pylist() if name in names else [absent] * rows
-
-    for paper_id, title, sentences, year, labels, citations in zip(
-        column("paper_id", ""),
-        column("title", ""),
-        column("sentences", ()),
-        column("year", None),
-        column("labels", None),
-        column("citations", ()),
-        strict=True,
-    ):
-        yield Paper(
-            paper_id,
-            title,
-            tuple(sentences),
-            year=year,
-            labels=None if labels is None else tuple(labels),
-            citations=tuple(citations),
-        )
-
-
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    for row in batch.to_pylist():
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+        yield Paper(**_NOT_READ | given)
 
 
 def _schema() -> pyarrow.Schema:
@@ -221,7 +195,7 @@ def _schema() -> pyarrow.Schema:
     types = (text, text, texts, pyarrow.int32(), texts, texts)
     optional = ("year", "labels")
     return pyarrow.schema(
-        [pyarrow.field(name, kind, nullable=name in optional) for name, kind in zip(COLUMNS, types, strict=True)]
+        pyarrow.field(name, kind, nullable=name in optional) for name, kind in zip(COLUMNS, types, strict=True)
     )
 
 

@@ -10,9 +10,8 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Asked
-from annot.store.models import ProjectRow, TaskRow, table
-from annot.store.people import check_assessors_known
-from annot.store.rows import Change, check_queries_known, in_chunks, insert_rows
+from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow, table
+from annot.store.rows import check_known, in_chunks, insert_rows
 
 Round = Literal["judge", "adjudicate"]
 
@@ -38,7 +37,7 @@ def open_project(
     session: Session, *, round: Round, assessor: str, server: str, url: str, version: str, account_id: int | None
 ) -> Project:
     """The project of this person, round and server; noted down when it is new, with what was met there."""
-    check_assessors_known(session, [assessor], what="project")
+    check_known(session, AssessorRow, [assessor], what="project")
     rows = table(ProjectRow)
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
@@ -51,56 +50,47 @@ def open_project(
 
 def set_remote_project(session: Session, project: int, remote_id: int | None) -> None:
     """Remember the server's id of a project. Another id than before means another project: its tasks are forgotten."""
-    rows = table(ProjectRow)
-    before = session.connection().execute(select(rows.c.remote_id).where(rows.c.id == project)).one_or_none()
-    if before is None:
-        raise InputError(f"project {project}: not known")
-    if before.remote_id not in (None, remote_id):
-        tasks = table(TaskRow)
-        session.connection().execute(tasks.delete().where(tasks.c.project_id == project))
-    session.connection().execute(rows.update().where(rows.c.id == project).values(remote_id=remote_id))
+    rows, tasks, connection = table(ProjectRow), table(TaskRow), session.connection()
+    before = connection.execute(select(rows.c.remote_id).where(rows.c.id == project)).scalar_one()
+    if before not in (None, remote_id):
+        connection.execute(tasks.delete().where(tasks.c.project_id == project))
+    connection.execute(rows.update().where(rows.c.id == project).values(remote_id=remote_id))
 
 
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
     """The projects of one round or of both, by round, assessor and server."""
-    rows = table(ProjectRow)
-    return _projects(session, rows.c.round == round if round is not None else true())
+    return _projects(session, true() if round is None else table(ProjectRow).c.round == round)
 
 
-def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> Change:
+def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> None:
     """Note down the server's task of each thing asked; those not named keep theirs.
 
     Raises InputError when two would have one task.
     """
-    standing = read_tasks(session, project)
-    after = {**standing, **tasks}
     sharing: dict[int, list[Asked]] = {}
-    for asked, remote_id in after.items():
+    for asked, remote_id in (read_tasks(session, project) | dict(tasks)).items():
         sharing.setdefault(remote_id, []).append(asked)
-    shared = {remote_id: several for remote_id, several in sharing.items() if len(several) > 1}
+    shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
         raise InputError(
             f"project {project}: {len(shared)} task(s) would stand for several pairs",
             faults=[
                 f"task {remote_id}: {', '.join(' '.join(asked.pair) for asked in sorted(several))}"
-                for remote_id, several in sorted(shared.items())
+                for remote_id, several in shared.items()
             ],
         )
-    check_queries_known(session, {asked.query_id for asked in tasks}, what="tasks")
-    changed = [asked for asked in tasks if asked in standing and standing[asked] != tasks[asked]]
-    added = [asked for asked in tasks if asked not in standing]
-    _delete(session, project, changed)
-    insert_rows(
-        session,
-        TaskRow,
-        ({"project_id": project, **asked._asdict(), "remote_id": tasks[asked]} for asked in (*changed, *added)),
-    )
-    return Change(len(added), len(changed), 0, len(tasks) - len(added) - len(changed))
+    check_known(session, QueryRow, {asked.query_id for asked in tasks}, what="tasks")
+    forget_tasks(session, project, tasks)
+    rows = ({"project_id": project, **asked._asdict(), "remote_id": remote_id} for asked, remote_id in tasks.items())
+    insert_rows(session, TaskRow, rows)
 
 
 def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
     """Forget these tasks: the server has them no more."""
-    _delete(session, project, asked)
+    rows = table(TaskRow)
+    remote_ids = read_tasks(session, project)
+    for chunk in in_chunks(remote_ids[one] for one in asked if one in remote_ids):
+        session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
 
 
 def read_tasks(session: Session, project: int) -> dict[Asked, int]:
@@ -116,10 +106,3 @@ def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, .
     columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
     found = (Project(*row) for row in session.connection().execute(select(*columns).where(wanted)))
     return tuple(sorted(found, key=lambda one: (one.round, one.assessor, one.server)))
-
-
-def _delete(session: Session, project: int, asked: Iterable[Asked]) -> None:
-    rows = table(TaskRow)
-    remote_ids = read_tasks(session, project)
-    for chunk in in_chunks(remote_ids[one] for one in asked if one in remote_ids):
-        session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))

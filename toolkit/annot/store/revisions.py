@@ -1,28 +1,45 @@
 """What judgements and adjudications share: a changed one is a new row, and readers get the latest row of each.
 
 A revision belongs to a line: source, server, pair, person, for judgements the occasion, and annotation. The same
-person's other annotation of the pair is a line of its own. `annotation` is the server's id of it as text; that and
-`server` are empty where the source has none.
+person's other annotation of the pair is a line of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from sqlalchemy import Result, Select, Table, exists, select
+from sqlalchemy import ColumnElement, Select, exists, null, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.store.models import HIGHEST_GRADE, LINE, table
-from annot.store.people import check_assessors_known
-from annot.store.rows import check_queries_known, in_chunks, insert_rows
+from annot.records import Adjudication, Judgement
+from annot.store.models import HIGHEST_GRADE, LINE, AssessorRow, QueryRow, table
+from annot.store.rows import check_known, field_names, in_chunks, insert_rows
 
-ORIGIN = ("source", "server", "annotation", "payload", "recorded_at")
+R = TypeVar("R", Judgement, Adjudication)
+
 DELETED = "deleted on the server"
 """The flag of the revision that says an annotation is no longer on the server."""
+
+
+class Sourced(NamedTuple, Generic[R]):
+    """A judgement or an adjudication, and where it comes from."""
+
+    record: R
+    source: str
+    """`label-studio`, `import` or another name of where it was read."""
+    annotation: str
+    """The server's id of the annotation, as text; empty where the source has none."""
+    payload: Mapping[str, Any] | None
+    """The JSON object that was read, unchanged; None where nothing was."""
+    recorded_at: str | None = None
+    """ISO 8601, UTC; set by the store."""
+    server: str = ""
+    """What tells the server from others; empty where the source has none."""
 
 
 class Recorded(NamedTuple):
@@ -33,122 +50,129 @@ class Recorded(NamedTuple):
     unchanged: int
 
 
-def key_columns(rows: Table) -> tuple[str, ...]:
-    """The columns that a line of revisions belongs to, in the order of the constraint."""
-    return LINE[rows.name]
+class Revisions(Generic[R]):
+    """One of the two append-only tables, whose rows are revisions of records."""
 
+    def __init__(self, model: type[SQLModel], record: type[R]) -> None:
+        self._model = model
+        self._record: type[R] = record
+        self._rows = table(model)
+        self._line = LINE[self._rows.name]
+        self._person = "assessor" if "assessor" in self._line else "adjudicator"
+        self._fields = field_names(record)
 
-def person_column(rows: Table) -> str:
-    """The column that says whose it is."""
-    return "assessor" if "assessor" in rows.c else "adjudicator"
+    def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> Recorded:
+        """Append what is new: a revision for each record whose content or payload differs from what stands.
 
+        The revision number in the record is not looked at; the store counts. Raises InputError for an unknown query or
+        person and for a grade outside 0..9, and then writes nothing.
+        """
+        contents = [self._content(one) for one in given]
+        what = f"{self._rows.name}s"
+        query_ids = {content["query_id"] for content in contents}
+        check_known(session, QueryRow, query_ids, what=what)
+        check_known(session, AssessorRow, {content[self._person] for content in contents}, what=what)
+        self._check_grades(contents, what)
+        standing = self._standing(session, query_ids)
+        new: list[dict[str, Any]] = []
+        added = 0
+        for content in contents:
+            line = tuple(content[name] for name in self._line)
+            sha256 = hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+            revision, before = standing.get(line, (0, None))
+            if before == sha256:
+                continue
+            added += revision == 0
+            standing[line] = revision + 1, sha256
+            new.append({**content, "revision": revision + 1, "content_sha256": sha256, "recorded_at": recorded_at})
+        insert_rows(session, self._model, new)
+        return Recorded(added, len(new) - added, len(contents) - len(new))
 
-def latest(rows: Table, *columns: str) -> Select[Any]:
-    """Select the columns of the latest revision of each line."""
-    newer = rows.alias()
-    same = [newer.c[name] == rows.c[name] for name in key_columns(rows)]
-    return select(*(rows.c[name] for name in columns)).where(~exists().where(*same, newer.c.revision > rows.c.revision))
+    def record_vanished(
+        self, session: Session, *, source: str, server: str, person: str, seen: Collection[str], recorded_at: str
+    ) -> int:
+        """Append a tombstone for each annotation of this person on this server that stands but was not `seen`.
 
+        seen: ids as text. The tombstone has no answer and the flag `deleted on the server`. What another server holds
+        is not touched. Returns how many there were. One that is seen again later becomes a further revision.
+        """
+        columns = self._rows.c
+        mine = columns.source == source, columns.server == server, columns[self._person] == person
+        tombstones = [
+            one._replace(record=self._tombstone(one.record), payload=None)
+            for one in self._latest(session, *mine)
+            if one.annotation not in seen and DELETED not in one.record.flags
+        ]
+        return self.record(session, tombstones, recorded_at=recorded_at).revised
 
-def content(record: Any, fields: Sequence[str], origin: Any) -> dict[str, Any]:
-    """The row of a record and of where it comes from; its revision is the store's to count."""
-    values = {name: getattr(record, name) for name in fields if name != "revision"}
-    values |= {name: getattr(origin, name) for name in ORIGIN if name != "recorded_at"}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    def read(self, session: Session, *, payload: bool = True) -> tuple[Sourced[R], ...]:
+        """The latest revision of each line, flagged ones included.
 
+        By query, document, person and occasion; a person's several annotations of a pair from the oldest on. Two
+        servers number theirs each for itself, so time comes first, and then the ids, which are numbers written as text:
+        the ninth comes before the tenth. payload: read it too, which takes most of the time.
+        """
+        key = [name for name in self._line if name in self._fields]
 
-def current(session: Session, model: type[SQLModel], columns: Sequence[str], *, source: str | None) -> Result[Any]:
-    """The latest revision of each line, of one source or of all; in no order."""
-    rows = table(model)
-    statement = latest(rows, *columns)
-    return session.connection().execute(statement if source is None else statement.where(rows.c.source == source))
+        def place(one: Sourced[R]) -> tuple[Any, ...]:
+            own: list[Any] = [getattr(one.record, name) for name in key]
+            return *own, one.source, one.record.judged_at or "", len(one.annotation), one.annotation
 
+        return tuple(sorted(self._latest(session, payload=payload), key=place))
 
-def history(session: Session, model: type[SQLModel], columns: Sequence[str], query_id: str, doc_id: str) -> Result[Any]:
-    """Every revision of one pair, in the order recorded."""
-    rows = table(model)
-    statement = select(*(rows.c[name] for name in columns)).order_by(rows.c.id)
-    return session.connection().execute(statement.where(rows.c.query_id == query_id, rows.c.doc_id == doc_id))
+    def history(self, session: Session, query_id: str, doc_id: str) -> tuple[Sourced[R], ...]:
+        """Every revision of every line of one pair, in the order recorded."""
+        columns = self._rows.c
+        of_pair = self._select(payload=True).where(columns.query_id == query_id, columns.doc_id == doc_id)
+        return tuple(self._sourced(session, of_pair.order_by(columns.id)))
 
+    def _latest(self, session: Session, *wanted: ColumnElement[bool], payload: bool = False) -> Iterator[Sourced[R]]:
+        return self._sourced(session, self._select(payload=payload).where(self._is_latest(), *wanted))
 
-def age(judged_at: str | None, annotation: str) -> tuple[str, int, str]:
-    """In the order of this an annotation is older than another.
+    def _select(self, *, payload: bool) -> Select[Any]:
+        columns = {column.name: column for column in self._rows.c} | ({} if payload else {"payload": null()})
+        return select(*(columns[name] for name in (*self._fields, *Sourced._fields[1:])))
 
-    Two servers number theirs each for itself, so time comes first. The ids are numbers written as text: the ninth comes
-    before the tenth.
-    """
-    return judged_at or "", len(annotation), annotation
+    def _sourced(self, session: Session, statement: Select[Any]) -> Iterator[Sourced[R]]:
+        n = len(self._fields)
+        for row in session.connection().execute(statement):
+            yield Sourced(self._record(*row[:n]), *row[n:])
 
+    def _is_latest(self) -> ColumnElement[bool]:
+        newer = self._rows.alias()
+        same = [newer.c[name] == self._rows.c[name] for name in self._line]
+        return ~exists().where(*same, newer.c.revision > self._rows.c.revision)
 
-def append(
-    session: Session, model: type[SQLModel], contents: Sequence[Mapping[str, Any]], *, recorded_at: str
-) -> Recorded:
-    """Append a revision for each content that differs from what stands.
+    def _standing(self, session: Session, query_ids: Iterable[str]) -> dict[tuple[Any, ...], tuple[int, str]]:
+        """By line the number of its latest revision and the hash of what that says."""
+        columns = [self._rows.c[name] for name in (*self._line, "revision", "content_sha256")]
+        standing: dict[tuple[Any, ...], tuple[int, str]] = {}
+        for chunk in in_chunks(query_ids):
+            statement = select(*columns).where(self._is_latest(), self._rows.c.query_id.in_(chunk))
+            for *line, revision, sha256 in session.connection().execute(statement):
+                standing[tuple(line)] = revision, sha256
+        return standing
 
-    contents: rows without `id`, `revision`, `content_sha256` and `recorded_at`.
+    def _content(self, one: Sourced[R]) -> dict[str, Any]:
+        """The row without what the store adds to it."""
+        values = {name: getattr(one.record, name) for name in self._fields if name != "revision"}
+        values |= {"source": one.source, "server": one.server, "annotation": one.annotation, "payload": one.payload}
+        return {name: _storable(value) for name, value in values.items()}
 
-    Raises InputError, and writes nothing, for an unknown query or person and for a grade outside 0..9.
-    """
-    rows = table(model)
-    key = key_columns(rows)
-    what = f"{rows.name}s"
-    check_queries_known(session, {content["query_id"] for content in contents}, what=what)
-    check_assessors_known(session, {content[person_column(rows)] for content in contents}, what=what)
-    _check_grades(contents, person_column(rows), what)
-    standing = _standing(session, rows, {content["query_id"] for content in contents})
-    new: list[dict[str, Any]] = []
-    added = unchanged = 0
-    for content in contents:
-        line = tuple(content[name] for name in key)
-        stored = {name: _storable(value) for name, value in content.items()}
-        sha256 = _sha256(stored)
-        revision, before = standing.get(line, (0, None))
-        if before == sha256:
-            unchanged += 1
-            continue
-        added += revision == 0
-        standing[line] = revision + 1, sha256
-        new.append({**stored, "revision": revision + 1, "content_sha256": sha256, "recorded_at": recorded_at})
-    insert_rows(session, model, new)
-    return Recorded(added, len(new) - added, unchanged)
+    def _tombstone(self, record: R) -> R:
+        said = ("grade", "cannot_judge", "reason", "comment", "judged_at", "lead_time")
+        nothing: dict[str, Any] = {name: None for name in said if name in self._fields}
+        return replace(record, **nothing, flags=(DELETED,))
 
-
-def vanished(
-    session: Session,
-    model: type[SQLModel],
-    *,
-    source: str,
-    server: str,
-    person: str,
-    seen: Collection[str],
-) -> list[dict[str, Any]]:
-    """One server's annotations that stand, are not `seen` (ids as text), and are not known as deleted yet."""
-    rows = table(model)
-    statement = latest(rows, *(column.name for column in rows.c))
-    statement = statement.where(rows.c.source == source, rows.c.server == server, rows.c[person_column(rows)] == person)
-    found = session.connection().execute(statement).mappings()
-    return [dict(row) for row in found if row["annotation"] not in seen and DELETED not in row["flags"]]
-
-
-def _standing(session: Session, rows: Table, query_ids: Iterable[str]) -> dict[tuple[Any, ...], tuple[int, str | None]]:
-    key = key_columns(rows)
-    statement = latest(rows, *key, "revision", "content_sha256")
-    standing: dict[tuple[Any, ...], tuple[int, str | None]] = {}
-    for chunk in in_chunks(query_ids):
-        for row in session.connection().execute(statement.where(rows.c.query_id.in_(chunk))):
-            standing[tuple(row[:-2])] = row[-2], row[-1]
-    return standing
-
-
-def _check_grades(contents: Sequence[Mapping[str, Any]], person: str, what: str) -> None:
-    faults = [
-        f"{content['query_id']} {content['doc_id']} {content[person]}: grade {content['grade']!r}, "
-        f"expected 0 to {HIGHEST_GRADE}"
-        for content in contents
-        if content["grade"] is not None and not 0 <= content["grade"] <= HIGHEST_GRADE
-    ]
-    if faults:
-        raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)
+    def _check_grades(self, contents: Iterable[Mapping[str, Any]], what: str) -> None:
+        faults = [
+            f"{content['query_id']} {content['doc_id']} {content[self._person]}: grade {content['grade']!r}, "
+            f"expected 0 to {HIGHEST_GRADE}"
+            for content in contents
+            if content["grade"] is not None and not 0 <= content["grade"] <= HIGHEST_GRADE
+        ]
+        if faults:
+            raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)
 
 
 def _storable(value: Any) -> Any:
@@ -156,7 +180,3 @@ def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
     return value
-
-
-def _sha256(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()

@@ -1,32 +1,29 @@
-"""Many rows at once, written and counted; what every subject's module here is built from."""
+"""Many rows at once, written and read as records; what every subject's module here is built from."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import JSON, Connection, Table, insert, select
+from sqlalchemy import JSON, ColumnElement, Connection, Table, insert, select
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.store.models import QueryRow, table
+from annot.store.models import AssessorRow, Listed, QueryRow, table
 
 T = TypeVar("T")
 
 AT_ONCE = 5_000
 """Rows in one statement; under every database's limit on parameters."""
-
-
-class Change(NamedTuple):
-    """What a write did; all zero but `unchanged` when it found its content there already."""
-
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
+UNKNOWN: dict[type[SQLModel], tuple[str, str, str]] = {
+    QueryRow: ("query id(s)", "query", "`annot query list` shows the queries there are"),
+    AssessorRow: ("assessor(s)", "assessor", "add them with `annot assessor add`"),
+}
+"""What is said of a name that none of the rows has: several of them, one of them, the remedy."""
 
 
 def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
@@ -36,16 +33,32 @@ def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
         yield chunk
 
 
-def insert_rows(session: Session, model: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> int:
-    """Insert the rows, which all name the same columns; returns how many they were."""
+def read_records(session: Session, model: type[SQLModel], record: type[T], *wanted: ColumnElement[bool]) -> Iterator[T]:
+    """The rows as records, whose fields are columns of the same names; in no order."""
+    rows = table(model)
+    columns = [rows.c[name] for name in field_names(record)]
+    return (record(*row) for row in session.connection().execute(select(*columns).where(*wanted)))
+
+
+def insert_records(session: Session, model: type[SQLModel], records: Iterable[Any], **shared: Any) -> None:
+    """Insert a row for each record: the table's columns from the fields of the same names, or from `shared`."""
+    names = [column.name for column in table(model).c if column.name not in shared]
+    insert_rows(session, model, ({name: getattr(one, name) for name in names} | shared for one in records))
+
+
+def field_names(record: type) -> tuple[str, ...]:
+    """The fields of a dataclass or NamedTuple, in order."""
+    names: tuple[str, ...] = record.__match_args__  # type: ignore[attr-defined]
+    return names
+
+
+def insert_rows(session: Session, model: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert the rows, which all name the same columns."""
     connection = session.connection()
     # Rows go to PostgreSQL as statements at about a fifth of the speed of its COPY.
     insert_many = _copy if connection.dialect.name == "postgresql" else _insert
-    count = 0
     for chunk in in_chunks(rows):
         insert_many(connection, table(model), chunk)
-        count += len(chunk)
-    return count
 
 
 def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
@@ -54,7 +67,7 @@ def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]])
 
 def _copy(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
     columns = list(chunk[0])
-    as_json = [isinstance(rows.c[name].type, JSON) for name in columns]
+    as_json = [isinstance(rows.c[name].type, JSON | Listed) for name in columns]
     quoted = ", ".join(f'"{name}"' for name in columns)
     driver: Any = connection.connection.driver_connection
     base_error: Any = connection.dialect.loaded_dbapi.Error
@@ -78,26 +91,48 @@ def delete_where(session: Session, model: type[SQLModel], column: str, values: I
         session.connection().execute(rows.delete().where(rows.c[column].in_(chunk)))
 
 
-def check_queries_known(session: Session, query_ids: Iterable[str], *, what: str) -> None:
-    """Raise InputError that lists the ids which are no query of the study."""
-    known = set(session.connection().execute(select(table(QueryRow).c.query_id)).scalars())
-    unknown = sorted(set(query_ids) - known)
+def check_known(session: Session, model: type[SQLModel], names: Iterable[str], *, what: str) -> None:
+    """Raise InputError that lists the ids of no query of the study, or the names of no assessor."""
+    (key,) = table(model).primary_key
+    unknown = sorted(set(names) - set(session.connection().execute(select(key)).scalars()))
     if unknown:
+        several, one, hint = UNKNOWN[model]
         raise InputError(
-            f"{what}: {len(unknown)} unknown query id(s)",
-            faults=[f"{query_id}: no such query" for query_id in unknown],
-            hint="`annot query list` shows the queries there are",
+            f"{what}: {len(unknown)} unknown {several}",
+            faults=[f"{name}: no such {one}" for name in unknown],
+            hint=hint,
         )
 
 
-def check_distinct(keys: Sequence[Any], *, what: str) -> None:
+def check_distinct(keys: Iterable[Any], *, what: str) -> None:
     """Raise InputError that lists the keys given twice."""
-    seen: set[Any] = set()
-    twice: dict[Any, None] = {}
-    for key in keys:
-        if key in seen:
-            twice[key] = None
-        seen.add(key)
+    twice = [key for key, times in Counter(keys).items() if times > 1]
     if twice:
-        shown = [" ".join(key) if isinstance(key, tuple) else str(key) for key in twice]
+        shown = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in twice]
         raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{key}: given twice" for key in shown])
+
+
+def refuse_judged(
+    session: Session,
+    models: Iterable[type[SQLModel]],
+    columns: Sequence[str],
+    leaving: set[tuple[Any, ...]],
+    *,
+    what: str,
+    hint: str,
+) -> None:
+    """Raise InputError when rows of these tables stand on what would leave.
+
+    leaving: values of `columns`, which begin with the pair and, where it is in them, the person.
+    """
+    standing: Counter[tuple[Any, ...]] = Counter()
+    for model in models if leaving else ():
+        rows = table(model)
+        found = session.connection().execute(select(*(rows.c[name] for name in columns)))
+        standing.update(key for key in map(tuple, found) if key in leaving)
+    if standing:
+        raise InputError(
+            f"{len(standing)} judged {what}; {standing.total()} judgement(s) stand on them",
+            faults=[f"{' '.join(key[:3])}: {count} judgement(s)" for key, count in sorted(standing.items())],
+            hint=hint,
+        )

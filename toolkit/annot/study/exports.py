@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict
 
 from annot.errors import InputError, MissingInput
+from annot.formats.json_lines import json_lines
 from annot.formats.trec import read_qrels, write_qrels
 from annot.records import Qrel
 from annot.study.outcome import Outcome
@@ -14,6 +14,8 @@ from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
+EXPORTED = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
+"""What is told of a judgement, beside its flags."""
 WITHOUT_IDS = (
     (r"^by account .*", "by another account than the planned one"),
     (r"\baccount \S+,", "another account,"),
@@ -25,22 +27,10 @@ HINT = "write them with `annot qrels`"
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids."""
     lines = (
-        json.dumps(
-            {
-                "query_id": judgement.query_id,
-                "doc_id": judgement.doc_id,
-                "assessor": judgement.assessor,
-                "occasion": judgement.occasion,
-                "grade": judgement.grade,
-                "cannot_judge": judgement.cannot_judge,
-                "comment": judgement.comment,
-                "flags": [without_ids(flag) for flag in judgement.flags],
-            },
-            ensure_ascii=False,
-        )
+        {name: getattr(judgement, name) for name in EXPORTED} | {"flags": [*map(without_ids, judgement.flags)]}
         for judgement in outcome.everything
     )
-    write_file(ws.exports / JUDGEMENTS_FILE, "".join(f"{line}\n" for line in lines))
+    write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
 def without_ids(flag: str) -> str:
@@ -54,9 +44,7 @@ def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
     """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
     decisions = ws.exports / DECISIONS_FILE
     write_file(ws.qrels, write_qrels(outcome.qrels))
-    write_file(
-        decisions, "".join(json.dumps(asdict(decision), ensure_ascii=False) + "\n" for decision in outcome.decisions)
-    )
+    write_file(decisions, json_lines(map(asdict, outcome.decisions)))
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",

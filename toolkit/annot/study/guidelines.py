@@ -27,7 +27,7 @@ class Guidelines:
 
 
 def read(ws: Workspace, facet: str) -> Guidelines:
-    """The guidelines of `facet`; a file in the workspace's `guidelines/` wins over the package's."""
+    """The guidelines of `facet`; a file in the study's `guidelines/` wins over the package's."""
     if facet not in ws.settings.facets:
         near = difflib.get_close_matches(facet, ws.settings.facets, 1)
         expected = f"did you mean {near[0]}?" if near else f"facets are {', '.join(ws.settings.facets)}"
@@ -62,8 +62,8 @@ def screen(ws: Workspace) -> str:
 
 
 def _text(ws: Workspace, name: str) -> str:
-    path = ws.override(f"guidelines/{name}.md")
-    if path is not None:
+    path = ws.root / "guidelines" / f"{name}.md"
+    if path.is_file():
         try:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
@@ -71,8 +71,8 @@ def _text(ws: Workspace, name: str) -> str:
     packaged = files("annot.guidelines") / f"{name}.md"
     if not packaged.is_file():
         raise InputError(
-            f"guidelines/{name}.md: not in the workspace, and none comes with annot for this facet",
-            hint=f"write {ws.root / 'guidelines' / f'{name}.md'}: a heading, the definition in one line, the grades",
+            f"guidelines/{name}.md: not in the study, and none comes with annot for this facet",
+            hint=f"write {path}: a heading, the definition in one line, the grades",
         )
     return packaged.read_text(encoding="utf-8")
 

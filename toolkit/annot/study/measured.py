@@ -11,6 +11,7 @@ from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effec
 from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
 from annot.diagnosis.overview import AskedAndGraded, Looked, diagnosed
 from annot.errors import InputError, MissingInput
+from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO, POWER
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
@@ -19,24 +20,22 @@ from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
 
-ALPHA = 0.02
-"""The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
-PERMUTATIONS = 2_000
+FINDING_ALPHA = 0.02
+"""The chance of any false finding on the assessors; `benchmarks/diagnosis_power.py` shows what it holds."""
+FINDING_PERMUTATIONS = 2_000
 TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
 """A judgement is too fast below so many seconds, or below this share of the assessors' median."""
 HARDEST, EXAMPLES = 3, 5
-POWER = 0.8
-"""The chance at which a change counts as one that would have been found."""
+"""Pairs shown of each query, and of each gap in the guidelines."""
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 
 CONVENTION, MEASURE = next(iter(PRIMARY.items()))
-N_RANDOM = 500
 """What the effect of the assessor is measured on when nothing else is asked: as the runs are compared."""
-EXACT_UP_TO = 20
-"""Queries up to which the randomisation test counts every sign flip."""
+N_RANDOM = 500
+"""Random choices of one assessor per pair."""
 SWAP_PERMUTATIONS = 10_000
-SWAP_ALPHA = 0.05
+"""Of each test between two runs; so many tests leave no time for `annot.evaluation.comparisons.PERMUTATIONS`."""
 
 
 def bootstrap_of(ws: Workspace) -> Bootstrap:
@@ -104,7 +103,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
             policy=settings.judging.missing,
             missing=_asked(outcome, counting),
             coefficient=COEFFICIENTS["kappa_quadratic"],
-            alpha=ALPHA,
+            alpha=FINDING_ALPHA,
             level=level,
             seed=seed,
             hardest=HARDEST,
@@ -114,8 +113,16 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         fence=fence,
         power=POWER,
         paces=paces(sequences, fence=fence, floor=TOO_FAST_SECONDS, fraction=TOO_FAST_SHARE, level=level),
-        streaks=streaks(sequences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
-        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, power=POWER, permutations=PERMUTATIONS, seed=seed),
+        streaks=streaks(sequences, alpha=FINDING_ALPHA, permutations=FINDING_PERMUTATIONS, seed=seed),
+        drifts=drifts(
+            panel,
+            sequences,
+            fence=fence,
+            alpha=FINDING_ALPHA,
+            power=POWER,
+            permutations=FINDING_PERMUTATIONS,
+            seed=seed,
+        ),
     )
 
 
@@ -187,7 +194,7 @@ def assessor_effect_of(
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         n_random=n_random,
-        alpha=SWAP_ALPHA,
+        alpha=ALPHA,
         exact_up_to=EXACT_UP_TO,
         permutations=SWAP_PERMUTATIONS,
         bootstrap=bootstrap_of(snapshot.ws),

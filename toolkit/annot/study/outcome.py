@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlmodel import Session
 
 from annot.adjudication import Pair, Settlement, settle
-from annot.records import Assignment, Decision, Judgement, Qrel
-from annot.store.adjudications import Adjudication, read_adjudications
+from annot.records import Adjudication, Assignment, Decision, Judgement, Qrel
+from annot.store.adjudications import read_adjudications
 from annot.store.judgements import read_judgements
 from annot.store.people import read_assignments
 
@@ -52,20 +53,25 @@ class Outcome:
 
 
 def outcome_of(session: Session) -> Outcome:
+    """The state of every planned pair in the store."""
+    return outcome_from(read_assignments(session), read_judgements(session), read_adjudications(session))
+
+
+def outcome_from(
+    plan: tuple[Assignment, ...], judgements: Iterable[Judgement], settled: Iterable[Adjudication]
+) -> Outcome:
     """The state of every planned pair.
 
     An adjudication stands once it is made, also where an assessor changed a grade afterwards and the two now agree.
     """
-    planned = assessors_by_pair(read_assignments(session))
-    latest = current_judgements(read_judgements(session))
+    planned = assessors_by_pair(plan)
+    latest = current_judgements(judgements)
     current = tuple(one for one in latest if one.occasion == 1)
     settlement = settle(planned, current)
     adjudications = {
-        (adjudication.query_id, adjudication.doc_id): adjudication
-        for adjudication in read_adjudications(session)
-        if not adjudication.flags
-        and adjudication.grade is not None
-        and (adjudication.query_id, adjudication.doc_id) in planned
+        (one.query_id, one.doc_id): one
+        for one in settled
+        if not one.flags and one.grade is not None and (one.query_id, one.doc_id) in planned
     }
     decisions = {(decision.query_id, decision.doc_id): decision for decision in settlement.agreed}
     for pair, one in adjudications.items():
@@ -95,7 +101,7 @@ def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 
-def current_judgements(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
+def current_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
     """Of several answers of one assessor on one occasion, the latest that counts; where none counts, the latest."""
     found: dict[tuple[str, str, str, int], Judgement] = {}
     for judgement in judgements:

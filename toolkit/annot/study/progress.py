@@ -138,12 +138,7 @@ def progress_of(
         queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
         agreement=_agreement(snapshot),
         settling=_settling(outcome, dispute_seconds or ws.settings.forecast.dispute_seconds, rules),
-        forecast=forecast(
-            answers.values(),
-            {name: remaining[name] for name in names},
-            now=now,
-            rules=rules,
-        ),
+        forecast=forecast(answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules),
         currency=ws.settings.forecast.currency,
         notes=notes,
     )
@@ -192,15 +187,10 @@ def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
 
 def rules_of(settings: Settings, hourly_rate: float | None) -> Rules:
     """The rules of annot.toml; `hourly_rate` None takes the rate there."""
-    wanted = settings.forecast
-    return Rules(
-        fence=wanted.fence,
-        window_days=wanted.window_days,
-        hourly_rate=wanted.hourly_rate if hourly_rate is None else hourly_rate,
-        level=wanted.level,
-        draws=wanted.draws,
-        seed=settings.seed,
-    )
+    wanted = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
+    if hourly_rate is not None:
+        wanted["hourly_rate"] = hourly_rate
+    return Rules(**wanted, seed=settings.seed)
 
 
 def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:

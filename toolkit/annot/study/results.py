@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from annot.stats.values import to_json
 from annot.study.workspace import Workspace, write_file
 
 
-def keep(path: Path, text: str) -> None:
-    """Write a file of figures; in a study that may only be read they are printed and not kept."""
+def keep(path: Path, text: str, *, tell: Callable[[str], None]) -> None:
+    """Write a file of figures; of a study that may only be read, `tell` that they are not kept."""
     try:
         write_file(path, text)
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
+        tell(f"{path}: not written: {error.strerror}; the figures are printed here only")
 
 
 def agreement_file(ws: Workspace, table: AgreementTable) -> tuple[Path, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlmodel import Session
 
@@ -14,8 +15,9 @@ from annot.store.database import open_store
 from annot.store.people import Plan
 from annot.store.projects import Project
 from annot.store.queries import read_queries
+from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.study.outcome import Outcome, outcome_of
+from annot.study.outcome import Outcome, outcome_from
 from annot.study.workspace import Workspace
 
 
@@ -83,11 +85,7 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
-        payloads = (
-            sourced.payload
-            for history in (judgements.read_sourced(session), adjudications.read_sourced(session))
-            for sourced in history
-        )
+        recorded: tuple[Sourced[Any], ...] = (*judgements.read_sourced(session), *adjudications.read_sourced(session))
         return snapshot, ReleaseRecords(
             labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
             task_ids=frozenset(
@@ -95,7 +93,7 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
                 for project in snapshot.projects
                 for task_id in projects.read_tasks(session, project.project).values()
             ),
-            payloads=tuple(payload for payload in payloads if isinstance(payload, dict)),
+            payloads=tuple(sourced.payload for sourced in recorded if isinstance(sourced.payload, dict)),
         )
 
 
@@ -107,7 +105,9 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
-    judged = judgements.read_sourced(session)
+    judged = judgements.read_sourced(session, payload=False)
+    assignments = people.read_assignments(session)
+    answers = [sourced.record for sourced in judged]
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -116,9 +116,9 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
         plan=people.read_plan(session),
-        assignments=people.read_assignments(session),
-        outcome=outcome_of(session),
-        flagged=tuple(sourced.judgement for sourced in judged if sourced.judgement.flags),
+        assignments=assignments,
+        outcome=outcome_from(assignments, answers, adjudications.read_adjudications(session)),
+        flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),

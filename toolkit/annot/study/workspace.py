@@ -19,6 +19,16 @@ CACHE = ".annot"
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
+class _Place:
+    """A path below a study's folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, ws: Workspace, owner: type[Workspace]) -> Path:
+        return ws.root / self._path
+
+
 @dataclass(frozen=True)
 class Workspace:
     """The folder of one study. Everything a step reads or writes on disk has its path here."""
@@ -31,68 +41,31 @@ class Workspace:
         """The workspace at `root`. Raises MissingInput when the folder has no settings file."""
         path = root / SETTINGS_FILE
         if not path.is_file():
-            raise MissingInput(f"{root}: not a workspace (no {SETTINGS_FILE})", hint="make one with `annot init`")
+            raise MissingInput(f"{root}: not a study (no {SETTINGS_FILE})", hint="make one with `annot init`")
         return cls(root, read_settings(path))
 
-    @property
-    def settings_file(self) -> Path:
-        return self.root / SETTINGS_FILE
-
-    @property
-    def corpus(self) -> Path:
-        return self.root / "corpus"
-
-    @property
-    def vectors(self) -> Path:
-        return self.root / "corpus" / "vectors"
-
-    @property
-    def pools(self) -> Path:
-        return self.root / "pools"
-
-    @property
-    def query_pools(self) -> Path:
-        """The pool of each query paper; all its facets share it."""
-        return self.root / "pools" / "queries"
-
-    @property
-    def rankings(self) -> Path:
-        return self.root / "pools" / "rankings"
-
-    @property
-    def exports(self) -> Path:
-        return self.root / "exports"
-
-    @property
-    def runs(self) -> Path:
-        return self.root / "exports" / "runs"
-
-    @property
-    def qrels(self) -> Path:
-        return self.root / "exports" / "qrels.txt"
+    settings_file = _Place(SETTINGS_FILE)
+    corpus = _Place("corpus")
+    vectors = _Place("corpus/vectors")
+    pools = _Place("pools")
+    query_pools = _Place("pools/queries")
+    """The pool of each query paper; all its facets share it."""
+    rankings = _Place("pools/rankings")
+    exports = _Place("exports")
+    runs = _Place("exports/runs")
+    qrels = _Place("exports/qrels.txt")
+    cache = _Place(CACHE)
+    """What can be made again: token ids, trained word vectors, a local Label Studio."""
 
     def run_file(self, tag: str) -> Path:
         """Where the run of this tag lies."""
         return self.runs / f"{tag}.run"
 
     @property
-    def cache(self) -> Path:
-        """What can be made again: token ids, trained word vectors, a local Label Studio."""
-        return self.root / CACHE
-
-    @property
     def database_url(self) -> str:
         """SQLAlchemy URL of the working state; `ANNOT_DATABASE` wins over the settings."""
         named = os.environ.get(DATABASE_VARIABLE) or self.settings.store.database
-        if "://" not in named:
-            return f"sqlite:///{(self.root / named).resolve()}"
-        scheme, _, rest = named.partition("://")
-        return f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else named
-
-    def override(self, name: str) -> Path | None:
-        """The workspace's own `templates/x.j2` or `guidelines/y.md`, which wins over the package's."""
-        path = self.root / name
-        return path if path.is_file() else None
+        return named if "://" in named else f"sqlite:///{(self.root / named).resolve()}"
 
 
 def write_file(path: Path, content: str | bytes) -> None:
