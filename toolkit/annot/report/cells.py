@@ -13,7 +13,7 @@ from typing import Protocol
 
 from annot.agreement import PERCENTAGES
 from annot.forecast import Finish
-from annot.stats.values import Estimate, Intervals, Undefined
+from annot.stats.values import Estimate, Intervals, Share, Undefined
 
 NONE = "–"
 
@@ -48,6 +48,7 @@ DETECTABLE = Kind(1, 0, 0, 100, scale=100)
 PERCENT = Kind(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Kind(2, 2, -1, 1)
+PROBABILITY = Kind(2, 2)
 MEAN = Kind(2, 1)
 GRADES = Kind(2, 2, signed=True)
 """A difference in grades."""
@@ -135,6 +136,11 @@ def number(
         return plain
     low, high = (min(max(kind.scale * end, kind.low), kind.high) for end in (interval.low, interval.high))
     return replace(plain, ends=(low, high), mark=mark)
+
+
+def measured(found: Estimate | Share, kind: Kind) -> Number:
+    """A figure that comes with its interval."""
+    return number(found.value, kind, found.interval)
 
 
 def coefficient(name: str) -> Kind:
