@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from annot.agreement import PERCENTAGES
 from annot.forecast import Finish
-from annot.stats.values import Estimate, Intervals, Share, Undefined
+from annot.stats.values import Estimate, Interval, Intervals, Share, Undefined
 
 NONE = "–"
 
@@ -55,15 +54,6 @@ GRADES = Kind(2, 2, signed=True)
 SECONDS = Kind(1, 1, 0)
 HOURS = Kind(1, 1, 0)
 COST = Kind(2, 2, 0)
-
-
-class Ends(Protocol):
-    """Any interval."""
-
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +107,7 @@ class Number:
 def number(
     value: float | Undefined | None,
     kind: Kind,
-    interval: Intervals | Ends | Undefined | None = None,
+    interval: Interval | Intervals | Undefined | None = None,
     *,
     after: str = "",
 ) -> Number:

@@ -9,10 +9,10 @@ from typing import Literal
 from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.ratings import IN_WORDS
 from annot.report import figures
-from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
+from annot.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table
 from annot.report.reasons import STATISTICS, reasons, summaries_of
-from annot.report.study import Study, plain
+from annot.report.study import Study
 from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences, table
 
@@ -22,9 +22,9 @@ def body(study: Study) -> Section:
     found = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
-        pair = plain(one.before["alpha_ordinal"]), plain(one.after["alpha_ordinal"])
-        if pair != (None, None):
-            points.setdefault(one.facet, []).append(pair)
+        before, after = (number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
+        if before is not None or after is not None:
+            points.setdefault(one.facet, []).append((before, after))
     blocks: list[Table | Figure] = [glance(found)]
     if points:
         drawn = sum(map(len, points.values()))
@@ -170,7 +170,7 @@ def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled
 def _counts(study: Study) -> dict[str, object]:
     together = study.agreement.groups[-1]
     needed = together.disputed.pooled.count
-    by_person = study.adjudicated + study.open
+    by_person = len(study.outcome.adjudications) + study.open
     return {
         "asked_twice": together.disputed.pooled.of,
         "disputed": disputed(study.agreement),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from annot.assessor_effect import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.report import figures
-from annot.report.cells import MEASURE, number
+from annot.report.cells import GRADES, MEASURE, measured, number
 from annot.report.document import Figure, Section, Table
 from annot.report.sections.assessors import findings
 from annot.report.study import Study
@@ -22,7 +22,7 @@ def body(study: Study) -> Section:
     diagnosed = study.diagnosed.diagnosed
     severity = {one.assessor: one.severity for one in diagnosed.severities}
     if any(not isinstance(one.value, Undefined) for one in severity.values()):
-        drawn = {name: figures.bar(one.value, one.interval) for name, one in severity.items()}
+        drawn = {name: measured(one, GRADES) for name, one in severity.items()}
         said = "; ".join(f"{name}: {one.value:.2f}" for name, one in severity.items() if isinstance(one.value, float))
         blocks.append(
             Figure(sentence("effect.severity_figure"), figures.forest(drawn, unit="severity, in grades"), said)
