@@ -1,1 +1,1 @@
-"""The prose of the report, section by section."""
+"""The prose of the report, section by section, and the columns of its tables."""

@@ -10,7 +10,7 @@ from annot.records import Decision, Judgement
 from annot.report.cells import Number
 from annot.report.document import Document, Section, Table
 from annot.report.latex import latex
-from annot.report.reasons import HEADINGS, NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
+from annot.report.reasons import NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reasons
 from annot.report.sections.agreement import all_coefficients, glance, headline, tables
 from annot.steps.agreement import describe
 
@@ -186,7 +186,7 @@ def test_only_the_wanted_coefficients_are_computed() -> None:
 def test_latex_captions_carry_no_list_of_reasons(settled: bool) -> None:
     made = table(*(judged(f"q{at:02}", A, B) for at in range(50)), UNANIMOUS, settled=settled)
     (block,) = [one for one in tables(made, every=False) if one.name == "reasons"]
-    assert block.headings == HEADINGS
+    assert block.headings == ("Case", "Adjudication", "Figures", "Queries or facets", "Reason")
     text = latex(Document("T", "S", None, (), (Section("s", "S", (), (block,)),), ()))
     captions = re.findall(r"\\caption\{(.*)\}", text)
     assert captions == [block.caption]

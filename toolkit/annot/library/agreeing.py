@@ -231,16 +231,10 @@ def _decisions(final: Any) -> Iterable[Decision]:
 
 def _matrix(judgements: Sequence[Judgement]) -> npt.NDArray[np.float64]:
     """Shape (assessors, pairs), nan where there is no grade."""
-    assessors = {name: at for at, name in enumerate(sorted({judgement.assessor for judgement in judgements}))}
-    pairs = {
-        pair: at
-        for at, pair in enumerate(dict.fromkeys((judgement.query_id, judgement.doc_id) for judgement in judgements))
-    }
-    matrix = np.full((len(assessors), len(pairs)), np.nan)
-    for judgement in judgements:
-        if judgement.grade is not None:
-            matrix[assessors[judgement.assessor], pairs[judgement.query_id, judgement.doc_id]] = judgement.grade
-    return matrix
+    frame = pd.DataFrame([(one.query_id, one.doc_id, one.assessor, one.grade) for one in judgements])
+    pairs = pd.MultiIndex.from_frame(frame[[0, 1]].drop_duplicates())
+    matrix = frame.astype({3: float}).pivot(index=2, columns=[0, 1], values=3)
+    return matrix.reindex(columns=pairs).to_numpy()
 
 
 def _of_items(

@@ -104,18 +104,16 @@ def qrels_in(given: Any) -> GivenQrels:
     name = "qrels"
     if isinstance(given, str | os.PathLike):
         path = Path(given)
-        qrels = read_qrels(_lines(path), name=str(path))
-        return _without_columns(qrels)
+        given = pd.DataFrame(read_qrels(_lines(path), name=str(path)), columns=["query", "document", "grade"])
     if isinstance(given, Mapping):
         rows = [(query, document, grade) for query, of in _items(given, name) for document, grade in _items(of, name)]
         given = pd.DataFrame(rows, columns=["query", "document", "grade"])
     frame = _as_frame(given, name, ("query", "document", "grade"))
     faults = Faults(name)
-    columns = _columns(frame, ("query", "document", "grade"), ("facet", "query paper"), faults)
     found: dict[tuple[str, str], Qrel] = {}
     facets: dict[str, str] = {}
     papers: dict[str, str] = {}
-    for label, row in _rows(frame, columns):
+    for label, row in _rows(frame, ("query", "document", "grade"), ("facet", "query paper"), faults):
         pair = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
         grade = _grade(row["grade"], label, faults)
         if grade is None:
@@ -176,9 +174,8 @@ def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
 
 def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     faults = Faults(name)
-    columns = _columns(frame, ("query", "document", "score"), ("run",), faults)
     scored: dict[str, dict[str, dict[str, float]]] = {}
-    for label, row in _rows(frame, columns):
+    for label, row in _rows(frame, ("query", "document", "score"), ("run",), faults):
         query, document = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
         of_query = scored.setdefault(str(row.get("run", UNNAMED)), {}).setdefault(query, {})
         score = row["score"]
@@ -201,11 +198,10 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
 
 def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     faults = Faults(name)
-    columns = _columns(frame, LONG, ("facet", "occasion", "flags"), faults)
     found: dict[tuple[str, str, str], Judgement] = {}
     first: dict[tuple[str, str, str], str] = {}
     facets: dict[str, str] = {}
-    for label, row in _rows(frame, columns):
+    for label, row in _rows(frame, LONG, ("facet", "occasion", "flags"), faults):
         query, document, assessor = (_id(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
         _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
@@ -271,31 +267,27 @@ def _is_long(frame: pd.DataFrame) -> bool:
     return any(_called(frame, COLUMNS[field]) for field in LONG)
 
 
-def _columns(
+def _rows(
     frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str], faults: Faults
-) -> dict[str, list[Any]]:
-    """The cells of each field that there is."""
-    found: dict[str, list[Any]] = {}
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row's label, and its cells by the fields that there are."""
+    columns: dict[str, list[Any]] = {}
     for field in (*required, *optional):
         called = _called(frame, COLUMNS[field])
         if len(called) > 1:
             faults.add(f"columns {' and '.join(map(repr, called))} could both be the {field}")
         elif called:
-            found[field] = frame.iloc[:, list(frame.columns).index(called[0])].tolist()
+            columns[field] = frame.iloc[:, list(frame.columns).index(called[0])].tolist()
         elif field in required:
             there = ", ".join(map(str, frame.columns)) or "no column"
             faults.add(f"no column for the {field}; found {there}, expected one named {COLUMNS[field][0]}")
     faults.raise_if_any()
-    return found
+    for label, *cells in zip(frame.index, *columns.values(), strict=True):
+        yield f"row {label}", dict(zip(columns, cells, strict=True))
 
 
 def _called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
     return [column for column in frame.columns if re.sub(r"[\s-]+", "_", str(column).strip().lower()) in names]
-
-
-def _rows(frame: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for label, *cells in zip(frame.index, *columns.values(), strict=True):
-        yield f"row {label}", dict(zip(columns, cells, strict=True))
 
 
 def _id(value: Any, field: str, label: str, faults: Faults) -> str:
@@ -331,11 +323,6 @@ def _items(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
     if not isinstance(given, Mapping):
         raise InputError(f"{name}: found {type(given).__name__}, expected {{query: {{document: number}}}}")
     return given.items()
-
-
-def _without_columns(qrels: tuple[Qrel, ...]) -> GivenQrels:
-    queries = dict.fromkeys(qrel.query_id for qrel in qrels)
-    return GivenQrels(qrels, dict.fromkeys(queries, EVERYTHING), {query: query for query in queries})
 
 
 def _lines(path: Path) -> list[str]:

@@ -33,16 +33,7 @@ def agreement(data: Mapping[str, Any]) -> pd.DataFrame:
 def pooled(coefficients: Mapping[str, tuple[Any, Any]], *, pairs: int) -> pd.DataFrame:
     """The same table for items that belong to no query. coefficients: value and interval of each, by name."""
     return _frame(
-        {
-            "facet": "together",
-            "adjudication": "before",
-            "coefficient": name,
-            "statistic": "pooled",
-            **_value(value),
-            **_interval(interval),
-            "queries": None,
-            "pairs": pairs,
-        }
+        _agreement_row("together", "before", name, "pooled", value, interval, None, pairs)
         for name, (value, interval) in coefficients.items()
     )
 
@@ -51,8 +42,7 @@ def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each query, stage and coefficient."""
     return _frame(
         {
-            "facet": query["facet"],
-            "query_id": query["query_id"],
+            **_kept(query, "facet", "query_id"),
             "adjudication": stage,
             "coefficient": name,
             **_value(value),
@@ -68,14 +58,11 @@ def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
     return _frame(
         {
-            "convention": line["convention"],
-            "facet": line["facet"],
-            "run": line["run"],
+            **_kept(line, "convention", "facet", "run"),
             "measure": measure,
             "value": value,
             **_interval(line["intervals"][measure]),
-            "queries": line["queries"],
-            "average": line["average"],
+            **_kept(line, "queries", "average"),
         }
         for line in (*data["lines"], *data["ceiling"])
         for measure, value in line["values"].items()
@@ -86,14 +73,13 @@ def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each two runs of a facet: how much better the first is, and whether that holds."""
     return _frame(
         {
-            "convention": pair["convention"],
-            "facet": pair["facet"],
+            **_kept(pair, "convention", "facet"),
             "run": pair["run_a"],
             "against": pair["run_b"],
             "measure": pair["measure"],
             "value": pair["difference"],
             **_interval(pair["interval"]),
-            **{name: pair[name] for name in ("p_value", "p_corrected", "holds")},
+            **_kept(pair, "p_value", "p_corrected", "holds"),
         }
         for pair in data["comparison"]["pairs"]
     )
@@ -113,7 +99,7 @@ def evaluation_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
             "query_id": query_id,
             "measure": measure,
             "value": value,
-            **{name: query[name] for name in ("submitted", "relevant", "unjudged", "judged_at_20")},
+            **_kept(query, "submitted", "relevant", "unjudged", "judged_at_20"),
         }
         for run, by_convention in data["queries"].items()
         for convention, queries in by_convention.items()
@@ -128,8 +114,10 @@ def pool(data: Mapping[str, Any]) -> pd.DataFrame:
         {
             "query_paper": data["paper_id"],
             "doc_id": entry["doc_id"],
-            **{name: entry["drawn"][name] for name in ("turn", "method", "rank", "score")},
-            "also_had_by": " ".join(_method_and_rank(draw) for draw in entry["also"]),
+            **_kept(entry["drawn"], "turn", "method", "rank", "score"),
+            "also_had_by": " ".join(
+                draw["method"] if draw["rank"] is None else f"{draw['method']}:{draw['rank']}" for draw in entry["also"]
+            ),
         }
         for entry in data["entries"]
     )
@@ -153,15 +141,13 @@ def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def status(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each count, of the study or of one assessor."""
-    counts: list[Row] = [
-        {"count": name, "assessor": "", "n": value} for name, value in data.items() if isinstance(value, int)
-    ]
-    counts += [
-        {"count": name, "assessor": person["assessor"], "n": person[name]}
-        for person in data["assessors"]
-        for name in ("assigned", "judged")
-    ]
-    return _frame(counts)
+    whole = {name: n for name, n in data.items() if isinstance(n, int)}
+    persons = [(person["assessor"], _kept(person, "assigned", "judged")) for person in data["assessors"]]
+    return _frame(
+        {"count": name, "assessor": assessor, "n": n}
+        for assessor, counts in [("", whole), *persons]
+        for name, n in counts.items()
+    )
 
 
 def grades(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -185,9 +171,9 @@ def story(data: Mapping[str, Any]) -> pd.DataFrame:
 def _events(data: Mapping[str, Any]) -> Iterator[Row]:
     pooled = data["pool"]
     if pooled is not None:
-        yield {"step": "drawn", "by": pooled["drawn"]["method"], **_rank_and_score(pooled["drawn"])}
+        yield {"step": "drawn", "by": pooled["drawn"]["method"], **_kept(pooled["drawn"], "rank", "score")}
     for draw in pooled["also"] if pooled is not None else data["had_by"]:
-        yield {"step": "ranked", "by": draw["method"], **_rank_and_score(draw)}
+        yield {"step": "ranked", "by": draw["method"], **_kept(draw, "rank", "score")}
     for assessor, position, occasion in data["given_to"]:
         yield {"step": "given", "by": assessor, "note": f"pair {position} of theirs" + ", a repeat" * (occasion > 1)}
     for person, round_ in data["sent_to"]:
@@ -196,8 +182,7 @@ def _events(data: Mapping[str, Any]) -> Iterator[Row]:
         yield {
             "step": "judged" if said["role"] == "assessor" else "adjudicated",
             "by": said["person"],
-            "grade": said["grade"],
-            "revision": said["revision"],
+            **_kept(said, "grade", "revision"),
             "at": said["judged_at"],
             "note": "; ".join(
                 part for part in (*said["flags"], said["cannot_judge"], said["reason"], said["comment"]) if part
@@ -206,15 +191,7 @@ def _events(data: Mapping[str, Any]) -> Iterator[Row]:
     yield {"step": "decided", "by": data["adjudicator"] or "", "grade": data["grade"], "note": data["standing"]}
     yield {"step": "in the qrels", "grade": data["qrel"]}
     for run in data["runs"]:
-        yield {"step": "retrieved", "by": run["tag"], **_rank_and_score(run)}
-
-
-def _rank_and_score(draw: Mapping[str, Any]) -> Row:
-    return {"rank": draw["rank"], "score": draw["score"]}
-
-
-def _method_and_rank(draw: Mapping[str, Any]) -> str:
-    return str(draw["method"]) if draw["rank"] is None else f"{draw['method']}:{draw['rank']}"
+        yield {"step": "retrieved", "by": run["tag"], **_kept(run, "rank", "score")}
 
 
 def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
@@ -222,31 +199,33 @@ def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
         for stage in ("before", "after"):
             for name, summary in group[stage].items():
                 for statistic in STATISTICS:
+                    interval = (summary["intervals"] or {}).get(statistic)
                     of_all = statistic == "pooled"
-                    yield {
-                        "facet": group["name"],
-                        "adjudication": stage,
-                        "coefficient": name,
-                        "statistic": statistic,
-                        **_value(summary[statistic]),
-                        **_interval((summary["intervals"] or {}).get(statistic)),
-                        "queries": group["n_queries"] if of_all else summary["n_queries"],
-                        "pairs": summary["n_pairs_pooled"] if of_all else summary["n_pairs"],
-                    }
+                    queries = group["n_queries"] if of_all else summary["n_queries"]
+                    pairs = summary["n_pairs_pooled"] if of_all else summary["n_pairs"]
+                    figure = (summary[statistic], interval, queries, pairs)
+                    yield _agreement_row(group["name"], stage, name, statistic, *figure)
     for group in data["groups"]:
         for name in ("disputed", "overruled"):
             share = group[name]
             for statistic, value in (("pooled", share["pooled"]["value"]), ("mean", share["mean"])):
-                yield {
-                    "facet": group["name"],
-                    "adjudication": "",
-                    "coefficient": f"{name}_share",
-                    "statistic": statistic,
-                    **_value(value),
-                    **_interval((share["intervals"] or {}).get(statistic)),
-                    "queries": share["n_queries"],
-                    "pairs": share["pooled"]["of"],
-                }
+                interval = (share["intervals"] or {}).get(statistic)
+                figure = (value, interval, share["n_queries"], share["pooled"]["of"])
+                yield _agreement_row(group["name"], "", f"{name}_share", statistic, *figure)
+
+
+def _agreement_row(
+    facet: str, stage: str, name: str, statistic: str, value: Any, interval: Any, queries: int | None, pairs: int
+) -> Row:
+    return {
+        "facet": facet,
+        "adjudication": stage,
+        "coefficient": name,
+        "statistic": statistic,
+        **_figure(value, interval),
+        "queries": queries,
+        "pairs": pairs,
+    }
 
 
 def _figure_rows(data: Mapping[str, Any]) -> Iterator[Row]:
@@ -270,7 +249,7 @@ def _figures_of(record: Mapping[str, Any], about: str) -> Iterator[Row]:
 def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str, Row]]:
     """Each number below `value`, by its path."""
     if isinstance(value, Mapping) and "value" in value:
-        yield path, {**_value(value["value"]), **_interval(value.get("interval")), "n": value.get("n", value.get("of"))}
+        yield path, {**_figure(value["value"], value.get("interval")), "n": value.get("n", value.get("of"))}
     elif isinstance(value, Mapping) and "undefined" not in value:
         for name, below in value.items():
             beside = value.get(f"{name}_interval", value.get("intervals") if name == "tau" else None)
@@ -280,7 +259,16 @@ def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str,
         for place, below in enumerate(value):
             yield from _numbers(below, f"{path} {place}")
     elif isinstance(value, int | float | Mapping):
-        yield path, {**_value(value), **_interval(interval), "n": None}
+        yield path, {**_figure(value, interval), "n": None}
+
+
+def _kept(record: Mapping[str, Any], *names: str) -> Row:
+    """These fields as they are."""
+    return {name: record[name] for name in names}
+
+
+def _figure(value: Any, interval: Mapping[str, Any] | None) -> Row:
+    return {**_value(value), **_interval(interval)}
 
 
 def _value(value: Any) -> Row:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from annot.agreement import PERCENTAGES
 from annot.forecast import Finish
-from annot.stats.values import Estimate, Intervals, Undefined
+from annot.stats.values import Estimate, Interval, Intervals, Share, Undefined
 
 NONE = "–"
 
@@ -48,21 +47,13 @@ DETECTABLE = Kind(1, 0, 0, 100, scale=100)
 PERCENT = Kind(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Kind(2, 2, -1, 1)
+PROBABILITY = Kind(2, 2)
 MEAN = Kind(2, 1)
 GRADES = Kind(2, 2, signed=True)
 """A difference in grades."""
 SECONDS = Kind(1, 1, 0)
 HOURS = Kind(1, 1, 0)
 COST = Kind(2, 2, 0)
-
-
-class Ends(Protocol):
-    """Any interval."""
-
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +107,7 @@ class Number:
 def number(
     value: float | Undefined | None,
     kind: Kind,
-    interval: Intervals | Ends | Undefined | None = None,
+    interval: Interval | Intervals | Undefined | None = None,
     *,
     after: str = "",
 ) -> Number:
@@ -135,6 +126,11 @@ def number(
         return plain
     low, high = (min(max(kind.scale * end, kind.low), kind.high) for end in (interval.low, interval.high))
     return replace(plain, ends=(low, high), mark=mark)
+
+
+def measured(found: Estimate | Share, kind: Kind) -> Number:
+    """A figure that comes with its interval."""
+    return number(found.value, kind, found.interval)
 
 
 def coefficient(name: str) -> Kind:

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from annot.report.cells import Ends, Number
-from annot.stats.values import Undefined
+from annot.report.cells import Number
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)
@@ -25,9 +24,6 @@ WIDTH, NARROW = 7.2, 3.7
 """Inches, on a screen or sheet and on a phone; the page scales the drawing to its column, and the letters with it."""
 ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
-
-Bar = tuple[float | None, tuple[float, float] | None]
-"""A figure, and the ends of its interval."""
 
 
 class Drawing(NamedTuple):
@@ -56,13 +52,6 @@ STYLE: Any = {
     # Text stays text: it can be searched, read aloud, and is drawn in the reader's font.
     "svg.fonttype": "none",
 }
-
-
-def bar(value: float | Undefined, interval: Ends | Undefined) -> Bar:
-    """A figure of the diagnosis for `forest`."""
-    if isinstance(value, Undefined):
-        return None, None
-    return value, None if isinstance(interval, Undefined) else (interval.low, interval.high)
 
 
 def before_and_after(
@@ -140,14 +129,14 @@ def runs(
             axes.axvline(chance.value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0)
         if chance.ends is not None:
             axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
-        _dots(axes, {name: (one.value, one.ends) for name, one in values.items()}, f"{measure}, %")
+        _dots(axes, values, f"{measure}, %")
         for second in more:
             second.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
             # In the rows of the runs beside it.
-            rows = {name: leads[name][0] if name in leads else None for name in values}
+            nothing = Number(None, chance.kind)
+            rows = {name: leads[name][0] if name in leads else nothing for name in values}
             full = [name in leads and leads[name][1] for name in values]
-            bars = {name: (None, None) if one is None else (one.value, one.ends) for name, one in rows.items()}
-            _dots(second, bars, f"{measure}: lead of {best}, points", full=full)
+            _dots(second, rows, f"{measure}: lead of {best}, points", full=full)
             if not narrow:
                 second.set_yticklabels([])
             for label, face in (("difference holds", PALETTE[0]), ("does not hold", BACK)):
@@ -160,7 +149,7 @@ def runs(
     return _drawn(height, paint, narrow=height + (height - 0.3 if leads else 0))
 
 
-def forest(values: Mapping[str, Bar], *, unit: str) -> Drawing:
+def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
     """A dot and its interval a row, with a line at nothing."""
 
     def paint(figure: Any, narrow: bool) -> None:
@@ -225,14 +214,14 @@ def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[st
     return _drawn(ROW * len(rows) + 1.2, paint)
 
 
-def _dots(axes: Any, values: Mapping[str, Bar], unit: str, *, full: Sequence[bool] | None = None) -> None:
+def _dots(axes: Any, values: Mapping[str, Number], unit: str, *, full: Sequence[bool] | None = None) -> None:
     """A dot and its interval a row; `full` says which dots are filled."""
-    for at, (value, ends) in enumerate(values.values()):
-        if ends is not None:
-            axes.plot(ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
-        if value is not None:
+    for at, one in enumerate(values.values()):
+        if one.ends is not None:
+            axes.plot(one.ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
+        if one.value is not None:
             face = PALETTE[0] if full is None or full[at] else BACK
-            axes.scatter([value], [at], s=26, facecolor=face, edgecolor=PALETTE[0], zorder=3)
+            axes.scatter([one.value], [at], s=26, facecolor=face, edgecolor=PALETTE[0], zorder=3)
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.set_xlabel(unit)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from annot.report.cells import Number, text
 from annot.report.document import Document, Section, Table
-from annot.report.latex_text import HEAD, comment, escape, inline
+from annot.report.latex_text import escape, inline
+from annot.templating import render
 
 LONGEST_FLOAT = 30
 """Lines of a table that surely stand on one page; more become a `longtable`."""
@@ -47,90 +48,49 @@ NARROWEST = 0.2
 """Of a line: what a column of words has at least."""
 
 
+class TableAsSet(NamedTuple):
+    """A table as `report.tex.j2` sets it, in text that is LaTeX."""
+
+    of: Table
+    title: str
+    """The first sentence of its caption, not escaped yet."""
+    label: str
+    columns: str
+    rows: tuple[tuple[str, ...], ...]
+    size: Size
+    below: list[str]
+    floats: bool
+
+
 def latex(document: Document) -> str:
     """The document in its order; every table has a label made of section and number."""
-    parts = [comment(f"{document.title}. {document.subtitle}."), HEAD]
-    if document.notice:
-        parts.append(rf"\paragraph{{Note.}} {escape(document.notice)}")
-    for answer in document.answers:
-        parts.append(rf"\paragraph{{{escape(answer.question)}}} \textbf{{{escape(answer.verdict)}.}}")
-        parts += map(inline, answer.sentences)
-    for section in document.body:
-        parts += _section(section, section.title, precise=False)
-    for section in document.appendix:
-        parts += _section(section, f"Appendix: {section.title}", precise=True)
-    return "\n\n".join(parts) + "\n"
+    helpers = {"set": _set, "line": _row, "braced": _braced, "escape": escape, "inline": inline}
+    return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
 
 
-def _section(section: Section, title: str, *, precise: bool) -> list[str]:
+def _set(section: Section, precise: bool) -> list[TableAsSet]:
+    """The tables of a section."""
     return [
-        rf"\section{{{escape(title)}}}",
-        *map(inline, section.paragraphs),
-        *(
-            _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)
-            for number, one in enumerate(section.tables, start=1)
-        ),
+        _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)
+        for number, one in enumerate(section.tables, start=1)
     ]
 
 
-def _table(one: Table, *, label: str, precise: bool) -> str:
+def _table(one: Table, *, label: str, precise: bool) -> TableAsSet:
     """One table with a caption of one sentence; below it what the caption left, the notes, and the command."""
     rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in one.rows)
     if _across(one, rows) > SIZES[-2].room:
         rows = tuple(line for row in one.rows for line in _intervals_below(row, precise=precise))
     size = next((each for each in SIZES if _across(one, rows) <= each.room), SIZES[-1])
     title, rest = _first_sentence(one.caption)
-    head = [r"\toprule", _row(one.headings), r"\midrule"]
     below = [inline(note) for note in (*([rest] if rest else []), *one.notes)]
     below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
-    parts = (title, label, _columns(one, rows, size), head, [_row(row) for row in rows], size, below)
     floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
-    return _float(*parts) if floats else _long(*parts)
+    return TableAsSet(one, title, label, _columns(one, rows, size), rows, size, below, floats)
 
 
-def _float(title: str, label: str, columns: str, head: list[str], body: list[str], size: Size, below: list[str]) -> str:
-    notes = [rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(below)}}}"]
-    return "\n".join(
-        [
-            r"\begin{table}[htbp]",
-            r"\centering",
-            rf"\caption{{{escape(title)}}}",
-            rf"\label{{{label}}}",
-            _distances(size),
-            rf"\begin{{tabular}}{{{columns}}}",
-            *head,
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            *notes,
-            r"\end{table}",
-        ]
-    )
-
-
-def _long(title: str, label: str, columns: str, head: list[str], body: list[str], size: Size, below: list[str]) -> str:
-    # A group, so that the distances of columns and rows end with the table.
-    return "\n".join(
-        [
-            rf"\begingroup{_distances(size)}",
-            rf"\begin{{longtable}}{{{columns}}}",
-            rf"\caption{{{escape(title)}}}\label{{{label}}}\\",
-            *head,
-            r"\endfirsthead",
-            *head,
-            r"\endhead",
-            r"\bottomrule",
-            r"\endfoot",
-            *body,
-            r"\end{longtable}",
-            r"\endgroup",
-            rf"{{\footnotesize\noindent {' '.join(below)}\par}}",
-        ]
-    )
-
-
-def _distances(size: Size) -> str:
-    return rf"\setlength{{\tabcolsep}}{{{size.apart}pt}}\renewcommand{{\arraystretch}}{{{size.stretch}}}"
+def _braced(text: str) -> str:
+    return f"{{{escape(text)}}}"
 
 
 def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:

@@ -5,20 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-HEAD = r"""% Sections and tables to \input in a document with this in its preamble:
-%   \usepackage[T1]{fontenc}   % not with XeLaTeX or LuaLaTeX
-%   \usepackage{array}
-%   \usepackage{booktabs}
-%   \usepackage{longtable}
-% A page of one column, at least 16 cm wide (\usepackage[margin=2.4cm]{geometry}), holds all of them.
-% \annotchar prints a character that pdfLaTeX has no letter for: XeLaTeX and LuaLaTeX print it as it is, in a font that
-% has it; pdfLaTeX prints its number.
-\ifdefined\Umathcode
-  \providecommand{\annotchar}[1]{\char"#1{}}
-\else
-  \providecommand{\annotchar}[1]{\texttt{[U+#1]}}
-\fi"""
-
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -96,11 +82,6 @@ def _with_ends(text: str) -> str:
     if not body:
         return " " if text else ""
     return f"{' ' if text[:1] == ' ' else ''}{body}{' ' if text[-1:] == ' ' else ''}"
-
-
-def comment(text: str) -> str:
-    """`text` as one comment line."""
-    return f"% {' '.join(text.split())}"
 
 
 def _letter(letter: str) -> str:

@@ -9,7 +9,6 @@ from annot.agreement import AgreementTable, GroupAgreement, Interval, Intervals,
 from annot.agreement.per_query import NOT_SETTLED
 
 STAGES: tuple[Literal["before", "after"], ...] = ("before", "after")
-HEADINGS = ("Case", "Adjudication", "Figures", "Queries or facets", "Reason")
 STATISTICS = ("median", "mean", "pooled")
 NO_VALUE, NO_INTERVAL, WITH_CARE = "no value", "no interval", "with care"
 ORDER = (NO_VALUE, NO_INTERVAL, WITH_CARE)
@@ -19,7 +18,7 @@ NO_WIDTH = "every resample of these queries gives the same figure, which says no
 
 
 class Reason(NamedTuple):
-    """One reason with everything that it holds for, in words; under `HEADINGS`."""
+    """One reason with everything that it holds for, in words."""
 
     about: str
     stage: str

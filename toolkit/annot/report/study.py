@@ -45,11 +45,6 @@ class Study:
         return papers.count_papers(ws.corpus) if has_corpus(ws) else 0
 
     @property
-    def origins(self) -> dict[str, int]:
-        """Papers by the origin of their sentence labels."""
-        return self.snapshot.label_origins
-
-    @property
     def queries(self) -> tuple[Query, ...]:
         return self.snapshot.queries
 
@@ -66,11 +61,6 @@ class Study:
     def pooled(self) -> bool:
         """Whether the judged pairs come from these pools; not where judgements were imported without them."""
         return bool(self.pools) and not any(imported.what == Source.FILE for imported in self.snapshot.imports)
-
-    @property
-    def pairs(self) -> int:
-        """Pairs that were given to assessors."""
-        return len(self.outcome.planned)
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:
@@ -95,10 +85,6 @@ class Study:
         """Those that only one assessor had."""
         agreed = {(decision.query_id, decision.doc_id) for decision in self.decisions if decision.origin == "agreed"}
         return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
-
-    @property
-    def adjudicated(self) -> int:
-        return len(self.outcome.adjudications)
 
     @property
     def open(self) -> int:
@@ -182,11 +168,6 @@ class Study:
             return None
         missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"
         return Undefined(sentence("runs.missing", missing=missing, found=found, needed=runs))
-
-
-def plain(figure: float | Undefined) -> float | None:
-    """A figure for a drawing."""
-    return None if isinstance(figure, Undefined) else figure
 
 
 def _in_words(facts: Mapping[str, Any]) -> str:

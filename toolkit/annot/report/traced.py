@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.records import Draw
-from annot.report.text import text_table
+from annot.report.text import table_text
+from annot.report.words import table
 from annot.templating import render
 
 Standing = Literal["agreed", "adjudicated", "in dispute", "incomplete", "not planned"]
@@ -131,36 +132,10 @@ class Trace:
 
 def describe(trace: Trace) -> str:
     """The story as text, in the order of the work."""
-    answers = [
-        [
-            said.judged_at or "-",
-            said.person,
-            said.role,
-            said.revision,
-            "none" if said.grade is None else said.grade,
-            "-" if said.lead_time is None else f"{said.lead_time:.1f}",
-            _counts(said),
-            f"{said.source} {said.annotation}".strip(),
-            "; ".join(part for part in (said.cannot_judge, said.reason, said.comment) if part),
-        ]
-        for said in trace.said
-    ]
-    runs = [
-        [run.tag, "left out" if run.rank is None else run.rank, "" if run.score is None else f"{run.score:.6g}", run.of]
-        for run in trace.runs
-    ]
     values = {
         "trace": trace,
         "judges": [person for person, round in trace.sent_to if round == "judge"],
-        "answers": text_table(
-            ["judged at", "person", "role", "revision", "grade", "seconds", "counts", "source", "remarks"], answers
-        ),
-        "runs": text_table(["run", "rank", "score", "documents ranked"], runs),
+        "answers": table_text(table("trace.answers", trace.said)),
+        "runs": table_text(table("trace.runs", trace.runs)),
     }
     return render("trace.txt.j2", values, overrides=None).rstrip("\n")
-
-
-def _counts(said: Said) -> str:
-    if said.counts:
-        return "yes" if said.occasion == 1 else "as a repeat"
-    return "; ".join(said.flags) or "superseded"

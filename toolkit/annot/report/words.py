@@ -1,17 +1,23 @@
-"""The sentences of the report and of the commands that print its tables, from `templates/report/`.
+"""The sentences and tables of the report and of the commands that print its tables, from `templates/report/`.
 
 A template holds named blocks; each is rendered alone, with the values it asks for. A line of `--` parts paragraphs.
+`tables.toml` declares the columns of each table.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment
 
+from annot.report import cells
 from annot.report.cells import p_value
+from annot.report.document import Table
 from annot.stats.values import Undefined
 from annot.templating import environment
 
@@ -27,6 +33,27 @@ def sentences(block: str, **values: object) -> tuple[str, ...]:
 def sentence(block: str, **values: object) -> str:
     """The block as one paragraph."""
     return " ".join(sentences(block, **values))
+
+
+def table(block: str, rows: Iterable[object], /, *, notes: Iterable[str] = (), **values: object) -> Table:
+    """The table that `tables.toml` declares as `section.key`, with a row for each of `rows`.
+
+    values: what its columns, its caption, its name and its command ask for.
+    """
+    section, _, key = block.partition(".")
+    of_section = _tables()[section]
+    declared = {"caption": block.replace("-", "_"), "name": key, **of_section, **of_section[key]}
+    values["name"] = _filled(declared["name"], values)
+    names, numbers = dict(declared["names"]), dict(declared.get("numbers", {}))
+    return Table(
+        name=str(values["name"]),
+        caption=sentence(declared["caption"], **values) if declared["caption"] else "",
+        headings=(*_headings(names, values), *_headings(numbers, values)),
+        rows=tuple(tuple(_cells({**names, **numbers}, {**values, "one": row})) for row in rows),
+        command=_filled(declared.get("command", ""), values),
+        notes=tuple(notes),
+        numeric_from=len(_headings(names, values)),
+    )
 
 
 def listed(names: Sequence[object], last: str = "and") -> str:
@@ -57,9 +84,41 @@ def capitalised(text: str) -> str:
     return text if re.match("[a-z]+[0-9_/]", text) else text[:1].upper() + text[1:]
 
 
+def _headings(columns: dict[str, str], values: dict[str, Any]) -> list[str]:
+    return [
+        str(heading)
+        for column in columns
+        for heading in (values[column.removeprefix("*")] if column.startswith("*") else [column])
+    ]
+
+
+def _cells(columns: dict[str, str], values: dict[str, Any]) -> Iterator[object]:
+    for column, expression in columns.items():
+        found = _expression(expression)(values)
+        yield from found if column.startswith("*") else [found]
+
+
+def _filled(text: str, values: dict[str, Any]) -> str:
+    return _templates().from_string(text).render(values)
+
+
+@cache
+def _expression(text: str) -> Callable[[dict[str, Any]], Any]:
+    return _templates().compile_expression(text, undefined_to_none=False)
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads((files("annot.templates") / "report" / "tables.toml").read_text(encoding="utf-8"))
+
+
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
     found = environment(overrides=None).overlay(trim_blocks=False)
-    found.filters.update(listed=listed, counted=counted, with_p=with_p, capitalised=capitalised)
+    found.filters.update(
+        listed=listed, counted=counted, with_p=with_p, capitalised=capitalised, measured=cells.measured
+    )
+    found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)})
+    found.globals.update(NONE=cells.NONE, number=cells.number, coefficient=cells.coefficient, p_value=p_value)
     return found

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.ratings import IN_WORDS
 from annot.report import figures
-from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
+from annot.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table
-from annot.report.reasons import HEADINGS, STATISTICS, reasons, summaries_of
-from annot.report.study import Study, plain
+from annot.report.reasons import STATISTICS, reasons, summaries_of
+from annot.report.study import Study
 from annot.report.verdict import RELIABLE, TENTATIVE
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, table
 
 
 def body(study: Study) -> Section:
     """Before and after adjudication, query by query, in one drawing."""
-    table = study.agreement
+    found = study.agreement
     points: dict[str, list[tuple[float | None, float | None]]] = {}
-    for one in sorted(table.queries, key=lambda query: (query.facet, query.query_id)):
-        pair = plain(one.before["alpha_ordinal"]), plain(one.after["alpha_ordinal"])
-        if pair != (None, None):
-            points.setdefault(one.facet, []).append(pair)
-    blocks: list[Table | Figure] = [glance(table)]
+    for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
+        before, after = (number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
+        if before is not None or after is not None:
+            points.setdefault(one.facet, []).append((before, after))
+    blocks: list[Table | Figure] = [glance(found)]
     if points:
         drawn = sum(map(len, points.values()))
         blocks.insert(
@@ -33,7 +33,7 @@ def body(study: Study) -> Section:
             Figure(
                 sentence("agreement.figure"),
                 figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
-                sentence("agreement.drawn", drawn=drawn, of=len(table.queries)),
+                sentence("agreement.drawn", drawn=drawn, of=len(found.queries)),
             ),
         )
     return Section("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
@@ -41,16 +41,16 @@ def body(study: Study) -> Section:
 
 def appendix(study: Study) -> Iterator[Section]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
-    table = study.agreement
-    told = sentences("agreement.method", policy=IN_WORDS[table.missing], missing=table.missing)
-    yield Section("coefficients", "Agreement: every coefficient", told, tuple(tables(table, every=True)))
+    found = study.agreement
+    told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
+    yield Section("coefficients", "Agreement: every coefficient", told, tuple(tables(found, every=True)))
     if study.binarised:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
         yield Section("binarised", "Agreement on a grade or higher", told, blocks)
-    yield Section("agreement-queries", "Agreement on each query", (), (by_query(table),))
+    yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Section("adjudication", "Adjudication", told, (adjudicated(table), *grounds(study)))
+    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *grounds(study)))
 
 
 def grounds(study: Study) -> Iterator[Table]:
@@ -59,163 +59,97 @@ def grounds(study: Study) -> Iterator[Table]:
         decision.reason for decision in study.decisions if decision.origin == "adjudicated" and decision.reason
     )
     if counted:
-        rows = tuple(sorted(counted.items(), key=lambda ground: (-ground[1], ground[0])))
-        command = "annot report --table grounds"
-        yield Table("grounds", sentence("agreement.grounds"), ("Ground", "Pairs"), rows, command)
+        rows = sorted(counted.items(), key=lambda ground: (-ground[1], ground[0]))
+        yield table("agreement.grounds", rows)
 
 
-def tables(table: AgreementTable, *, every: bool) -> Iterator[Table]:
+def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
     """The tables of one scale: the headline coefficients, or all; and why a figure is missing."""
-    if table.binarised_at is None:
-        yield headline(table)
+    if found.binarised_at is None or not every:
+        yield headline(found)
     if every:
-        yield all_coefficients(table)
-    elif table.binarised_at is not None:
-        yield headline(table)
-    names, statistics = (tuple(table.titles), STATISTICS) if every else (HEADLINE, ("median",))
-    found = reasons(table, names=names, statistics=statistics)
-    if found:
-        yield Table(
-            f"reasons{_suffix(table)}",
-            sentence("agreement.reasons", table=table),
-            HEADINGS,
-            tuple(map(tuple, found)),
-            _command(table, "--all" if every else ""),
-            numeric_from=len(HEADINGS),
-        )
+        yield all_coefficients(found)
+    names, statistics = (tuple(found.titles), STATISTICS) if every else (HEADLINE, ("median",))
+    why = reasons(found, names=names, statistics=statistics)
+    if why:
+        yield _table("reasons", why, found, every=every)
 
 
-def glance(table: AgreementTable) -> Table:
+def glance(found: AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
-    rows = tuple(
-        (
-            group.name,
-            group.n_queries,
-            group.n_pairs,
-            *(
-                _figure(name, summaries[name], "median", group)
-                for name in ("alpha_ordinal", "percent")
-                for summaries in (group.before, group.after)
-            ),
-            _share(group.disputed, "pooled"),
-        )
-        for group in _shown(table)
-    )
-    of = "Alpha before", "Alpha after", "Equal grades before, %", "Equal grades after, %"
-    headings = ("Facet", "Queries", "Pairs", *of, "Disputed pairs")
-    return Table(f"agreement{_suffix(table)}", sentence("agreement.glance"), headings, rows, _command(table))
+    return _table("agreement", _shown(found), found)
 
 
-def headline(table: AgreementTable) -> Table:
+def headline(found: AgreementTable) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
-    rows = tuple(
-        (
-            group.name,
-            stage,
-            group.n_queries,
-            group.n_pairs,
-            *(_figure(name, summaries[name], "median", group) for name in HEADLINE),
-        )
-        for group, stage, summaries in summaries_of(_shown(table))
-    )
-    return Table(
-        f"coefficients{_suffix(table)}",
-        sentence("agreement.headline", table=table),
-        ("Facet", "Adjudication", "Queries", "Pairs", *(table.titles[name] for name in HEADLINE)),
-        rows,
-        _command(table),
-        numeric_from=2,
-    )
+    rows = [
+        {"group": group, "stage": stage, "figures": [_figure(name, summaries, group=group) for name in HEADLINE]}
+        for group, stage, summaries in summaries_of(_shown(found))
+    ]
+    return _table("coefficients", rows, found)
 
 
-def all_coefficients(table: AgreementTable) -> Table:
+def all_coefficients(found: AgreementTable) -> Table:
     """Every statistic of every coefficient, a row each."""
-    rows = tuple(
-        (
-            group.name,
-            stage,
-            table.titles[name],
-            _figure(name, summary, "median"),
-            _figure(name, summary, "mean"),
-            number(summary.q1, coefficient(name)),
-            number(summary.q3, coefficient(name)),
-            f"{summary.n_queries}/{summary.n_queries + summary.n_undefined}",
-            summary.n_pairs,
-            _figure(name, summary, "pooled"),
-            summary.n_pairs_pooled,
-        )
-        for group, stage, summaries in summaries_of(_shown(table))
-        for name, summary in summaries.items()
-    )
-    of = "Median", "Mean", "Q1", "Q3", "Queries", "Pairs", "Pooled", "Pooled pairs"
-    return Table(
-        f"all-coefficients{_suffix(table)}",
-        sentence("agreement.every"),
-        ("Facet", "Adjudication", "Coefficient", *of),
-        rows,
-        _command(table, "--all"),
-        numeric_from=3,
-    )
+    rows = [
+        {"group": group, "stage": stage, "name": name, "of": summaries}
+        for group, stage, summaries in summaries_of(_shown(found))
+        for name in summaries
+    ]
+    return _table("all-coefficients", rows, found)
 
 
-def by_query(table: AgreementTable) -> Table:
+def by_query(found: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
-    rows = tuple(
-        (query.query_id, stage, *(number(values[name], coefficient(name)) for name in HEADLINE), query.n_pairs)
-        for query in table.queries
+    rows = [
+        {"query": query, "stage": stage, "figures": [number(values[name], coefficient(name)) for name in HEADLINE]}
+        for query in found.queries
         for stage, values in (("before", query.before), ("after", query.after))
-    )
-    return Table(
-        f"queries-agreement{_suffix(table)}",
-        sentence("agreement.by_query"),
-        ("Query", "Adjudication", *(table.titles[name] for name in HEADLINE), "Pairs"),
-        rows,
-        _command(table, "--per-query"),
-        numeric_from=2,
-    )
+    ]
+    return _table("queries-agreement", rows, found)
 
 
-def adjudicated(table: AgreementTable) -> Table:
+def adjudicated(found: AgreementTable) -> Table:
     """What adjudication had to do, a row a facet."""
-    rows = tuple(
-        (
-            group.name,
-            group.disputed.pooled.of,
-            group.disputed.pooled.count,
-            _share(group.disputed, "pooled"),
-            group.n_pairs,
-            None if group.not_settled else group.overruled.pooled.count,
-            _share(group.overruled, "pooled"),
-            _share(group.overruled, "mean"),
-            group.overruled.n_queries,
-        )
-        for group in _shown(table)
-    )
-    of = "Pairs asked twice", "Disputed", "Share disputed", "Pairs graded twice", "Overruled", "Share overruled"
-    together = table.groups[-1].agreed_by_policy if table.groups else 0
-    return Table(
-        f"adjudicated{_suffix(table)}",
-        sentence("agreement.adjudicated"),
-        ("Facet", *of, "Mean over queries", "Queries"),
-        rows,
-        _command(table),
-        notes=sentences("agreement.by_policy", pairs=together) if together else (),
-    )
+    together = found.groups[-1].agreed_by_policy if found.groups else 0
+    notes = sentences("agreement.by_policy", pairs=together) if together else ()
+    return _table("adjudicated", _shown(found), found, notes=notes)
 
 
-def alpha(table: AgreementTable, *, after: bool = False) -> Number:
+def alpha(found: AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
-    together = table.groups[-1]
-    return _figure("alpha_ordinal", (together.after if after else together.before)["alpha_ordinal"], "median")
+    together = found.groups[-1]
+    return _figure("alpha_ordinal", together.after if after else together.before)
 
 
-def disputed(table: AgreementTable) -> Number:
+def disputed(found: AgreementTable) -> Number:
     """The share of all pairs on which the assessors differed."""
-    return _share(table.groups[-1].disputed, "pooled")
+    return _share(found.groups[-1].disputed)
 
 
-def _figure(name: str, summary: Summary, statistic: str, group: GroupAgreement | None = None) -> Number:
+def _table(
+    key: str, rows: Iterable[object], found: AgreementTable, *, notes: tuple[str, ...] = (), every: bool = False
+) -> Table:
+    """A table of one scale; one that is split in two has names and commands of its own."""
+    return table(
+        f"agreement.{key}",
+        rows,
+        notes=notes,
+        table=found,
+        every=every,
+        titles=[found.titles[name] for name in HEADLINE],
+        figure=_figure,
+        share=_share,
+        suffix="" if found.binarised_at is None else f"-{found.binarised_at}",
+        at="" if found.binarised_at is None else f" --binarised-at {found.binarised_at}",
+    )
+
+
+def _figure(
+    name: str, summaries: Mapping[str, Summary], statistic: str = "median", *, group: GroupAgreement | None = None
+) -> Number:
     """A statistic with its interval; of a group with what it rests on, where that is not the whole group."""
+    summary = summaries[name]
     value = getattr(summary, statistic)
     after = ""
     if group is not None and not isinstance(value, Undefined) and summary.n_queries < group.n_queries:
@@ -223,12 +157,12 @@ def _figure(name: str, summary: Summary, statistic: str, group: GroupAgreement |
     return number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
-def _shown(table: AgreementTable) -> tuple[GroupAgreement, ...]:
+def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
     """The facets and all together; a single facet is all there is."""
-    return table.groups if len(table.groups) > 2 else table.groups[-1:]
+    return found.groups if len(found.groups) > 2 else found.groups[-1:]
 
 
-def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"]) -> Number:
+def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
     return number(value, kind, (summary.intervals or {}).get(statistic))
 
@@ -236,7 +170,7 @@ def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"]) -> Numbe
 def _counts(study: Study) -> dict[str, object]:
     together = study.agreement.groups[-1]
     needed = together.disputed.pooled.count
-    by_person = study.adjudicated + study.open
+    by_person = len(study.outcome.adjudications) + study.open
     return {
         "asked_twice": together.disputed.pooled.of,
         "disputed": disputed(study.agreement),
@@ -248,16 +182,7 @@ def _counts(study: Study) -> dict[str, object]:
     }
 
 
-def _suffix(table: AgreementTable) -> str:
-    return "" if table.binarised_at is None else f"-{table.binarised_at}"
-
-
-def _command(table: AgreementTable, *options: str) -> str:
-    at = "" if table.binarised_at is None else f"--binarised-at {table.binarised_at}"
-    return " ".join(part for part in ("annot agreement", *options, at) if part)
-
-
-def terminal(table: AgreementTable, *, per_query: bool, every: bool) -> Sequence[Table]:
+def terminal(found: AgreementTable, *, per_query: bool, every: bool) -> Sequence[Table]:
     """What `annot agreement` prints."""
-    last = [by_query(table)] if per_query else []
-    return [glance(table), *tables(table, every=every), adjudicated(table), *last]
+    last = [by_query(found)] if per_query else []
+    return [glance(found), *tables(found, every=every), adjudicated(found), *last]

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
-from annot.diagnosis import AgainstFinal, Drift, PairDiagnosis, Share, Undefined, order_of_hard
+from annot.diagnosis import Drift, PairDiagnosis, Share, Undefined, order_of_hard
 from annot.diagnosis.overview import MAX_STEPS, Diagnosed, Looked
-from annot.report.cells import (
-    COEFFICIENT,
-    GRADES,
-    MEAN,
-    NONE,
-    PERCENT,
-    SECONDS,
-    SHARE,
-    Kind,
-    Number,
-    number,
-    p_value,
-)
+from annot.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, Number, measured, number
 from annot.report.document import Section, Table
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, table
 
 COMMAND = "annot agreement assessors"
 MOST_PAIRS, MOST_HARD, MOST_DEPARTURES = 10, 20, 10
@@ -42,17 +31,13 @@ def told(looked: Looked) -> tuple[str, ...]:
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
-    """Everything that is measured of assessors. queries: show hard candidates of these only, and all of them."""
+    """Everything that is measured of assessors. queries: show hard candidates of these only, and all of them.
+
+    What was not asked, or not timed, has no table.
+    """
     found = looked.diagnosed
-    yield from _between(found)
-    yield from _against_final(found)
-    yield from _repeats(found)
-    yield from _parts(found)
-    yield from _hardest(found, queries)
-    yield from _model(found)
-    yield from _pace(looked)
-    yield _streaks(looked)
-    yield from _changes(looked)
+    made = (*_grades(found), *_why(found, queries), *_model(found), *_work(looked))
+    yield from (one for one in made if one.rows)
 
 
 def findings(found: Diagnosed) -> tuple[str, ...]:
@@ -92,255 +77,90 @@ def _missing(found: Diagnosed) -> tuple[str, ...]:
     return sentences("assessors.missing", policy=found.policy, some=some)
 
 
-def _between(found: Diagnosed) -> Iterator[Table]:
-    """Every two assessors: the figures, and who gave which grade where the other gave which."""
-    met = [figures for figures in found.matrix if figures.same.of]
-    if not met:
-        return
-    yield _table(
-        "between",
-        ("Assessor", "Compared with", "Pairs", "Equal grades", "Kappa", "Difference"),
-        (
-            (
-                one.first,
-                one.second,
-                one.same.of,
-                _share(one.same),
-                number(one.coefficient, COEFFICIENT, one.coefficient_interval),
-                number(one.difference.value, GRADES, one.difference.interval),
-            )
-            for one in met
-        ),
-        notes=_reasons((f"{one.first} and {one.second}", one.coefficient) for one in met),
-        numeric_from=2,
-    )
-    yield _table(
-        "between-grades",
-        ("Assessor", "Compared with", "Grade", *map(str, found.scale)),
-        (
-            (one.first, one.second, grade, *row)
-            for one in met[:MOST_PAIRS]
-            for grade, row in zip(found.scale, one.table, strict=True)
-        ),
-        notes=_cut(MOST_PAIRS, len(met), "pairs of assessors"),
-        numeric_from=2,
-    )
-
-
-def _against_final(found: Diagnosed) -> Iterator[Table]:
-    """Each assessor against the final grades, as a whole and grade by grade."""
+def _grades(found: Diagnosed) -> Iterator[Table]:
+    """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
+    met = [pair for pair in found.matrix if pair.same.of]
+    without = [(f"{pair.first} and {pair.second}", pair.coefficient) for pair in met]
+    yield table("assessors.between", met, notes=_reasons(without))
+    rows = [
+        {"pair": pair, "grade": grade, "row": row}
+        for pair in met[:MOST_PAIRS]
+        for grade, row in zip(found.scale, pair.table, strict=True)
+    ]
+    cut = _cut(MOST_PAIRS, len(met), "pairs of assessors")
+    yield table("assessors.between-grades", rows, notes=cut, scale=found.scale)
     severity = {one.assessor: one.severity for one in found.severities}
-    yield _table(
-        "against-final",
-        ("Assessor", "Pairs", "Equal to final grade", "Bias", "Severity", "Adjudicated", "Upheld"),
-        (
-            (
-                figures.assessor,
-                figures.same.of,
-                _share(figures.same),
-                number(figures.bias.value, GRADES, figures.bias.interval),
-                number(severity[figures.assessor].value, GRADES, severity[figures.assessor].interval),
-                figures.upheld.of,
-                _share(figures.upheld),
-            )
-            for figures in found.against_final
-        ),
-        notes=_reasons(("", figures.same.value) for figures in found.against_final),
-    )
-    known = [figures for figures in found.against_final if not isinstance(figures.table, Undefined)]
-    if known:
-        yield _table(
-            "against-final-grades",
-            ("Assessor", "Final grade", "Pairs", *(f"Gave {grade}" for grade in found.scale), "Equal"),
-            (row for one in known for row in _by_grade(one, found.scale)),
-        )
+    reasons = _reasons(("", one.same.value) for one in found.against_final)
+    yield table("assessors.against-final", found.against_final, notes=reasons, severity=severity)
+    rows = [
+        {"of": one, "grade": grade, "row": row}
+        for one in found.against_final
+        if not isinstance(one.table, Undefined)
+        for grade, row in zip(found.scale, one.table, strict=True)
+    ]
+    yield table("assessors.against-final-grades", rows, gave=[f"Gave {grade}" for grade in found.scale])
+    yield table("assessors.repeats", found.self_consistency)
 
 
-def _by_grade(one: AgainstFinal, scale: Sequence[int]) -> Iterator[tuple[object, ...]]:
-    assert not isinstance(one.table, Undefined)
-    for grade, row in zip(scale, one.table, strict=True):
-        yield one.assessor, grade, sum(row), *row, _share(one.by_grade[grade])
-
-
-def _repeats(found: Diagnosed) -> Iterator[Table]:
-    """Each assessor against themselves, then all together; nothing where nothing was asked twice."""
-    if found.self_consistency:
-        yield _table(
-            "repeats",
-            ("Assessor", "Repeats", "Same grade again", "Within one grade", "Change"),
-            (
-                (
-                    "together" if one.assessor is None else one.assessor,
-                    one.same.of,
-                    _share(one.same),
-                    _share(one.within_one),
-                    number(one.change.value, GRADES, one.change.interval),
-                )
-                for one in found.self_consistency
-            ),
-        )
-
-
-def _parts(found: Diagnosed) -> Iterator[Table]:
-    """What the disagreement of every two assessors is made of."""
-    if isinstance(found.diagnosis, Undefined) or not found.diagnosis.pairs:
-        return
-    rows = [_part(one) for one in found.diagnosis.pairs[:MOST_PAIRS]]
-    notes = _cut(MOST_PAIRS, len(found.diagnosis.pairs), "pairs of assessors")
-    if any(str(cell).startswith("-") for row in rows for cell in row[5:]):
-        notes += sentences("assessors.negative_part")
-    yield _table(
-        "parts",
-        (
-            "Assessor",
-            "Compared with",
-            "Pairs",
-            "Different grades",
-            "Expected",
-            "Ordinary",
-            "Severity",
-            "Threshold",
-            "Noise",
-        ),
-        rows,
-        notes=notes,
-        numeric_from=2,
-    )
-
-
-def _part(one: PairDiagnosis) -> tuple[object, ...]:
-    shares = [number(one.parts[name].value, PERCENT) for name in ("severity", "threshold", "noise")]
-    expected = number(one.expected, PERCENT)
-    ordinary: object = NONE
-    if all(share.value is not None for share in (expected, *shares)):
-        # Rounded so that the row adds up.
-        ordinary = number((float(str(expected)) - sum(float(str(share)) for share in shares)) / 100, PERCENT)
-    return one.first, one.second, one.differ.of, _share(one.differ), expected, ordinary, *shares
-
-
-def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
-    """The hardest candidates of all, or all that are known of some queries."""
+def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
+    """What disagreement is made of, and the hardest candidates: of all, or all that are known of some queries."""
     if isinstance(found.diagnosis, Undefined):
         return
+    pairs = found.diagnosis.pairs
+    notes = _cut(MOST_PAIRS, len(pairs), "pairs of assessors")
+    parts = table("assessors.parts", pairs[:MOST_PAIRS], ordinary=_ordinary)
+    if any(str(cell).startswith("-") for row in parts.rows for cell in row[5:]):
+        notes += sentences("assessors.negative_part")
+    yield replace(parts, notes=notes)
     hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
     hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
-    if shown:
-        yield _table(
-            "hardest",
-            ("Query", "Facet", "Document", "Grades", "Distance", "Chance"),
-            (
-                (
-                    one.query_id,
-                    one.facet,
-                    one.doc_id,
-                    ", ".join(f"{name} {grade}" for name, grade in sorted(one.grades.items())),
-                    one.spread,
-                    p_value(one.probability),
-                )
-                for one in shown
-            ),
-            notes=_cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or "),
-            numeric_from=4,
-        )
+    cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or ")
+    yield table("assessors.hardest", shown, notes=cut)
+
+
+def _ordinary(one: PairDiagnosis) -> object:
+    """What the findings leave of the differences that are expected."""
+    shares = [number(part.value, PERCENT) for part in one.parts.values()]
+    expected = number(one.expected, PERCENT)
+    if any(share.value is None for share in (expected, *shares)):
+        return NONE
+    # Rounded so that the row adds up.
+    return number((float(str(expected)) - sum(float(str(share)) for share in shares)) / 100, PERCENT)
 
 
 def _model(found: Diagnosed) -> Iterator[Table]:
     """What Dawid and Skene's model says of each assessor, and where it departs from the final grades."""
     fitted = found.dawid_skene
-    doubt = "" if fitted.converged else sentence("assessors.provisional", steps=f"{MAX_STEPS:,}")
-    yield _table(
-        "dawid-skene",
-        ("Assessor", "Grade in the model", *map(str, found.scale)),
-        (
-            (name, grade, *(number(rate, PERCENT) for rate in row))
-            for name, rates in list(fitted.errors.items())[:MOST_PAIRS]
-            for grade, row in zip(found.scale, rates, strict=True)
-        ),
-        notes=(*_cut(MOST_PAIRS, len(fitted.errors), "assessors"), *filter(None, [doubt])),
-    )
-    if fitted.departures and not isinstance(fitted.same.value, Undefined):
-        yield _table(
-            "departures",
-            ("Query", "Document", "Final grade", "Grade in the model", "Probability"),
-            (
-                (one.query_id, one.doc_id, one.final, one.model, number(one.probability, Kind(2, 2)))
-                for one in fitted.departures[:MOST_DEPARTURES]
-            ),
-            notes=(*_cut(MOST_DEPARTURES, len(fitted.departures), "pairs"), *filter(None, [doubt])),
-            numeric_from=2,
-        )
+    doubt = () if fitted.converged else sentences("assessors.provisional", steps=f"{MAX_STEPS:,}")
+    rows = [
+        {"assessor": name, "grade": grade, "row": [number(rate, PERCENT) for rate in row]}
+        for name, rates in list(fitted.errors.items())[:MOST_PAIRS]
+        for grade, row in zip(found.scale, rates, strict=True)
+    ]
+    cut = _cut(MOST_PAIRS, len(fitted.errors), "assessors")
+    yield table("assessors.dawid-skene", rows, notes=(*cut, *doubt), scale=found.scale)
+    if not isinstance(fitted.same.value, Undefined):
+        cut = _cut(MOST_DEPARTURES, len(fitted.departures), "pairs")
+        yield table("assessors.departures", fitted.departures[:MOST_DEPARTURES], notes=(*cut, *doubt))
 
 
-def _pace(looked: Looked) -> Iterator[Table]:
-    """How long a pair takes; nothing where no judgement has a time."""
+def _work(looked: Looked) -> Iterator[Table]:
+    """How long a pair takes, the longest run of one grade, and each assessor before and after its likeliest change."""
     timed = [pace for pace in looked.paces if pace.n]
     if timed:
-        yield _table(
-            "pace",
-            ("Assessor", "Timed", "Median", "Q1", "Q3", "Mean", "Idle", "Too fast", "Share too fast"),
-            (
-                (
-                    one.assessor,
-                    one.n,
-                    number(one.median, SECONDS, one.median_interval),
-                    *(number(value, SECONDS) for value in (one.q1, one.q3, one.winsorised)),
-                    one.n_slow,
-                    one.too_fast.count,
-                    _share(one.too_fast),
-                )
-                for one in timed
-            ),
-            fence=looked.fence,
-            rule=timed[0].rule,
-        )
-
-
-def _streaks(looked: Looked) -> Table:
-    """The longest run of one grade of each assessor."""
-    return _table(
-        "streaks",
-        ("Assessor", "Judgements", "Longest run", "Grade", "First judgement", "Expected", "p"),
-        (
-            (
-                streak.assessor,
-                streak.n,
-                *(
-                    (None,) * 3
-                    if isinstance(streak.longest, Undefined)
-                    else (streak.longest.length, streak.longest.grade, streak.longest.start)
-                ),
-                number(streak.expected, MEAN),
-                p_value(streak.p_value),
-            )
-            for streak in looked.streaks
-        ),
+        yield table("assessors.pace", timed, fence=looked.fence, rule=timed[0].rule)
+    yield table("assessors.streaks", looked.streaks, order=looked.order)
+    drifts = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
+    yield table(
+        "assessors.change-sizes",
+        drifts,
         order=looked.order,
+        power=looked.power,
+        unit=UNIT,
+        kind=_kind,
+        detectable=_detectable,
     )
-
-
-def _changes(looked: Looked) -> Iterator[Table]:
-    """Each assessor and measure: before and after its most likely change, and what could have been found."""
-    rows = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
-    if rows:
-        yield _table(
-            "change-sizes",
-            ("Assessor", "Measure", "Judgements", "Before", "After", "p", "Detectable change"),
-            (
-                (
-                    row.assessor,
-                    f"{row.measure} ({UNIT[row.measure]})",
-                    row.n,
-                    *(number(level.mean, _kind(row)) for level in row.levels),
-                    p_value(row.p_value),
-                    _detectable(row),
-                )
-                for row in rows
-            ),
-            order=looked.order,
-            power=looked.power,
-            numeric_from=2,
-        )
 
 
 def _detectable_range(looked: Looked) -> list[tuple[str, str]]:
@@ -374,21 +194,7 @@ def _kind(one: Drift) -> Kind:
 
 
 def _share(one: Share) -> Number:
-    return number(one.value, SHARE, one.interval)
-
-
-def _table(
-    name: str,
-    headings: tuple[str, ...],
-    rows: Iterable[tuple[object, ...]],
-    *,
-    notes: tuple[str, ...] = (),
-    numeric_from: int = 1,
-    **values: object,
-) -> Table:
-    """A table with the caption that the words have for its name."""
-    caption = sentence(f"assessors.{name.replace('-', '_')}", **values)
-    return Table(name, caption, headings, tuple(rows), COMMAND, notes, numeric_from)
+    return measured(one, SHARE)
 
 
 def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from annot.pooling import CITED, shares
 from annot.report import figures
-from annot.report.cells import SHARE, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, table
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -24,19 +23,13 @@ def _queries(study: Study) -> Table:
     per_facet = Counter(query.facet for query in study.queries)
     # Queries of imported judgements have no sentences where their papers are not here.
     labelled = any(query.sentences for query in study.queries)
-    rows = tuple(
-        (facet, *([", ".join(labels)] if labelled else []), per_facet[facet])
+    rows = [
+        {"facet": facet, "labels": [", ".join(labels)] if labelled else [], "queries": per_facet[facet]}
         for facet, labels in study.settings.facets.items()
         if per_facet[facet]
-    )
-    return Table(
-        "queries",
-        sentence("collection.by_facet", labelled=labelled),
-        ("Facet", *(["Sentence labels"] if labelled else []), "Queries"),
-        rows,
-        "annot report --table queries",
-        numeric_from=2 if labelled else 1,
-    )
+    ]
+    headings = ["Sentence labels"] if labelled else []
+    return table("collection.queries", rows, labelled=labelled, label_headings=headings)
 
 
 def _pools(study: Study) -> Section:
@@ -51,17 +44,7 @@ def _pools(study: Study) -> Section:
             totals[share.method] += share.drawn
             if share.deepest is not None:
                 deepest[share.method] = max(deepest.get(share.method, 0), share.deepest)
-    of = sum(totals.values())
-    rows = tuple(
-        (name, totals[name], number(totals[name] / of if of else None, SHARE), deepest.get(name)) for name in order
-    )
-    table = Table(
-        "pools",
-        sentence("collection.drawn"),
-        ("Method", "Documents", "Share", "Deepest rank"),
-        rows,
-        "annot report --table pools",
-    )
+    by_method = table("collection.pools", order, drawn=totals, documents=totals.total(), deepest=deepest)
     quotas: dict[str, set[int]] = {}
     for pool in pools:
         quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
@@ -74,4 +57,4 @@ def _pools(study: Study) -> Section:
         sentence("collection.pools_drawn", sizes=sizes),
     )
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
-    return Section("pools", "Pools", sentences("collection.pools", **values), (table, figure))
+    return Section("pools", "Pools", sentences("collection.pools", **values), (by_method, figure))

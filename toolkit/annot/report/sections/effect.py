@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from annot.assessor_effect import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.report import figures
-from annot.report.cells import MEASURE, NONE, TAU, number
+from annot.report.cells import GRADES, MEASURE, measured, number
 from annot.report.document import Figure, Section, Table
 from annot.report.sections.assessors import findings
 from annot.report.study import Study
 from annot.report.verdict import robustness, same_order, tau
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, table
 from annot.stats.values import Undefined
 
 
@@ -22,7 +22,7 @@ def body(study: Study) -> Section:
     diagnosed = study.diagnosed.diagnosed
     severity = {one.assessor: one.severity for one in diagnosed.severities}
     if any(not isinstance(one.value, Undefined) for one in severity.values()):
-        drawn = {name: figures.bar(one.value, one.interval) for name, one in severity.items()}
+        drawn = {name: measured(one, GRADES) for name, one in severity.items()}
         said = "; ".join(f"{name}: {one.value:.2f}" for name, one in severity.items() if isinstance(one.value, float))
         blocks.append(
             Figure(sentence("effect.severity_figure"), figures.forest(drawn, unit="severity, in grades"), said)
@@ -31,7 +31,6 @@ def body(study: Study) -> Section:
     if isinstance(found, Undefined):
         told = sentences("effect.unknown", reason=found.reason)
     else:
-        table = ranges(found)
         blocks.append(
             Figure(
                 sentence("effect.figure", effect=found),
@@ -41,7 +40,7 @@ def body(study: Study) -> Section:
                 sentence("effect.drawn", effect=found),
             )
         )
-        blocks.append(table)
+        blocks.append(ranges(found))
         told = sentences("effect.body", **_values(found, study))
     return Section("effect", "Effect of the assessor", (*findings(diagnosed), *told), tuple(blocks))
 
@@ -66,51 +65,22 @@ def terminal(found: AssessorEffect) -> list[Table]:
 def ranges(found: AssessorEffect) -> Table:
     """Each run under the final grades, the two assessors of each pair, and a random one of them."""
     whole = {ranking.name: ranking.means for ranking in found.rankings if len(ranking.queries) == len(found.queries)}
-    rows = tuple(
-        (
-            tag,
-            *(number(means[tag], MEASURE) for means in whole.values()),
-            _between(found.random_assessors.means.get(tag)),
-        )
+    rows = [
+        {
+            "tag": tag,
+            "means": [number(means[tag], MEASURE) for means in whole.values()],
+            "span": found.random_assessors.means.get(tag),
+        }
         for tag in whole[FINAL]
-    )
-    headings = (
-        "Run",
-        *(f"{name} grades" if name == FINAL else f"assessor {name}" for name in whole),
-        "random assessor",
-    )
-    return Table("ranges", sentence("effect.ranges", effect=found), headings, rows, _command(found))
+    ]
+    gradings = [f"{name} grades" if name == FINAL else f"assessor {name}" for name in whole]
+    return table("effect.ranges", rows, effect=found, gradings=gradings)
 
 
 def orders(found: AssessorEffect) -> Iterator[Table]:
     """The runs in order under each grading, and each comparison of two gradings."""
-    yield Table(
-        "orders",
-        sentence("effect.orders"),
-        ("Grades of", "Queries", "Pairs", "No grade", "Runs, best first"),
-        tuple(ranking_rows(found)),
-        _command(found),
-        numeric_from=5,
-    )
-    rows: list[tuple[object, ...]] = [
-        (
-            comparison.first,
-            comparison.second,
-            number(comparison.tau, TAU, comparison.intervals),
-            f"{comparison.reversed_pairs} of {comparison.n_run_pairs}",
-            len(comparison.swaps),
-            comparison.n_queries,
-        )
-        for comparison in found.comparisons
-    ]
-    yield Table(
-        "tau",
-        sentence("effect.tau", effect=found),
-        ("Grades of", "Compared with", "Tau", "Reversed pairs", "Significant reversals", "Queries"),
-        tuple(rows),
-        _command(found),
-        numeric_from=2,
-    )
+    yield table("effect.orders", ranking_rows(found), effect=found)
+    yield table("effect.tau", found.comparisons, effect=found)
 
 
 def ranking_rows(found: AssessorEffect) -> list[tuple[object, ...]]:
@@ -135,10 +105,6 @@ def _order(means: Mapping[str, float]) -> str:
     return text
 
 
-def _between(ends: tuple[float, float] | None) -> object:
-    return NONE if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
-
-
 def _values(found: AssessorEffect, study: Study) -> dict[str, object]:
     twice = study.agreement.groups[-1].n_pairs
     return {
@@ -151,7 +117,3 @@ def _values(found: AssessorEffect, study: Study) -> dict[str, object]:
 
 def _unit(found: AssessorEffect) -> str:
     return f"{found.settings.measure}, %"
-
-
-def _command(found: AssessorEffect) -> str:
-    return f"annot assessor-effect --convention {found.settings.convention} --measure {found.settings.measure}"

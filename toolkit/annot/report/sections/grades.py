@@ -5,29 +5,21 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from annot.agreement import TOGETHER
 from annot.pooling import CITED
 from annot.report import figures
-from annot.report.cells import MEAN, SHARE, Number, number
+from annot.report.cells import MEAN, SHARE, Number, measured, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, table
 from annot.stats.bootstrap import of_queries
 from annot.stats.clustered import share_of_counts
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""
-
-
-class Part(NamedTuple):
-    """`part` of a query's `of` pairs."""
-
-    part: int
-    of: int
 
 
 def body(study: Study) -> Section:
@@ -63,7 +55,8 @@ def appendix(study: Study) -> Iterator[Section]:
         if not judgement.flags
     )
     told = sentences("grades.judging", study=study)
-    yield Section("judgements", "Judgements of each assessor", told, (_of_assessors(given, study),))
+    table_of_given = table("grades.given-grades", _rows(given, study), grades=_names(study))
+    yield Section("judgements", "Judgements of each assessor", told, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
         papers = {query.query_id: query.paper_id for query in study.queries}
@@ -79,12 +72,7 @@ def appendix(study: Study) -> Iterator[Section]:
 
 def final_grades(study: Study) -> Table:
     """The final grades of each facet and of all."""
-    rows = tuple(
-        (facet, len(by_query), _total(by_query).total(), *_shares(by_query, study))
-        for facet, by_query in _final(study).items()
-    )
-    headings = ("Facet", "Queries", "Pairs", *_names(study))
-    return Table("grades", sentence("grades.final"), headings, rows, "annot report --table grades")
+    return table("grades.grades", _rows(_final(study), study), grades=_names(study))
 
 
 def _final(study: Study) -> dict[str, dict[str, Counter[int | None]]]:
@@ -103,45 +91,45 @@ def _counted(grades: Iterable[tuple[str, str, int | None]]) -> dict[str, dict[st
     return dict(sorted(found.items()))
 
 
-def _of_assessors(given: Mapping[str, ByQuery], study: Study) -> Table:
-    rows = []
-    for assessor, by_query in given.items():
+def _rows(of: Mapping[str, ByQuery], study: Study) -> list[dict[str, object]]:
+    """Of each facet or assessor the queries, the pairs, and the share of each grade."""
+    rows: list[dict[str, object]] = []
+    for name, by_query in of.items():
         counts = _total(by_query)
         grades = [grade for grade in counts.elements() if grade is not None]
-        mean = number(sum(grades) / len(grades) if grades else None, MEAN)
-        shares = _shares(by_query, study)
-        rows.append((assessor, len(by_query), counts.total(), *shares, counts[None], mean))
-    return Table(
-        "given-grades",
-        sentence("grades.given"),
-        ("Assessor", "Queries", "Pairs", *_names(study), "No grade", "Mean grade"),
-        tuple(rows),
-        "annot report --table given-grades",
-    )
+        rows.append(
+            {
+                "of": name,
+                "queries": len(by_query),
+                "pairs": counts.total(),
+                "shares": _shares(by_query, study),
+                "low": _share_of(by_query, study.settings.scale.grades[:2], study),
+                "without": counts[None],
+                "mean": number(sum(grades) / len(grades) if grades else None, MEAN),
+            }
+        )
+    return rows
 
 
 def _per_query(study: Study) -> Table:
     rows = []
     for facet, members in _final(study).items():
-        pairs = _total(members).total()
         for least in study.settings.scale.grades[1:]:
             counts = {
                 name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
                 for name, of in members.items()
             }
-            key = f"per query {facet}"
-            mean = _mean(counts, study, key)
-            share = _share({name: Part(count, members[name].total()) for name, count in counts.items()}, study)
-            row = (min(counts.values()), max(counts.values()), mean, share, len(members), pairs)
-            rows.append((facet, f"{least} or higher", *row))
-    return Table(
-        "relevant",
-        sentence("grades.per_query"),
-        ("Facet", "Grade", "Fewest", "Most", "Mean", "Share of pairs", "Queries", "Pairs"),
-        tuple(rows),
-        "annot report --table relevant",
-        numeric_from=2,
-    )
+            rows.append(
+                {
+                    "facet": facet,
+                    "least": least,
+                    "counts": list(counts.values()),
+                    "mean": _mean(counts, study, f"per query {facet}"),
+                    "share": _share(counts, {name: of.total() for name, of in members.items()}, study),
+                    "pairs": _total(members).total(),
+                }
+            )
+    return table("grades.relevant", rows)
 
 
 def _across_facets(study: Study) -> Iterator[Table]:
@@ -157,16 +145,18 @@ def _across_facets(study: Study) -> Iterator[Table]:
         if not shared:
             continue
         counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
-        name = f"{first}-and-{second}"
-        yield Table(
-            name,
-            sentence("grades.across", candidates=len(shared), papers=len({paper for paper, _ in shared})),
-            (f"{first} \\ {second}", *(f"{second} {grade}" for grade in scale.grades)),
-            tuple(
-                (f"{first} {grade} {label}", *(counts[grade, other] for other in scale.grades))
-                for grade, label in enumerate(scale.names)
-            ),
-            f"annot report --table {name}",
+        yield table(
+            "grades.across",
+            [
+                {"of": f"{first} {name}", "counts": [counts[grade, other] for other in scale.grades]}
+                for grade, name in enumerate(_names(study))
+            ],
+            first=first,
+            second=second,
+            candidates=len(shared),
+            papers=len({paper for paper, _ in shared}),
+            corner=[f"{first} \\ {second}"],
+            grades=[f"{second} {grade}" for grade in scale.grades],
         )
 
 
@@ -185,19 +175,9 @@ def _cited(study: Study) -> Iterator[Table]:
         if (paper_of[decision.query_id][0], decision.doc_id) in cited
     )
     if counts:
-        scale = study.settings.scale
-        ways = [*((grade,) for grade in scale.grades), scale.grades[:2]]
-        rows = tuple(
-            (
-                facet,
-                len(by_query),
-                _total(by_query).total(),
-                *(_share_of(by_query, way, study) for way in ways),
-            )
-            for facet, by_query in counts.items()
-        )
-        headings = ("Facet", "Queries", "Pairs", *_names(study), f"{scale.grades[0]} or {scale.grades[1]}")
-        yield Table("cited", sentence("grades.cited"), headings, rows, "annot report --table cited")
+        lowest, second, *_ = study.settings.scale.grades
+        together = [f"{lowest} or {second}"]
+        yield table("grades.cited", _rows(counts, study), grades=_names(study), lowest_two=together)
 
 
 def _names(study: Study) -> list[str]:
@@ -210,14 +190,14 @@ def _shares(by_query: ByQuery, study: Study) -> list[Number]:
 
 def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
     """The share of pairs that have one of `grades`."""
-    return _share({name: Part(sum(of[grade] for grade in grades), of.total()) for name, of in by_query.items()}, study)
+    hits = {name: sum(of[grade] for grade in grades) for name, of in by_query.items()}
+    return _share(hits, {name: of.total() for name, of in by_query.items()}, study)
 
 
-def _share(parts: Mapping[str, Part], study: Study) -> Number:
+def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
     """The share of all pairs, with whole queries as the units of chance."""
-    hits, sizes = zip(*parts.values(), strict=True)
-    share = share_of_counts(hits, sizes, level=study.bootstrap.level)
-    return number(share.value, SHARE, share.interval)
+    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.bootstrap.level)
+    return measured(share, SHARE)
 
 
 def _mean(counts: Mapping[str, int], study: Study, key: str) -> Number:
@@ -228,7 +208,4 @@ def _mean(counts: Mapping[str, int], study: Study, key: str) -> Number:
 
 
 def _total(by_query: ByQuery) -> Counter[int | None]:
-    total: Counter[int | None] = Counter()
-    for counts in by_query.values():
-        total.update(counts)
-    return total
+    return sum(by_query.values(), Counter[int | None]())

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import MEASURES
 from annot.report import figures
-from annot.report.cells import DETECTABLE, MEASURE, NONE, POINTS, number, p_value
+from annot.report.cells import MEASURE, POINTS, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.verdict import best, figure, of_all
-from annot.report.words import sentence, sentences
+from annot.report.words import sentence, sentences, table
 from annot.stats.values import Undefined
 
 TITLE = "Runs"
-COMMAND = "annot evaluate"
 
 
 def body(study: Study) -> Section:
@@ -60,8 +59,7 @@ def appendix(study: Study) -> Iterator[Section]:
 def settings(study: Study) -> Iterator[Table]:
     """How the runs were made that were made here."""
     if study.run_settings:
-        caption, command = sentence("runs.settings"), "annot report --table run-settings"
-        yield Table("run-settings", caption, ("Run", "Settings"), study.run_settings, command, numeric_from=2)
+        yield table("runs.run-settings", study.run_settings)
 
 
 def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
@@ -77,83 +75,33 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
         if not lines:
             continue
         facets = list(dict.fromkeys(line.facet for line in lines))
+        lines.sort(key=lambda line: facets.index(line.facet))
         averages = {line.average for line in lines}
-        average = averages.pop() if len(averages) == 1 else ""
-        rows = tuple(
-            (
-                line.facet,
-                line.run,
-                *(number(line.values[name], MEASURE, line.intervals[name]) for name in names),
-                line.queries,
-                *(() if average else (line.average,)),
-            )
-            for line in sorted(lines, key=lambda line: facets.index(line.facet))
-        )
-        yield Table(
-            f"measures-{convention}",
-            sentence("runs.measures", convention=convention, average=average, evaluated=evaluated),
-            ("Facet", "Run", *names, "Queries", *(() if average else ("Average",))),
-            rows,
-            f"annot evaluate --convention {convention}",
-            numeric_from=2,
+        yield table(
+            "runs.measures",
+            [{"line": line, "figures": [figure(line, name) for name in names]} for line in lines],
+            evaluated=evaluated,
+            convention=convention,
+            names=names,
+            average="".join(averages) if len(averages) == 1 else "",
+            averages=["Average"] if len(averages) > 1 else [],
         )
         if per_query:
-            yield _by_query(evaluated, convention, names)
+            rows = [
+                {
+                    "tag": tag,
+                    "query": query.query_id,
+                    "figures": [number(query.values[name], MEASURE) for name in names],
+                }
+                for tag, by_convention in evaluated.evaluations.items()
+                for query in by_convention[convention].queries
+            ]
+            yield table("runs.queries", rows, convention=convention, names=names)
     if evaluated.comparisons:
-        yield Table(
-            "comparisons",
-            sentence("runs.comparisons", evaluated=evaluated, alpha=ALPHA),
-            ("Facet", "Better run", "Other run", "Difference", "p", "Holds"),
-            tuple(
-                (
-                    comparison.facet,
-                    comparison.run_a,
-                    comparison.run_b,
-                    number(comparison.difference, POINTS, comparison.interval),
-                    p_value(comparison.p_corrected),
-                    "yes" if comparison.holds else "no",
-                )
-                for comparison in evaluated.comparisons
-            ),
-            COMMAND,
-            numeric_from=3,
-        )
+        yield table("runs.comparisons", evaluated.comparisons, evaluated=evaluated, alpha=ALPHA)
 
 
 def _verdicts(evaluated: Evaluated) -> Iterator[Table]:
     """The best run of each facet."""
     if evaluated.verdicts:
-        yield Table(
-            "best-runs",
-            sentence("runs.verdicts", evaluated=evaluated, power=POWER),
-            ("Facet", "Best run", "Better than", "Undecided", "Query papers", "Detectable difference"),
-            tuple(
-                (
-                    verdict.facet,
-                    verdict.best,
-                    ", ".join(verdict.worse) or NONE,
-                    ", ".join(verdict.undecided) or NONE,
-                    verdict.papers,
-                    number(verdict.detectable, DETECTABLE),
-                )
-                for verdict in evaluated.verdicts
-            ),
-            COMMAND,
-            numeric_from=4,
-        )
-
-
-def _by_query(evaluated: Evaluated, convention: str, names: Sequence[str]) -> Table:
-    rows = tuple(
-        (tag, query.query_id, *(number(query.values[name], MEASURE) for name in names))
-        for tag, by_convention in evaluated.evaluations.items()
-        for query in by_convention[convention].queries
-    )
-    return Table(
-        f"queries-{convention}",
-        sentence("runs.by_query", convention=convention),
-        ("Run", "Query", *names),
-        rows,
-        f"annot evaluate --convention {convention} --per-query",
-        numeric_from=2,
-    )
+        yield table("runs.best-runs", evaluated.verdicts, evaluated=evaluated, power=POWER)
