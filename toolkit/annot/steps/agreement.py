@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from annot.agreement import AgreementTable, to_json
+from annot.agreement import AgreementTable
 from annot.agreement.ratings import IN_WORDS, POLICIES
 from annot.names import check_name
 from annot.report.sections.agreement import terminal
@@ -28,11 +26,6 @@ def measure(ws: Workspace, *, missing: str | None, binarised_at: int | None) -> 
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         keep(*agreement_file(ws, table))
     return table
-
-
-def as_data(table: AgreementTable) -> Any:
-    """The table as JSON can carry it."""
-    return to_json(table)
 
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annot.errors import InputError
 from annot.exchange.connection import connect, passwords_file, studio_folder
@@ -19,11 +20,9 @@ PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
-@dataclass(frozen=True, slots=True)
-class AddedAssessor:
-    """What `annot assessor add` did."""
+class Added(NamedTuple):
+    """What `annot assessor add` did, and what a person should know."""
 
-    assessor: str
     text: str
     notes: tuple[str, ...]
 
@@ -46,7 +45,7 @@ def add(
     url: str | None,
     api_key: str | None,
     dry_run: bool,
-) -> AddedAssessor:
+) -> Added:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
@@ -66,7 +65,7 @@ def add(
                 )
         local = server.status(studio_folder(ws)) if url is None else None
         if dry_run:
-            return AddedAssessor(pseudonym, f"{pseudonym}: would be added", ())
+            return Added(f"{pseudonym}: would be added", ())
         if local is not None:
             _local_account(ws, account)
             notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
@@ -76,7 +75,7 @@ def add(
             change = people.put_assessors(session, [person])
     verb = "added" if change.added else "changed" if change.changed else "stands already"
     role = "adjudicator" if adjudicator else "assessor"
-    return AddedAssessor(pseudonym, f"{pseudonym}: {role}, {verb}", notes)
+    return Added(f"{pseudonym}: {role}, {verb}", notes)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from annot.agreement import to_json
 from annot.assessor_effect import AssessorEffect
 from annot.errors import InputError
 from annot.evaluation.measures import MEASURES
@@ -31,11 +28,6 @@ def measure(ws: Workspace, *, convention: str, measure_name: str, n_random: int)
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
     keep(*assessor_effect_file(ws, effect))
     return effect
-
-
-def as_data(found: AssessorEffect) -> Any:
-    """The answer as JSON can carry it."""
-    return to_json(found)
 
 
 def describe(found: AssessorEffect) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from annot.agreement import COEFFICIENTS, TITLES, Bootstrap, to_json
+from annot.agreement import COEFFICIENTS, TITLES, Bootstrap
 from annot.agreement.joint import JointGrades, joint_grades, units_of
 from annot.agreement.joint import coefficient as coefficient_of
 from annot.agreement.joint import interval as interval_of
@@ -30,6 +28,7 @@ from annot.pooling import CITED
 from annot.report.cells import COST, HOURS, MEAN, estimate, number
 from annot.report.cells import coefficient as kind_of
 from annot.report.text import wrapped
+from annot.report.words import sentences
 from annot.stats.values import Undefined
 from annot.store import people, pools
 from annot.store.database import open_store
@@ -170,11 +169,6 @@ def _are_repeated(assignment: str, documents: int, team: int, assessors: int) ->
     return each >= FEWEST_FOR_REPEATS
 
 
-def as_data(found: Simulated) -> Any:
-    """The forecast as JSON can carry it; what has no value is `{"undefined": reason}`."""
-    return to_json(found)
-
-
 def describe(found: Simulated) -> str:
     """The forecast in words."""
     forecast, design = found.forecast, found.forecast.design
@@ -196,35 +190,18 @@ def describe(found: Simulated) -> str:
         [f"{TITLES[found.coefficient]}, all pairs pooled", estimate(forecast.coefficient, kind_of(found.coefficient))],
         ["  width of its interval", estimate(forecast.width, kind_of(found.coefficient))],
     ]
+    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
+    head = sentences(
+        "commands.simulated",
+        found=found,
+        basis=", ".join(f"{n} queries {what}" for n, what in sizes if n) or "no query",
+        policy=IN_WORDS[found.missing],
+        fewest=FEWEST_FOR_REPEATS,
+    )
     width = max(len(name) for name, _ in rows)
     return "\n\n".join(
-        ["\n".join(map(wrapped, _head(found))), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
+        ["\n".join(map(wrapped, head)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
     )
-
-
-def _head(found: Simulated) -> Iterator[str]:
-    forecast, pilot, per_pair = found.forecast, found.pilot, found.forecast.design.per_pair
-    yield (
-        f"from a pilot of {pilot.pairs} pairs judged by {per_pair} on {pilot.queries} queries, "
-        f"{pilot.with_time} of {pilot.judgements} judgements with a time; {forecast.simulated} simulated studies"
-        + (f", {forecast.undefined} of them without a value" if forecast.undefined else "")
-    )
-    if pilot.chosen:
-        yield f"{pilot.chosen} of these pairs were judged by more: {per_pair} were drawn for each"
-    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
-    yield (
-        f"{100 * forecast.level:g}% prediction intervals: the study falls inside if its queries and people are like "
-        "the pilot's; they include chance in the study and in the pilot ("
-        + (", ".join(f"{n} queries {what}" for n, what in sizes if n) or "no query")
-        + ")"
-    )
-    yield (
-        "agreement is that of all pairs pooled, with equal weight for each query; `annot agreement --all` shows it for "
-        "the pilot, beside the median over queries"
-    )
-    yield IN_WORDS[found.missing]
-    if found.repeats and not forecast.design.repeats:
-        yield f"no repeats: an assessor has fewer than {FEWEST_FOR_REPEATS} pairs of a query"
 
 
 def _priced(text: str, forecast: DesignForecast) -> str:

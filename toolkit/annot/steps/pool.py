@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,17 +18,18 @@ from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Paper, Pool, Query, Ranking
+from annot.report.text import text_table
+from annot.report.words import sentences
 from annot.settings import DrawMode
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
-from annot.study.index import open_index
+from annot.study.index import Advance, open_index
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
 
-Advance = Callable[[int, int | None], None]
 Rankings = dict[str, dict[str, Ranking]]
 """By method, then by query paper."""
 
@@ -119,7 +122,14 @@ def build(
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
             _write_pools(ws, drawn, seed=seed)
-    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+    notes = sentences(
+        "commands.pools",
+        sizes=[len(pool.entries) for pool in drawn],
+        left_out=left_out,
+        twins=twins,
+        dry=[pool.paper_id for pool in drawn if pool.dry],
+    )
+    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), notes)
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
@@ -144,8 +154,9 @@ def show(ws: Workspace, name: str) -> ShownPool:
     return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
 
 
-def headline(pool: Pool) -> str:
-    """How the pool came about, in a line or two."""
+def describe(shown: ShownPool) -> str:
+    """How the pool came about, in a line or two, and its documents."""
+    pool = shown.pool
     quota = "" if pool.per_method is None else f", {pool.per_method} per method"
     seed = "" if pool.seed is None else f", seed {pool.seed}"
     lines = [f"{pool.paper_id}: {len(pool.entries)} documents, {pool.mode}{quota}{seed}"]
@@ -156,7 +167,20 @@ def headline(pool: Pool) -> str:
     ]
     if pool.without:
         lines.append(f"  without {', '.join(pool.without)}")
-    return "\n".join(lines)
+    rows = [
+        [
+            entry.drawn.turn,
+            entry.doc_id,
+            entry.drawn.method,
+            entry.drawn.rank,
+            "" if entry.drawn.score is None else f"{entry.drawn.score:.6g}",
+            " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in entry.also),
+            shown.titles.get(entry.doc_id, "")[:60],
+        ]
+        for entry in pool.entries
+    ]
+    headings = ["turn", "document", "drawn by", "rank", "score", "also ranked by", "title"]
+    return "\n".join([*lines, "", text_table(headings, rows)])
 
 
 def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, object]) -> None:
@@ -183,19 +207,14 @@ def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -
 
 def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
     """For each query paper the other papers of its normalised title: they never enter its pool."""
-    wanted: dict[str, list[str]] = {}
-    for paper in query_papers.values():
-        title = normalised_title(paper.title)
-        if title:
-            wanted.setdefault(title, [])
+    titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
+    wanted = set(titles.values()) - {""}
+    named = defaultdict(list)
     for paper in papers.read_papers(ws.corpus, columns=("title",)):
         title = normalised_title(paper.title)
         if title in wanted:
-            wanted[title].append(paper.paper_id)
-    return {
-        paper_id: tuple(twin for twin in wanted.get(normalised_title(paper.title), ()) if twin != paper_id)
-        for paper_id, paper in query_papers.items()
-    }
+            named[title].append(paper.paper_id)
+    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
 
 
 def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
@@ -213,13 +232,7 @@ def _rank(
     *,
     keep: bool,
 ) -> tuple[Rankings, dict[str, object]]:
-    done = 0
-
-    def after_method(_name: str) -> None:
-        nonlocal done
-        done += 1
-        advance(done, len(methods))
-
+    done = count(1)
     with TemporaryDirectory(prefix="annot-") as scratch:
         index = open_index(ws, methods=methods, advance=advance, scratch=None if keep else Path(scratch))
         rankings = rank_all(
@@ -228,7 +241,7 @@ def _rank(
             paper_ids=paper_ids,
             excluded=twins,
             ranking_depth=depth,
-            after_method=after_method,
+            after_method=lambda _name: advance(next(done), len(methods)),
         )
         facts = {
             "corpus_sha256": index.corpus_sha256,
@@ -292,16 +305,3 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
         cited_outside=pool.cited_outside,
         dry=pool.dry,
     )
-
-
-def _notes(drawn: list[Pool], left_out: tuple[str, ...], twins: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
-    sizes = sorted(len(pool.entries) for pool in drawn)
-    yield f"{len(drawn)} pools of {sizes[0]} to {sizes[-1]} documents, {sum(sizes) / len(sizes):.1f} on average"
-    if left_out:
-        yield f"left out on request: {', '.join(left_out)}"
-    for paper_id, others in twins.items():
-        if others:
-            yield f"{paper_id}: papers with the same title, kept out of its pool: {', '.join(others)}"
-    dry = [pool.paper_id for pool in drawn if pool.dry]
-    if dry:
-        yield f"a method ran out of documents for {', '.join(dry)}"

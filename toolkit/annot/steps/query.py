@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from annot.facets.query_sentences import check_facet, make_query, offered_facets
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
+from annot.report.words import sentences
 from annot.selection.choosing import Choice
 from annot.selection.choosing import choose as choose_evenly
-from annot.selection.sampling import PeriodSample
 from annot.selection.sampling import sample as draw_sample
 from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import papers
@@ -75,7 +74,7 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
         for paper_id in period.paper_ids
     ]
     write_file(path, write_sheet(rows))
-    return Sampled(path, len(rows), tuple(_sample_notes(drawn.periods, drawn.undated, drawn.outside)))
+    return Sampled(path, len(rows), sentences("commands.sample", drawn=drawn))
 
 
 def choose(
@@ -173,11 +172,3 @@ def _paper(ws: Workspace, paper_id: str) -> Paper:
     if paper_id not in found:
         check_name(paper_id, papers.paper_ids(ws.corpus), what="paper")
     return found[paper_id]
-
-
-def _sample_notes(periods: tuple[PeriodSample, ...], undated: int, outside: int) -> Iterator[str]:
-    for period in periods:
-        if period.short:
-            yield f"{period.period}: only {period.available} papers ({period.wanted} wanted); all are in the sheet"
-    if undated or outside:
-        yield f"not considered: {undated} papers without a year, {outside} outside the periods"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 from annot.errors import StudioError
-from annot.stats.values import to_json
 from annot.study.progress import Look, progress_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -59,8 +57,3 @@ def watch(
             return
         first = False
         sleep(seconds)
-
-
-def as_data(seen: Look) -> Any:
-    """The look as JSON can carry it; what has no value is `{"undefined": reason}`."""
-    return to_json(seen)
