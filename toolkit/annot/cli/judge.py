@@ -155,7 +155,8 @@ def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_
     with progress("sending tasks") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
-    return Answer(pushed, table(["assessor", "planned", "already sent", "sent now", "address"], rows))
+    text = table(["assessor", "planned", "already sent", "sent now", "address"], rows)
+    return Answer({"projects": pushed.projects}, text)
 
 
 @command("status", csv=True)

@@ -63,14 +63,10 @@ def add(
                     f"the account of {pseudonym} belongs to {other.assessor} already",
                     hint="one account is one person: the audit could not tell them apart",
                 )
-        local = server.status(studio_folder(ws)) if url is None else None
         if dry_run:
             return Added(f"{pseudonym}: would be added", ())
-        if local is not None:
-            _local_account(ws, account)
-            notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
-        elif url is not None:
-            notes = _remote_note(ws, account, url, api_key)
+        if url is not None or server.status(studio_folder(ws)) is not None:
+            notes = _note_on_account(ws, account, url=url, api_key=api_key)
         with store.begin() as session:
             change = people.put_assessors(session, [person])
     verb = "added" if change.added else "changed" if change.changed else "stands already"
@@ -99,14 +95,12 @@ def _check(person: Assessor) -> None:
         raise InputError("the person cannot be added", faults=faults)
 
 
-def _local_account(ws: Workspace, account: str) -> None:
-    with connect(ws, url=None, api_key=None) as gateway:
-        make_accounts(gateway.url, [account], invitation=gateway.invitation, passwords=passwords_file(ws))
-
-
-def _remote_note(ws: Workspace, account: str, url: str, api_key: str | None) -> tuple[str, ...]:
+def _note_on_account(ws: Workspace, account: str, *, url: str | None, api_key: str | None) -> tuple[str, ...]:
+    """Make the account on the local server; on another one look whether it is there."""
     with connect(ws, url=url, api_key=api_key) as gateway:
-        known = any(user.email.lower() == account.lower() for user in gateway.users())
-        if known:
+        if url is None:
+            make_accounts(gateway.url, [account], invitation=gateway.invitation, passwords=passwords_file(ws))
+            return (f"the passwords of local accounts are in {passwords_file(ws)}",)
+        if any(user.email.lower() == account.lower() for user in gateway.users()):
             return ()
         return (f"the server has no such account yet; the person signs up at {url}{gateway.invitation()}",)

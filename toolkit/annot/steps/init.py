@@ -29,11 +29,10 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     settings_file = root / SETTINGS_FILE
     made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
-        Workspace.open(root)
-        if name is not None and Workspace.open(root).settings.collection.name != name:
+        known = Workspace.open(root).settings.collection.name
+        if name not in (None, known):
             raise InputError(
-                f"{settings_file}: exists already, for {Workspace.open(root).settings.collection.name!r}",
-                hint="edit collection.name in that file",
+                f"{settings_file}: exists already, for {known!r}", hint="edit collection.name in that file"
             )
     else:
         made.insert(0, SETTINGS_FILE)

@@ -15,7 +15,7 @@ from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.workspace import Workspace, write_file, write_manifest
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
 MANIFEST_FILE = "plan.manifest.json"
@@ -138,7 +138,7 @@ def _write(ws: Workspace, text: str, seed: int, repeats: float) -> None:
     path = ws.pools / PLAN_FILE
     write_file(path, text)
     pools = ws.pools / "manifest.json"
-    inputs = {"pools/manifest.json": hashlib.sha256(pools.read_bytes()).hexdigest()} if pools.is_file() else {}
+    inputs = {"pools/manifest.json": sha256_of(pools)} if pools.is_file() else {}
     judging = ws.settings.judging
     facts = {"seed": seed, "per_pair": judging.per_pair, "assignment": judging.assignment, "repeats": repeats}
     write_manifest(ws.pools / MANIFEST_FILE, files=[path], inputs=inputs, facts=facts)

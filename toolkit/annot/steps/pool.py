@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
@@ -97,15 +98,14 @@ def build(
             rankings, facts = _read_rankings(ws, ranked_methods, query_papers), None
         else:
             rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance, keep=not dry_run)
-        in_corpus = _cited_in_corpus(ws, query_papers) if CITED in settings.methods and CITED not in left_out else None
+        with_cited = CITED in settings.methods and CITED not in left_out
+        in_corpus = _cited_in_corpus(ws, query_papers) if with_cited else frozenset()
         drawn = [
             draw(
                 {method: rankings[method][paper_id] for method in ranked_methods},
                 paper_id=paper_id,
-                cited=None if in_corpus is None else [doc_id for doc_id in paper.citations if doc_id in in_corpus],
-                cited_outside=None
-                if in_corpus is None
-                else len({doc_id for doc_id in paper.citations if doc_id not in in_corpus}),
+                cited=in_corpus.intersection(paper.citations) if with_cited else None,
+                cited_outside=len(set(paper.citations) - in_corpus) if with_cited else None,
                 mode=mode,
                 per_method=per_method,
                 ranking_depth=depth,
@@ -196,7 +196,7 @@ def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, obj
 
 
 def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -> None:
-    modes = DrawMode.__args__  # type: ignore[attr-defined]
+    modes = get_args(DrawMode)
     if mode not in modes:
         raise InputError(f"mode {mode!r}: expected one of {', '.join(modes)}")
     for name in left_out:
@@ -286,14 +286,8 @@ def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
     inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
-    facts = {
-        "mode": drawn[0].mode,
-        "per_method": drawn[0].per_method,
-        "ranking_depth": drawn[0].ranking_depth,
-        "seed": seed,
-        "without": drawn[0].without,
-    }
-    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
+    facts = {name: getattr(drawn[0], name) for name in ("mode", "per_method", "ranking_depth", "without")}
+    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts | {"seed": seed})
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:

@@ -158,13 +158,13 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
     found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
     if has_corpus(ws):
         found |= papers.find_papers(ws.corpus, [query.paper_id for query in queries])
-    return tuple(_listed(query, found.get(query.paper_id)) for query in queries)
-
-
-def _listed(query: Query, paper: Paper | None) -> ListedQuery:
-    places = tuple(place + 1 for place in query.sentences)
-    year, title = (None, "") if paper is None else (paper.year, paper.title)
-    return ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places)
+    listed = []
+    for query in queries:
+        paper = found.get(query.paper_id)
+        year, title = (None, "") if paper is None else (paper.year, paper.title)
+        places = tuple(place + 1 for place in query.sentences)
+        listed.append(ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places))
+    return tuple(listed)
 
 
 def _paper(ws: Workspace, paper_id: str) -> Paper:

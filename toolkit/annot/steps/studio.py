@@ -37,17 +37,10 @@ def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State
     with open_store(ws.database_url, create=False) as store:
         running = server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
         with store.read() as session:
-            accounts = {
-                assessor.assessor: assessor.account for assessor in people.read_assessors(session) if assessor.account
-            }
+            accounts = [person.account for person in people.read_assessors(session) if person.account]
         if accounts:
             with Gateway(running.url, server.credentials(studio_folder(ws)).token) as gateway:
-                make_accounts(
-                    running.url,
-                    list(accounts.values()),
-                    invitation=gateway.invitation,
-                    passwords=passwords_file(ws),
-                )
+                make_accounts(running.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws))
     return status(ws)
 
 
