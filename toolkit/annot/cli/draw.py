@@ -30,12 +30,14 @@ def pool_build(
 
     with progress("ranking") as advance:
         built = step.build(
-            ws,
-            mode=mode,
-            per_method=per_method,
-            ranking_depth=ranking_depth,
-            without=tuple(without) if without else None,
-            seed=seed,
+            ws.replaced(
+                "pool",
+                mode=mode,
+                per_method=per_method,
+                ranking_depth=ranking_depth,
+                without=tuple(without) if without else None,
+            ),
+            seed=ws.settings.seed if seed is None else seed,
             frozen=frozen,
             dry_run=dry_run,
             advance=advance,

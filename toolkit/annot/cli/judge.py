@@ -95,7 +95,8 @@ def plan_make(
     """
     from annot.steps import plan as step
 
-    made = step.make(ws, queries=tuple(queries or ()), repeats=repeats, seed=seed, dry_run=dry_run)
+    ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
+    made = step.make(ws, queries=tuple(queries or ()), dry_run=dry_run)
     rows = [[load.assessor, load.queries, load.pairs, load.repeats] for load in made.loads]
     text = table(["assessor", "queries", "pairs", "repeats"], rows)
     return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}")
@@ -132,18 +133,9 @@ def plan_simulate(
     """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
     from annot.steps import plan_simulate as step
 
-    found = step.simulate(
-        ws,
-        queries=design_queries,
-        per_method=per_method,
-        assessors=assessors,
-        per_pair=per_pair,
-        repeats=repeats,
-        hourly_rate=hourly_rate,
-        dispute_seconds=dispute_seconds,
-        coefficient=coefficient,
-        seed=seed,
-    )
+    ws = ws.replaced("pool", per_method=per_method).replaced("judging", per_pair=per_pair, repeats=repeats)
+    ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds).replaced(seed=seed)
+    found = step.simulate(ws, queries=design_queries, assessors=assessors, coefficient=coefficient)
     return Answer(found, step.describe(found))
 
 
@@ -187,6 +179,9 @@ def watch(
     from annot.steps import watch as step
     from annot.study.progress import Look
 
+    ws = ws.replaced("watch", every=every)
+    ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
+
     def pull() -> tuple[int, tuple[str, ...]]:
         with progress("reading judgements") as advance:
             pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
@@ -201,15 +196,7 @@ def watch(
             typer.echo()
 
     try:
-        step.watch(
-            ws,
-            pull=None if no_pull else pull,
-            once=once,
-            every=every,
-            hourly_rate=hourly_rate,
-            dispute_seconds=dispute_seconds,
-            show=show,
-        )
+        step.watch(ws, pull=None if no_pull else pull, once=once, show=show)
     except KeyboardInterrupt:
         say("stopped watching; what was pulled is kept")
         raise typer.Exit(130) from None

@@ -145,7 +145,7 @@ def query_sample(
     """Draw random papers from each period into a sheet; you then enter type and rating."""
     from annot.steps import query as step
 
-    sampled = step.sample(ws, out=out, per_period=per_period, seed=seed)
+    sampled = step.sample(ws.replaced("queries", per_period=per_period).replaced(seed=seed), out=out)
     return Answer(sampled, f"{sampled.path}: {sampled.papers} papers to rate", sampled.notes)
 
 
@@ -161,7 +161,8 @@ def query_choose(
     """Choose queries from the rated papers, as evenly as possible across periods, types and facets."""
     from annot.steps import query as step
 
-    chosen = step.choose(ws, number, sheet=sheet, two_facet_share=two_facets, seed=seed, dry_run=dry_run)
+    ws = ws.replaced("queries", two_facet_share=two_facets).replaced(seed=seed)
+    chosen = step.choose(ws, number, sheet=sheet, dry_run=dry_run)
     return Answer(chosen, step.describe_chosen(chosen))
 
 

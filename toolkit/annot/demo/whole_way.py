@@ -114,7 +114,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             api_key=None,
             dry_run=False,
         )
-    planned = plan.make(ws, queries=(), repeats=REPEATS, seed=None, dry_run=False)
+    planned = plan.make(ws.replaced("judging", repeats=REPEATS), queries=(), dry_run=False)
     again = sum(load.repeats for load in planned.loads)
     tell(
         f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
@@ -208,17 +208,7 @@ def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
 
     def build(*, frozen: bool) -> pool.BuiltPools:
-        return pool.build(
-            ws,
-            mode=None,
-            per_method=None,
-            ranking_depth=None,
-            without=None,
-            seed=None,
-            frozen=frozen,
-            dry_run=False,
-            advance=advance,
-        )
+        return pool.build(ws, seed=ws.settings.seed, frozen=frozen, dry_run=False, advance=advance)
 
     if fresh:
         built = build(frozen=False)

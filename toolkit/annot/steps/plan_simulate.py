@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -78,19 +78,12 @@ def simulate(
     ws: Workspace,
     *,
     queries: int | None,
-    per_method: int | None,
     assessors: int | None,
-    per_pair: int | None,
-    repeats: float | None,
-    hourly_rate: float | None,
-    dispute_seconds: float | None,
     coefficient: str,
-    seed: int | None,
 ) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
-    What is None is taken as the study has it: its number of queries and assessors, the rest from annot.toml. Raises
-    MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. Raises MissingInput when no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -101,9 +94,8 @@ def simulate(
         outcome = outcome_of(session)
     given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
     answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
-    team = settings.judging.per_pair if per_pair is None else per_pair
-    rules = rules_of(settings, hourly_rate)
-    rules = rules if seed is None else replace(rules, seed=seed)
+    team, share = settings.judging.per_pair, settings.judging.repeats
+    rules = rules_of(settings)
     joint = joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
         raise MissingInput(
@@ -112,10 +104,9 @@ def simulate(
     methods = tuple(name for name in settings.pool.methods if name not in (CITED, *settings.pool.without))
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(np.mean(cited)) if cited else 0.0
-    quota = settings.pool.per_method if per_method is None else per_method
+    quota = settings.pool.per_method
     n_documents = pool_size(methods=len(methods), per_method=quota, cited=round(mean_cited))
     n_assessors = len(everyone) if assessors is None else assessors
-    share = settings.judging.repeats if repeats is None else repeats
     settled = settled_of(outcome)
     found = simulate_design(
         Design(
@@ -128,7 +119,7 @@ def simulate(
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
         settled=settled,
-        dispute_seconds=settings.forecast.dispute_seconds if dispute_seconds is None else dispute_seconds,
+        dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
     )

@@ -63,29 +63,14 @@ class ShownPool:
     titles: dict[str, str]
 
 
-def build(
-    ws: Workspace,
-    *,
-    mode: str | None,
-    per_method: int | None,
-    ranking_depth: int | None,
-    without: tuple[str, ...] | None,
-    seed: int | None,
-    frozen: bool,
-    dry_run: bool,
-    advance: Advance,
-) -> BuiltPools:
-    """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
+def build(ws: Workspace, *, seed: int, frozen: bool, dry_run: bool, advance: Advance) -> BuiltPools:
+    """Rank, draw and write the pool of every query paper as annot.toml says. seed: of the method order.
 
     frozen: draw from the rankings in `pools/rankings/` as they stand.
     """
     settings = ws.settings.pool
-    mode = settings.mode if mode is None else mode
-    per_method = settings.per_method if per_method is None else per_method
-    depth = settings.ranking_depth if ranking_depth is None else ranking_depth
-    left_out = settings.without if without is None else without
-    seed = ws.settings.seed if seed is None else seed
-    _check_names(mode, left_out, settings.methods)
+    depth, left_out = settings.ranking_depth, settings.without
+    _check_names(settings.mode, left_out, settings.methods)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
@@ -106,8 +91,8 @@ def build(
                 paper_id=paper_id,
                 cited=in_corpus.intersection(paper.citations) if with_cited else None,
                 cited_outside=len(set(paper.citations) - in_corpus) if with_cited else None,
-                mode=mode,
-                per_method=per_method,
+                mode=settings.mode,
+                per_method=settings.per_method,
                 ranking_depth=depth,
                 seed=seed,
                 without=left_out,

@@ -43,7 +43,7 @@ class Sampled:
     notes: tuple[str, ...]
 
 
-def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None) -> Sampled:
+def sample(ws: Workspace, *, out: Path) -> Sampled:
     """Draw papers at random from each period and write the sheet; a sheet that stands is never written over."""
     settings = ws.settings.queries
     path = ws.root / out if not out.is_absolute() else out
@@ -52,8 +52,8 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
     drawn = draw_sample(
         ((paper.paper_id, paper.year) for paper in papers.read_papers(ws.corpus, columns=("year",))),
         periods=settings.periods,
-        per_period=settings.per_period if per_period is None else per_period,
-        seed=ws.settings.seed if seed is None else seed,
+        per_period=settings.per_period,
+        seed=ws.settings.seed,
     )
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
     found = papers.find_papers(ws.corpus, ids)
@@ -77,9 +77,7 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
     return Sampled(path, len(rows), sentences("commands.sample", drawn=drawn))
 
 
-def choose(
-    ws: Workspace, number: int, *, sheet: Path, two_facet_share: float | None, seed: int | None, dry_run: bool
-) -> Choice:
+def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> Choice:
     """Choose `number` queries from the filled sheet and remember them beside those that stand."""
     path = ws.root / sheet if not sheet.is_absolute() else sheet
     if not path.is_file():
@@ -94,10 +92,10 @@ def choose(
             rows,
             count=number,
             min_rating=ws.settings.queries.min_rating,
-            two_facet_share=ws.settings.queries.two_facet_share if two_facet_share is None else two_facet_share,
+            two_facet_share=ws.settings.queries.two_facet_share,
             offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
             facets=tuple(ws.settings.facets),
-            seed=ws.settings.seed if seed is None else seed,
+            seed=ws.settings.seed,
         )
         found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
         made = [

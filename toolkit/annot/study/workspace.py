@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,16 @@ class Workspace:
         if not path.is_file():
             raise MissingInput(f"{root}: not a workspace (no {SETTINGS_FILE})", hint="make one with `annot init`")
         return cls(root, read_settings(path))
+
+    def replaced(self, section: str = "", **given: Any) -> Workspace:
+        """The study with these settings instead of those in annot.toml, of a section or of none; None changes nothing.
+
+        The values are not checked.
+        """
+        values = {name: value for name, value in given.items() if value is not None}
+        if section:
+            values = {section: getattr(self.settings, section).model_copy(update=values)}
+        return replace(self, settings=self.settings.model_copy(update=values))
 
     @property
     def settings_file(self) -> Path:
