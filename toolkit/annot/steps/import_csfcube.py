@@ -39,7 +39,7 @@ class ImportedRelease:
 
 
 def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
-    """Bring the release in `folder` into an empty workspace; the same folder again changes nothing.
+    """Bring the release in `folder` into an empty study; the same folder again changes nothing.
 
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
     """
@@ -77,7 +77,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
 
 
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
-    """An import fills an empty workspace, or finds its own work there; it never mixes with another study."""
+    """An import fills an empty study, or finds its own work there; it never mixes with another study."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         earlier = runs.read_imports(session)
         if any((known.what, known.source_sha256) == (Source.CSFCUBE, digest) for known in earlier):
@@ -85,7 +85,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
         other = bool(queries.read_queries(session) or earlier)
     if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
         raise InputError(
-            f"{ws.root}: holds another study, expected an empty workspace",
+            f"{ws.root}: holds another study, expected an empty one",
             hint="make a new one with `annot init` and import there",
         )
 

@@ -116,7 +116,7 @@ def _refuse_other_work(ws: Workspace, session: Session) -> None:
     if plan - ours or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(
             f"{ws.root}: this study has its own plan or judgements, expected none",
-            hint="make a new workspace with `annot init` and import there",
+            hint="make a new study with `annot init` and import there",
         )
 
 

@@ -1,4 +1,4 @@
-"""Making a workspace: the settings file with every section explained, the folders, the empty store."""
+"""Making a study: the settings file with every section explained, the folders, the empty store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MadeWorkspace:
 
 
 def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
-    """Make a workspace at `root`, or complete one. A settings file that stands is never touched."""
+    """Make a study at `root`, or complete one. A settings file that stands is never touched."""
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
     settings_file = root / SETTINGS_FILE

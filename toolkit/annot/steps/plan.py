@@ -103,7 +103,7 @@ def withdraw(ws: Workspace, *, dry_run: bool) -> int:
         if sent:
             raise InputError(
                 f"tasks of this plan were sent to {', '.join(sorted(set(sent)))}",
-                hint="after it was sent, a plan can only grow; for another plan make a new workspace",
+                hint="after it was sent, a plan can only grow; for another plan make a new study",
             )
         count = people.withdraw_plan(session)
         if dry_run:

@@ -117,8 +117,8 @@ def terms_of(
 def _refuse_without_corpus(ws: Workspace) -> None:
     if not any(ws.corpus.glob("*.parquet")):
         raise MissingInput(
-            "no corpus: a release lists its papers, and this workspace has none",
-            hint="to publish judgements made with another tool, make a new workspace, add the papers "
+            "no corpus: a release lists its papers, and this study has none",
+            hint="to publish judgements made with another tool, make a new study, add the papers "
             "(`annot corpus add`, `annot facets`) and import the judgements there; agreement, qrels, report and "
             "datasheet need no corpus",
         )
@@ -141,7 +141,7 @@ def _refuse_without_papers(study: Snapshot, *, with_text: bool) -> None:
         raise InputError(
             f"{len(silent)} queries have no sentences, so their texts would be empty",
             faults=[f"query {query_id}: no sentence belongs to its facet" for query_id in silent],
-            hint="release with --ids-only; or import the judgements into a new workspace after `annot corpus add` and "
+            hint="release with --ids-only; or import the judgements into a new study after `annot corpus add` and "
             "`annot facets`, because a query gets its sentences when it is made",
         )
 

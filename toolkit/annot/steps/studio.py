@@ -1,4 +1,4 @@
-"""The local Label Studio of a workspace: up, down, status."""
+"""The local Label Studio of a study: up, down, status."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State
 
 
 def down(ws: Workspace) -> State:
-    """Stop the server that this workspace started; its data stays."""
+    """Stop the server that this study started; its data stays."""
     server.down(studio_folder(ws))
     return status(ws)
 
