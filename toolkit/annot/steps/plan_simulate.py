@@ -74,13 +74,7 @@ class Simulated:
     forecast: DesignForecast
 
 
-def simulate(
-    ws: Workspace,
-    *,
-    queries: int | None,
-    assessors: int | None,
-    coefficient: str,
-) -> Simulated:
+def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coefficient: str) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
     queries, assessors: None takes those of the study. Raises MissingInput when no pair was judged by two people yet.
