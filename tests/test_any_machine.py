@@ -32,13 +32,14 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 import numpy as np
+from annot.stats.values import to_json
 from annot.steps import agreement_assessors, report
 from judged_study import judged_study
 
 ws = judged_study(Path(sys.argv[1]), query_papers=int(sys.argv[2]))
 report.write(ws)
 looked = agreement_assessors.look(ws, queries=())
-(ws.exports / "assessors.json").write_text(json.dumps(agreement_assessors.as_data(looked), indent=1))
+(ws.exports / "assessors.json").write_text(json.dumps(to_json(looked), indent=1))
 numbers = np.random.default_rng(1).random((60, 500))
 print((numbers @ numbers.T).tobytes().hex())
 """

@@ -46,12 +46,9 @@ def looks(
 
     try:
         watch(
-            ws,
+            ws.replaced("watch", every=7).replaced("forecast", hourly_rate=30.0),
             pull=None if pulls is None else pull,
             once=False,
-            every=7,
-            hourly_rate=30.0,
-            dispute_seconds=None,
             show=seen.append,
             clock=clock,
             sleep=sleep,

@@ -1,84 +1,18 @@
-"""The command `annot`: the commands in the order of the work, and the one place where errors become exit codes."""
+"""The command `annot`, and the one place where errors become exit codes."""
 
 import importlib
 import io
 import os
 import sys
-from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from annot import __version__
-from annot.cli import draw, judge, measure, prepare, publish, settle, support
-from annot.cli.output import WorkspaceOption, hand_down
-from annot.cli.waiting import WAITING
+from annot.cli.commands import app
 from annot.errors import AnnotError
 
-ORDER = (
-    *("init", "corpus", "import", "facets", "query"),
-    *("pool",),
-    *("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
-    *("agreement", "adjudicate", "qrels"),
-    *("run", "evaluate", "assessor-effect"),
-    *("report", "datasheet", "release", "trace"),
-    *("studio", "demo"),
-)
-"""The commands in the order of the work, as `annot --help` lists them."""
-
-
-class InOrder(TyperGroup):
-    """A group that lists its commands in the order of the work, not groups first."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return sorted(super().list_commands(ctx), key=ORDER.index)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command. Two ways to end early are ours to tell: left to itself, typer says nothing of either."""
-        try:
-            with WAITING:
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo("interrupted; run the same command again and it goes on", err=True)
-            raise typer.Exit(130) from None
-        except BrokenPipeError:
-            # The reader of our output went away (`annot ... | head`): nothing is wrong, and nobody is left to tell.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
-
-
-app = typer.Typer(
-    name="annot",
-    cls=InOrder,
-    help="From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"annot {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    ctx: typer.Context,
-    workspace: WorkspaceOption = Path(),
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio."""
-    hand_down(ctx)
-
-
-for room in (prepare, draw, judge, settle, measure, publish, support):
-    room.register(app)
+for room in ("prepare", "draw", "judge", "settle", "measure", "publish", "support"):
+    importlib.import_module(f"annot.cli.{room}")
 
 
 def run() -> None:

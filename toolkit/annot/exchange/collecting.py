@@ -37,6 +37,14 @@ class Collected:
     """Annotations that do not count."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """Everyone's project after a pull, and what a person should know."""
+
+    assessors: tuple[Collected, ...]
+    notes: tuple[str, ...]
+
+
 class Found(NamedTuple):
     """One annotation of one task, read."""
 

@@ -10,6 +10,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.errors import InputError, StudioError
+from annot.exchange.connection import connect
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
@@ -45,6 +46,14 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
+class Pushed:
+    """The projects after a push, and what a person should know."""
+
+    projects: tuple[Sent, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parcel:
     """What one person is to find in their project, in their order."""
 
@@ -55,7 +64,26 @@ class Parcel:
     """By what each task asks."""
 
 
-def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
+def push_parcels(
+    ws: Workspace,
+    store: Store,
+    parcels: Sequence[Parcel],
+    *,
+    round: Round,
+    url: str | None,
+    api_key: str | None,
+    dry_run: bool,
+    advance: Advance,
+) -> tuple[Sent, ...]:
+    """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
+    _check(ws, store, parcels, screen=round)
+    if dry_run:
+        return tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
+    with connect(ws, url=url, api_key=api_key) as gateway:
+        return _send(ws, store, gateway, parcels, round=round, advance=advance)
+
+
+def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     with store.read() as session:
         everyone = people.read_assessors(session)
@@ -67,7 +95,7 @@ def check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Rou
         check_predictions(parcel.label_config, tasks)
 
 
-def send(
+def _send(
     ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
 ) -> tuple[Sent, ...]:
     """Bring every parcel to its project, each task once, and remember the server's ids.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from annot.errors import InputError
 from annot.selection.evenness import Candidate, Key, even_choice
@@ -13,14 +12,16 @@ from annot.selection.sheet import SheetRow
 from annot.stats.seeding import generator
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chosen:
     """One query to make: a paper and one of its facets."""
 
     paper_id: str
     facet: str
 
 
-class ChosenShare(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChosenShare:
     """How much of the choice one period, type or facet has."""
 
     value: str
@@ -48,7 +49,8 @@ class Distribution:
     """Sum of the squared counts of all periods, types and facets: no choice of this size has a smaller one."""
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Choice:
     """The chosen queries, by period, then paper, then facet; and how they are spread."""
 
     chosen: tuple[Chosen, ...]

@@ -31,6 +31,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -52,7 +53,10 @@ Value = float | Undefined
 
 
 def to_json(value: Any) -> Any:
-    """Plain dicts, lists and numbers. A statistic without a value is `{"undefined": reason}`; nan never appears."""
+    """Plain dicts, lists, numbers and text. A statistic without a value is `{"undefined": reason}`; nan never appears.
+
+    Records become objects, and paths text.
+    """
     if isinstance(value, Undefined):
         return {"undefined": value.reason}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -61,6 +65,8 @@ def to_json(value: Any) -> Any:
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_json(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} has no place in a result: it must be Undefined, with a reason")
     return value

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlmodel import Session
-
-from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
+from annot.adjudication import assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
-from annot.exchange import sending
-from annot.exchange.collecting import Collected, Found, collect
+from annot.exchange.collecting import Collected, Found, Pulled, collect
 from annot.exchange.connection import connect
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Parcel, Sent
+from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
 from annot.records import Adjudication, Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
-from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
+from annot.study.outcome import assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class SentDisputes:
-    """The adjudicators' projects after the push, and what a person should know."""
-
-    projects: tuple[Sent, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CollectedDecisions:
-    """The adjudicators after the pull, and what a person should know."""
-
-    assessors: tuple[Collected, ...]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +34,7 @@ class Standing:
     settled: int
 
 
-def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> SentDisputes:
+def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -70,22 +48,19 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         if not outcome.settlement.disputed:
             notes.append("nothing is in dispute")
         if not parcels:
-            return SentDisputes((), tuple(notes))
-        sending.check(ws, store, parcels, screen="adjudicate")
-        if dry_run:
-            sent = tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
-            return SentDisputes(sent, tuple(notes))
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            sent = sending.send(ws, store, gateway, parcels, round="adjudicate", advance=advance)
-            notes += [
-                f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
-                for one in sent
-                if one.withdrawn
-            ]
-    return SentDisputes(sent, tuple(notes))
+            return Pushed((), tuple(notes))
+        sent = push_parcels(
+            ws, store, parcels, round="adjudicate", url=url, api_key=api_key, dry_run=dry_run, advance=advance
+        )
+    notes += [
+        f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
+        for one in sent
+        if one.withdrawn
+    ]
+    return Pushed(sent, tuple(notes))
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> CollectedDecisions:
+def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
     """Bring back every decision; a changed one is a new revision."""
     rows: list[Collected] = []
     notes: list[str] = []
@@ -121,7 +96,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
             settled = {one.asked.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
             rows.append(haul.collected(assigned=assigned, judged=len(settled), recorded=recorded, vanished=vanished))
             notes += [*haul.notes, *haul.flagged("decision")]
-    return CollectedDecisions(tuple(rows), tuple(notes))
+    return Pulled(tuple(rows), tuple(notes))
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:
@@ -139,15 +114,6 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
     )
 
 
-def _standing(session: Session, outcome: Outcome) -> dict[Pair, str]:
-    """The adjudicator of each pair that somebody has already, sent or settled."""
-    given = {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
-    for project in projects.read_projects(session, round="adjudicate"):
-        for asked in projects.read_tasks(session, project.project):
-            given.setdefault(asked.pair, project.assessor)
-    return given
-
-
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
 
@@ -157,12 +123,15 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     with store.read() as session:
         outcome = outcome_of(session)
         adjudicators = [assessor.assessor for assessor in people.read_assessors(session) if assessor.adjudicator]
-        standing = _standing(session, outcome)
-        sent_before = {
-            project.assessor
+        sent = [
+            (project.assessor, asked.pair)
             for project in projects.read_projects(session, round="adjudicate")
-            if projects.read_tasks(session, project.project)
-        }
+            for asked in projects.read_tasks(session, project.project)
+        ]
+    sent_before = {person for person, _ in sent}
+    # Who settled a pair keeps it; so does, of those who were sent it, the first.
+    standing = {pair: person for person, pair in reversed(sent)}
+    standing |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
     disputes = outcome.settlement.disputed
     if not disputes and not sent_before:
         return []

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from annot.agreement import AgreementTable, to_json
+from annot.agreement import AgreementTable
 from annot.agreement.ratings import IN_WORDS, POLICIES
 from annot.names import check_name
 from annot.report.sections.agreement import terminal
@@ -31,11 +30,6 @@ def measure(
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         keep(*agreement_file(ws, table), tell=tell)
     return table
-
-
-def as_data(table: AgreementTable) -> Any:
-    """The table as JSON can carry it."""
-    return to_json(table)
 
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:

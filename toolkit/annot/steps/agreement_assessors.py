@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
-from annot.diagnosis import to_json
 from annot.diagnosis.overview import Looked
 from annot.names import known_query
 from annot.report.sections.assessors import tables, told
@@ -22,11 +20,6 @@ def look(ws: Workspace, *, queries: Collection[str]) -> Looked:
     for name in queries:
         known_query(known, name)
     return assessors_of(snapshot)
-
-
-def as_data(looked: Looked) -> Any:
-    """Everything as JSON can carry it."""
-    return to_json(looked)
 
 
 def describe(looked: Looked, *, queries: Collection[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annot.errors import InputError
 from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
@@ -18,11 +19,9 @@ PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
-@dataclass(frozen=True, slots=True)
-class AddedAssessor:
-    """What `annot assessor add` did."""
+class Added(NamedTuple):
+    """What `annot assessor add` did, and what a person should know."""
 
-    assessor: str
     text: str
     notes: tuple[str, ...]
 
@@ -45,7 +44,7 @@ def add(
     url: str | None,
     api_key: str | None,
     dry_run: bool,
-) -> AddedAssessor:
+) -> Added:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
@@ -63,21 +62,16 @@ def add(
                     f"the account of {pseudonym} belongs to {other.assessor} already",
                     hint="one account is one person: the audit could not tell them apart",
                 )
-        local = server.status(studio_folder(ws)) if url is None else None
         if dry_run:
-            return AddedAssessor(pseudonym, f"{pseudonym}: would be added", ())
-        if local is not None:
-            with connect(ws, url=None, api_key=None) as gateway:
-                open_accounts(ws, gateway, [account])
-            notes = (f"the passwords of local accounts are in {passwords_file(ws)}",)
-        elif url is not None:
-            notes = _remote_note(ws, account, url, api_key)
+            return Added(f"{pseudonym}: would be added", ())
+        if url is not None or server.status(studio_folder(ws)) is not None:
+            notes = _note_on_account(ws, account, url=url, api_key=api_key)
         with store.begin() as session:
             people.put_assessors(session, [person])
     standing = next((other for other in everyone if other.assessor == pseudonym), None)
     verb = "added" if standing is None else "changed" if standing != person else "stands already"
     role = "adjudicator" if adjudicator else "assessor"
-    return AddedAssessor(pseudonym, f"{pseudonym}: {role}, {verb}", notes)
+    return Added(f"{pseudonym}: {role}, {verb}", notes)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
@@ -101,8 +95,12 @@ def _check(person: Assessor) -> None:
         raise InputError("the person cannot be added", faults=faults)
 
 
-def _remote_note(ws: Workspace, account: str, url: str, api_key: str | None) -> tuple[str, ...]:
+def _note_on_account(ws: Workspace, account: str, *, url: str | None, api_key: str | None) -> tuple[str, ...]:
+    """Make the account on the local server; on another one look whether it is there."""
     with connect(ws, url=url, api_key=api_key) as gateway:
+        if url is None:
+            open_accounts(ws, gateway, [account])
+            return (f"the passwords of local accounts are in {passwords_file(ws)}",)
         if account.lower() in gateway.user_ids():
             return ()
         return (f"the server has no such account yet; the person signs up at {url}{gateway.invitation()}",)

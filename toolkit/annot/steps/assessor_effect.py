@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from annot.agreement import to_json
 from annot.assessor_effect import AssessorEffect
 from annot.errors import InputError
 from annot.evaluation.measures import MEASURES
@@ -37,11 +35,6 @@ def measure(
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name, n_random=n_random)
     keep(*assessor_effect_file(ws, effect), tell=tell)
     return effect
-
-
-def as_data(found: AssessorEffect) -> Any:
-    """The answer as JSON can carry it."""
-    return to_json(found)
 
 
 def describe(found: AssessorEffect) -> str:

@@ -17,7 +17,6 @@ from annot.store.runs import Imported, put_import, read_imports
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.workspace import Workspace, sha256_of
 
-"""The kind of import under which the store remembers what was read."""
 REPORTED = 10
 """Examples of each kind that are told; all of them are counted."""
 OFTEN = 2_000

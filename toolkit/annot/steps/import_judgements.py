@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -124,43 +124,45 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
     recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
     digest = hashlib.sha256(plan_lines(plan).encode()).hexdigest()
     people.replace_plan(session, plan, plan=people.Plan(digest, seed, recorded_at))
-    judged = judgements.record_judgements(session, _judgements(given), recorded_at=recorded_at)
-    other = adjudications.record_adjudications(session, _adjudications(given), recorded_at=recorded_at)
-    return Recorded(*map(sum, zip(judged, other, strict=True)))
+    judged = [_judgement(named) for named in given if not named.adjudicates]
+    settled = [_adjudication(named) for named in given if named.adjudicates]
+    both = (
+        judgements.record_judgements(session, judged, recorded_at=recorded_at),
+        adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
+    )
+    return Recorded(*map(sum, zip(*both, strict=True)))
 
 
-def _judgements(given: Iterable[NamedRow]) -> Iterator[judgements.SourcedJudgement]:
-    for row, query, person, adjudicates in given:
-        if not adjudicates:
-            record = Judgement(
-                query.query_id,
-                row.document,
-                person,
-                row.grade,
-                cannot_judge=NO_GRADE if row.grade is None else None,
-                comment=row.comment,
-                judged_at=row.judged_at,
-                lead_time=row.seconds,
-                occasion=row.occasion,
-            )
-            yield judgements.SourcedJudgement(record, Source.FILE, "", dict(row.row))
+def _judgement(named: NamedRow) -> judgements.SourcedJudgement:
+    row = named.row
+    record = Judgement(
+        named.query.query_id,
+        row.document,
+        named.person,
+        row.grade,
+        cannot_judge=NO_GRADE if row.grade is None else None,
+        comment=row.comment,
+        judged_at=row.judged_at,
+        lead_time=row.seconds,
+        occasion=row.occasion,
+    )
+    return judgements.SourcedJudgement(record, Source.FILE, "", dict(row.row))
 
 
-def _adjudications(given: Iterable[NamedRow]) -> Iterator[adjudications.SourcedAdjudication]:
-    for row, query, person, adjudicates in given:
-        if adjudicates:
-            record = Adjudication(
-                query.query_id,
-                row.document,
-                person,
-                row.grade,
-                UNKNOWN,
-                (),
-                comment=row.comment,
-                judged_at=row.judged_at,
-                lead_time=row.seconds,
-            )
-            yield adjudications.SourcedAdjudication(record, Source.FILE, "", dict(row.row))
+def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
+    row = named.row
+    record = Adjudication(
+        named.query.query_id,
+        row.document,
+        named.person,
+        row.grade,
+        UNKNOWN,
+        (),
+        comment=row.comment,
+        judged_at=row.judged_at,
+        lead_time=row.seconds,
+    )
+    return adjudications.SourcedAdjudication(record, Source.FILE, "", dict(row.row))
 
 
 def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> ImportedJudgements:
@@ -176,9 +178,7 @@ def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded)
         new_queries=new_queries,
         pairs_by_assessors=dict(sorted(Counter(assessors.values()).items())),
         rows_by_person=dict(sorted(Counter(named.person for named in given).items())),
-        added=recorded.added,
-        revised=recorded.revised,
-        unchanged=recorded.unchanged,
+        **recorded._asdict(),
         notes=tuple(notes),
     )
 

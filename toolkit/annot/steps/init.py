@@ -1,4 +1,4 @@
-"""Making a workspace: the settings file with every section explained, the folders, the empty store."""
+"""Making a study: the settings file with every section explained, the folders, the empty store."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ class MadeWorkspace:
 
 
 def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
-    """Make a workspace at `root`, or complete one. A settings file that stands is never touched."""
+    """Make a study at `root`, or complete one. A settings file that stands is never touched."""
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
     settings_file = root / SETTINGS_FILE
     made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
-        Workspace.open(root)
-        if name is not None and Workspace.open(root).settings.collection.name != name:
+        known = Workspace.open(root).settings.collection.name
+        if name not in (None, known):
             raise InputError(
-                f"{settings_file}: exists already, for {Workspace.open(root).settings.collection.name!r}",
-                hint="edit collection.name in that file",
+                f"{settings_file}: exists already, for {known!r}", hint="edit collection.name in that file"
             )
     else:
         made.insert(0, SETTINGS_FILE)

@@ -15,7 +15,7 @@ from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.workspace import Workspace, write_file, write_manifest
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
 MANIFEST_FILE = "plan.manifest.json"
@@ -43,14 +43,11 @@ class Planned:
     loads: tuple[Load, ...]
 
 
-def make(ws: Workspace, *, queries: tuple[str, ...], repeats: float | None, seed: int | None, dry_run: bool) -> Planned:
+def make(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
-    `queries` limits what is added to these queries; without any, all queries are planned. `repeats` is the share of
-    hidden repeats in what is added; None takes that of annot.toml.
+    `queries` limits what is added to these queries; without any, all queries are planned.
     """
-    repeats = ws.settings.judging.repeats if repeats is None else repeats
-    seed = ws.settings.seed if seed is None else seed
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             known = {query.query_id: query for query in read_queries(session)}
@@ -69,8 +66,8 @@ def make(ws: Workspace, *, queries: tuple[str, ...], repeats: float | None, seed
             assessors,
             per_pair=ws.settings.judging.per_pair,
             assignment=ws.settings.judging.assignment,
-            repeats=repeats,
-            seed=seed,
+            repeats=ws.settings.judging.repeats,
+            seed=ws.settings.seed,
             standing=standing,
         )
         text = plan_lines(assignments)
@@ -78,8 +75,8 @@ def make(ws: Workspace, *, queries: tuple[str, ...], repeats: float | None, seed
         if not dry_run:
             with store.begin() as session:
                 created = datetime.now(UTC).isoformat(timespec="seconds")
-                people.replace_plan(session, assignments, plan=people.Plan(digest, seed, created))
-            _write(ws, text, seed, repeats)
+                people.replace_plan(session, assignments, plan=people.Plan(digest, ws.settings.seed, created))
+            _write(ws, text)
     return Planned(
         pairs=len({(assignment.query_id, assignment.doc_id) for assignment in assignments}),
         assignments=len(assignments),
@@ -134,14 +131,14 @@ def _wanted(
     return {name: documents[name] for name in sorted(chosen)}
 
 
-def _write(ws: Workspace, text: str, seed: int, repeats: float) -> None:
+def _write(ws: Workspace, text: str) -> None:
     path = ws.pools / PLAN_FILE
     write_file(path, text)
     pools = ws.pools / "manifest.json"
-    inputs = {"pools/manifest.json": hashlib.sha256(pools.read_bytes()).hexdigest()} if pools.is_file() else {}
+    inputs = {"pools/manifest.json": sha256_of(pools)} if pools.is_file() else {}
     judging = ws.settings.judging
-    facts = {"seed": seed, "per_pair": judging.per_pair, "assignment": judging.assignment, "repeats": repeats}
-    write_manifest(ws.pools / MANIFEST_FILE, files=[path], inputs=inputs, facts=facts)
+    facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
+    write_manifest(ws.pools / MANIFEST_FILE, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from annot.agreement import COEFFICIENTS, TITLES, Bootstrap, to_json
+from annot.agreement import COEFFICIENTS, TITLES, Bootstrap
 from annot.agreement.joint import JointGrades, joint_grades, units_of
 from annot.agreement.joint import coefficient as coefficient_of
 from annot.agreement.joint import interval as interval_of
@@ -30,6 +28,7 @@ from annot.pooling import CITED
 from annot.report.cells import COST, HOURS, MEAN, estimate, number
 from annot.report.cells import coefficient as kind_of
 from annot.report.text import wrapped
+from annot.report.words import sentences
 from annot.stats.values import Undefined
 from annot.store import people, pools
 from annot.store.database import open_store
@@ -75,23 +74,10 @@ class Simulated:
     forecast: DesignForecast
 
 
-def simulate(
-    ws: Workspace,
-    *,
-    queries: int | None,
-    per_method: int | None,
-    assessors: int | None,
-    per_pair: int | None,
-    repeats: float | None,
-    hourly_rate: float | None,
-    dispute_seconds: float | None,
-    coefficient: str,
-    seed: int | None,
-) -> Simulated:
+def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coefficient: str) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
-    What is None is taken as the study has it: its number of queries and assessors, the rest from annot.toml. Raises
-    MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. Raises MissingInput when no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -102,9 +88,8 @@ def simulate(
         outcome = outcome_of(session)
     given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
     answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
-    team = settings.judging.per_pair if per_pair is None else per_pair
-    rules = rules_of(settings, hourly_rate)
-    rules = rules if seed is None else replace(rules, seed=seed)
+    team, share = settings.judging.per_pair, settings.judging.repeats
+    rules = rules_of(settings)
     joint = joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
         raise MissingInput(
@@ -113,10 +98,9 @@ def simulate(
     methods = tuple(name for name in settings.pool.methods if name not in (CITED, *settings.pool.without))
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(np.mean(cited)) if cited else 0.0
-    quota = settings.pool.per_method if per_method is None else per_method
+    quota = settings.pool.per_method
     n_documents = pool_size(methods=len(methods), per_method=quota, cited=round(mean_cited))
     n_assessors = len(everyone) if assessors is None else assessors
-    share = settings.judging.repeats if repeats is None else repeats
     settled = settled_of(outcome)
     found = simulate_design(
         Design(
@@ -129,7 +113,7 @@ def simulate(
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
         settled=settled,
-        dispute_seconds=settings.forecast.dispute_seconds if dispute_seconds is None else dispute_seconds,
+        dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
     )
@@ -170,11 +154,6 @@ def _are_repeated(assignment: str, documents: int, team: int, assessors: int) ->
     return each >= FEWEST_FOR_REPEATS
 
 
-def as_data(found: Simulated) -> Any:
-    """The forecast as JSON can carry it; what has no value is `{"undefined": reason}`."""
-    return to_json(found)
-
-
 def describe(found: Simulated) -> str:
     """The forecast in words."""
     forecast, design = found.forecast, found.forecast.design
@@ -196,35 +175,18 @@ def describe(found: Simulated) -> str:
         [f"{TITLES[found.coefficient]}, all pairs pooled", estimate(forecast.coefficient, kind_of(found.coefficient))],
         ["  width of its interval", estimate(forecast.width, kind_of(found.coefficient))],
     ]
+    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
+    head = sentences(
+        "commands.simulated",
+        found=found,
+        basis=", ".join(f"{n} queries {what}" for n, what in sizes if n) or "no query",
+        policy=IN_WORDS[found.missing],
+        fewest=FEWEST_FOR_REPEATS,
+    )
     width = max(len(name) for name, _ in rows)
     return "\n\n".join(
-        ["\n".join(map(wrapped, _head(found))), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
+        ["\n".join(map(wrapped, head)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
     )
-
-
-def _head(found: Simulated) -> Iterator[str]:
-    forecast, pilot, per_pair = found.forecast, found.pilot, found.forecast.design.per_pair
-    yield (
-        f"from a pilot of {pilot.pairs} pairs judged by {per_pair} on {pilot.queries} queries, "
-        f"{pilot.with_time} of {pilot.judgements} judgements with a time; {forecast.simulated} simulated studies"
-        + (f", {forecast.undefined} of them without a value" if forecast.undefined else "")
-    )
-    if pilot.chosen:
-        yield f"{pilot.chosen} of these pairs were judged by more: {per_pair} were drawn for each"
-    sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
-    yield (
-        f"{100 * forecast.level:g}% prediction intervals: the study falls inside if its queries and people are like "
-        "the pilot's; they include chance in the study and in the pilot ("
-        + (", ".join(f"{n} queries {what}" for n, what in sizes if n) or "no query")
-        + ")"
-    )
-    yield (
-        "agreement is that of all pairs pooled, with equal weight for each query; `annot agreement --all` shows it for "
-        "the pilot, beside the median over queries"
-    )
-    yield IN_WORDS[found.missing]
-    if found.repeats and not forecast.design.repeats:
-        yield f"no repeats: an assessor has fewer than {FEWEST_FOR_REPEATS} pairs of a query"
 
 
 def _priced(text: str, forecast: DesignForecast) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
@@ -16,17 +19,18 @@ from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Paper, Pool, Query, Ranking
+from annot.report.text import text_table
+from annot.report.words import sentences
 from annot.settings import DrawMode
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
-from annot.study.index import open_index
+from annot.study.index import Advance, open_index
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
 
-Advance = Callable[[int, int | None], None]
 Rankings = dict[str, dict[str, Ranking]]
 """By method, then by query paper."""
 
@@ -59,29 +63,14 @@ class ShownPool:
     titles: dict[str, str]
 
 
-def build(
-    ws: Workspace,
-    *,
-    mode: str | None,
-    per_method: int | None,
-    ranking_depth: int | None,
-    without: tuple[str, ...] | None,
-    seed: int | None,
-    frozen: bool,
-    dry_run: bool,
-    advance: Advance,
-) -> BuiltPools:
-    """Rank, draw and write the pool of every query paper. Arguments that are None come from annot.toml.
+def build(ws: Workspace, *, seed: int, frozen: bool, dry_run: bool, advance: Advance) -> BuiltPools:
+    """Rank, draw and write the pool of every query paper as annot.toml says. seed: of the method order.
 
     frozen: draw from the rankings in `pools/rankings/` as they stand.
     """
     settings = ws.settings.pool
-    mode = settings.mode if mode is None else mode
-    per_method = settings.per_method if per_method is None else per_method
-    depth = settings.ranking_depth if ranking_depth is None else ranking_depth
-    left_out = settings.without if without is None else without
-    seed = ws.settings.seed if seed is None else seed
-    _check_names(mode, left_out, settings.methods)
+    depth, left_out = settings.ranking_depth, settings.without
+    _check_names(settings.mode, left_out, settings.methods)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
@@ -94,17 +83,16 @@ def build(
             rankings, facts = _read_rankings(ws, ranked_methods, query_papers), None
         else:
             rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance, keep=not dry_run)
-        in_corpus = _cited_in_corpus(ws, query_papers) if CITED in settings.methods and CITED not in left_out else None
+        with_cited = CITED in settings.methods and CITED not in left_out
+        in_corpus = _cited_in_corpus(ws, query_papers) if with_cited else frozenset()
         drawn = [
             draw(
                 {method: rankings[method][paper_id] for method in ranked_methods},
                 paper_id=paper_id,
-                cited=None if in_corpus is None else [doc_id for doc_id in paper.citations if doc_id in in_corpus],
-                cited_outside=None
-                if in_corpus is None
-                else len({doc_id for doc_id in paper.citations if doc_id not in in_corpus}),
-                mode=mode,
-                per_method=per_method,
+                cited=in_corpus.intersection(paper.citations) if with_cited else None,
+                cited_outside=len(set(paper.citations) - in_corpus) if with_cited else None,
+                mode=settings.mode,
+                per_method=settings.per_method,
                 ranking_depth=depth,
                 seed=seed,
                 without=left_out,
@@ -119,7 +107,14 @@ def build(
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
             _write_pools(ws, drawn, seed=seed)
-    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), tuple(_notes(drawn, left_out, twins)))
+    notes = sentences(
+        "commands.pools",
+        sizes=[len(pool.entries) for pool in drawn],
+        left_out=left_out,
+        twins=twins,
+        dry=[pool.paper_id for pool in drawn if pool.dry],
+    )
+    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), notes)
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
@@ -144,8 +139,9 @@ def show(ws: Workspace, name: str) -> ShownPool:
     return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
 
 
-def headline(pool: Pool) -> str:
-    """How the pool came about, in a line or two."""
+def describe(shown: ShownPool) -> str:
+    """How the pool came about, in a line or two, and its documents."""
+    pool = shown.pool
     quota = "" if pool.per_method is None else f", {pool.per_method} per method"
     seed = "" if pool.seed is None else f", seed {pool.seed}"
     lines = [f"{pool.paper_id}: {len(pool.entries)} documents, {pool.mode}{quota}{seed}"]
@@ -156,7 +152,20 @@ def headline(pool: Pool) -> str:
     ]
     if pool.without:
         lines.append(f"  without {', '.join(pool.without)}")
-    return "\n".join(lines)
+    rows = [
+        [
+            entry.drawn.turn,
+            entry.doc_id,
+            entry.drawn.method,
+            entry.drawn.rank,
+            "" if entry.drawn.score is None else f"{entry.drawn.score:.6g}",
+            " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in entry.also),
+            shown.titles.get(entry.doc_id, "")[:60],
+        ]
+        for entry in pool.entries
+    ]
+    headings = ["turn", "document", "drawn by", "rank", "score", "also ranked by", "title"]
+    return "\n".join([*lines, "", text_table(headings, rows)])
 
 
 def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, object]) -> None:
@@ -172,7 +181,7 @@ def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, obj
 
 
 def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -> None:
-    modes = DrawMode.__args__  # type: ignore[attr-defined]
+    modes = get_args(DrawMode)
     if mode not in modes:
         raise InputError(f"mode {mode!r}: expected one of {', '.join(modes)}")
     for name in left_out:
@@ -183,19 +192,14 @@ def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -
 
 def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
     """For each query paper the other papers of its normalised title: they never enter its pool."""
-    wanted: dict[str, list[str]] = {}
-    for paper in query_papers.values():
-        title = normalised_title(paper.title)
-        if title:
-            wanted.setdefault(title, [])
+    titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
+    wanted = set(titles.values()) - {""}
+    named = defaultdict(list)
     for paper in papers.read_papers(ws.corpus, columns=("title",)):
         title = normalised_title(paper.title)
         if title in wanted:
-            wanted[title].append(paper.paper_id)
-    return {
-        paper_id: tuple(twin for twin in wanted.get(normalised_title(paper.title), ()) if twin != paper_id)
-        for paper_id, paper in query_papers.items()
-    }
+            named[title].append(paper.paper_id)
+    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
 
 
 def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
@@ -213,13 +217,7 @@ def _rank(
     *,
     keep: bool,
 ) -> tuple[Rankings, dict[str, object]]:
-    done = 0
-
-    def after_method(_name: str) -> None:
-        nonlocal done
-        done += 1
-        advance(done, len(methods))
-
+    done = count(1)
     with TemporaryDirectory(prefix="annot-") as scratch:
         index = open_index(ws, methods=methods, advance=advance, scratch=None if keep else Path(scratch))
         rankings = rank_all(
@@ -228,7 +226,7 @@ def _rank(
             paper_ids=paper_ids,
             excluded=twins,
             ranking_depth=depth,
-            after_method=after_method,
+            after_method=lambda _name: advance(next(done), len(methods)),
         )
         facts = {
             "corpus_sha256": index.corpus_sha256,
@@ -273,14 +271,8 @@ def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
     inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
-    facts = {
-        "mode": drawn[0].mode,
-        "per_method": drawn[0].per_method,
-        "ranking_depth": drawn[0].ranking_depth,
-        "seed": seed,
-        "without": drawn[0].without,
-    }
-    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
+    facts = {name: getattr(drawn[0], name) for name in ("mode", "per_method", "ranking_depth", "without")}
+    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts | {"seed": seed})
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
@@ -292,16 +284,3 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
         cited_outside=pool.cited_outside,
         dry=pool.dry,
     )
-
-
-def _notes(drawn: list[Pool], left_out: tuple[str, ...], twins: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
-    sizes = sorted(len(pool.entries) for pool in drawn)
-    yield f"{len(drawn)} pools of {sizes[0]} to {sizes[-1]} documents, {sum(sizes) / len(sizes):.1f} on average"
-    if left_out:
-        yield f"left out on request: {', '.join(left_out)}"
-    for paper_id, others in twins.items():
-        if others:
-            yield f"{paper_id}: papers with the same title, kept out of its pool: {', '.join(others)}"
-    dry = [pool.paper_id for pool in drawn if pool.dry]
-    if dry:
-        yield f"a method ran out of documents for {', '.join(dry)}"

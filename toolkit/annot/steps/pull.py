@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.exchange.collecting import Collected, Found, collect
+from annot.exchange.collecting import Advance, Collected, Found, Pulled, collect
 from annot.exchange.connection import connect
 from annot.records import Judgement, Source
 from annot.store import judgements, people
@@ -15,16 +13,6 @@ from annot.store.projects import Project
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """The assessors after the pull, and what a person should know."""
-
-    assessors: tuple[Collected, ...]
-    notes: tuple[str, ...]
 
 
 def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from annot.errors import MissingInput
-from annot.exchange import sending
-from annot.exchange.connection import connect
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Parcel, Sent
+from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.labelstudio.screens import judge_screen
 from annot.store import people
 from annot.store.database import Store, open_store
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Pushed:
-    """The projects after the push."""
-
-    projects: tuple[Sent, ...]
 
 
 def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
-        sending.check(ws, store, parcels, screen="judge")
-        if dry_run:
-            return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels))
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            return Pushed(sending.send(ws, store, gateway, parcels, round="judge", advance=advance))
+        sent = push_parcels(
+            ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
+        )
+    return Pushed(sent)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from annot.facets.query_sentences import check_facet, make_query, offered_facets
 from annot.names import check_name
 from annot.records import Paper, Query
 from annot.report.text import text_table
+from annot.report.words import sentences
 from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
-from annot.selection.sampling import PeriodSample
 from annot.selection.sampling import sample as draw_sample
 from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import papers
@@ -72,7 +71,7 @@ class ChosenQueries:
     """How many queries the study had."""
 
 
-def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None) -> Sampled:
+def sample(ws: Workspace, *, out: Path) -> Sampled:
     """Draw papers at random from each period and write the sheet; a sheet that stands is never written over."""
     settings = ws.settings.queries
     path = ws.root / out if not out.is_absolute() else out
@@ -81,8 +80,8 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
     drawn = draw_sample(
         ((paper.paper_id, paper.year) for paper in papers.read_papers(ws.corpus, columns=("year",))),
         periods=settings.periods,
-        per_period=settings.per_period if per_period is None else per_period,
-        seed=ws.settings.seed if seed is None else seed,
+        per_period=settings.per_period,
+        seed=ws.settings.seed,
     )
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
     found = papers.find_papers(ws.corpus, ids)
@@ -105,7 +104,7 @@ def sample(ws: Workspace, *, out: Path, per_period: int | None, seed: int | None
     values = {"min_rating": settings.min_rating}
     explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
     write_file(path, write_sheet(rows, explanation=explanation))
-    return Sampled(path, len(rows), explanation, tuple(_sample_notes(drawn.periods, drawn.undated, drawn.outside)))
+    return Sampled(path, len(rows), explanation, sentences("commands.sample", drawn=drawn))
 
 
 def describe_sampled(sampled: Sampled) -> str:
@@ -122,9 +121,7 @@ def describe_sampled(sampled: Sampled) -> str:
     )
 
 
-def choose(
-    ws: Workspace, number: int, *, sheet: Path, two_facet_share: float | None, seed: int | None, dry_run: bool
-) -> ChosenQueries:
+def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
     """Choose `number` queries from the filled sheet and remember them beside those that stand."""
     path = ws.root / sheet if not sheet.is_absolute() else sheet
     if not path.is_file():
@@ -140,10 +137,10 @@ def choose(
             rows,
             count=number,
             min_rating=ws.settings.queries.min_rating,
-            two_facet_share=ws.settings.queries.two_facet_share if two_facet_share is None else two_facet_share,
+            two_facet_share=ws.settings.queries.two_facet_share,
             offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
             facets=tuple(ws.settings.facets),
-            seed=ws.settings.seed if seed is None else seed,
+            seed=ws.settings.seed,
         )
         found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
         made = [
@@ -221,13 +218,13 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
     found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
     if has_corpus(ws):
         found |= papers.find_papers(ws.corpus, [query.paper_id for query in queries])
-    return tuple(_listed(query, found.get(query.paper_id)) for query in queries)
-
-
-def _listed(query: Query, paper: Paper | None) -> ListedQuery:
-    places = tuple(place + 1 for place in query.sentences)
-    year, title = (None, "") if paper is None else (paper.year, paper.title)
-    return ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places)
+    listed = []
+    for query in queries:
+        paper = found.get(query.paper_id)
+        year, title = (None, "") if paper is None else (paper.year, paper.title)
+        places = tuple(place + 1 for place in query.sentences)
+        listed.append(ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places))
+    return tuple(listed)
 
 
 def _paper(ws: Workspace, paper_id: str) -> Paper:
@@ -235,11 +232,3 @@ def _paper(ws: Workspace, paper_id: str) -> Paper:
     if paper_id not in found:
         check_name(paper_id, papers.paper_ids(ws.corpus), what="paper")
     return found[paper_id]
-
-
-def _sample_notes(periods: tuple[PeriodSample, ...], undated: int, outside: int) -> Iterator[str]:
-    for period in periods:
-        if period.short:
-            yield f"{period.period}: only {period.available} papers ({period.wanted} wanted); all are in the sheet"
-    if undated or outside:
-        yield f"not considered: {undated} papers without a year, {outside} outside the periods"

@@ -87,24 +87,17 @@ def describe(found: Status) -> str:
 
 def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:
     """The command that moves the study on, by the order of the flow; judgements made elsewhere need no corpus."""
-    if not labelled and not outcome.judgements:
-        return "annot corpus add, then annot facets"
-    if not queries:
-        return "annot query sample, or annot query add"
-    if not documents and not outcome.judgements:
-        return "annot pool"
-    if not people_there:
-        return "annot assessor add"
-    if not outcome.planned:
-        return "annot plan"
-    if not outcome.judgements:
-        return "annot push, and annot pull once people have judged"
-    if outcome.incomplete:
-        return "annot pull"
-    if outcome.open and not labelled:
-        return "annot import judgements with the adjudicator's grades (--adjudicator)"
-    if outcome.open:
-        return "annot adjudicate push, and annot adjudicate pull once they are settled"
-    if not documents:
-        return "annot agreement, annot qrels, annot report"
-    return "annot agreement, annot qrels, annot run, annot evaluate, annot report"
+    stages = (
+        (not labelled and not outcome.judgements, "annot corpus add, then annot facets"),
+        (not queries, "annot query sample, or annot query add"),
+        (not documents and not outcome.judgements, "annot pool"),
+        (not people_there, "annot assessor add"),
+        (not outcome.planned, "annot plan"),
+        (not outcome.judgements, "annot push, and annot pull once people have judged"),
+        (outcome.incomplete, "annot pull"),
+        (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
+        (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
+        (not documents, "annot agreement, annot qrels, annot report"),
+        (True, "annot agreement, annot qrels, annot run, annot evaluate, annot report"),
+    )
+    return next(command for here, command in stages if here)

@@ -1,4 +1,4 @@
-"""The local Label Studio of a workspace: up, down, status."""
+"""The local Label Studio of a study: up, down, status."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State
     with open_store(ws.database_url, create=False) as store:
         server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
         with store.read() as session:
-            accounts = [assessor.account for assessor in people.read_assessors(session) if assessor.account]
+            accounts = [person.account for person in people.read_assessors(session) if person.account]
         if accounts:
             with connect(ws, url=None, api_key=None) as gateway:
                 open_accounts(ws, gateway, accounts)
@@ -43,7 +43,7 @@ def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State
 
 
 def down(ws: Workspace) -> State:
-    """Stop the server that this workspace started; its data stays."""
+    """Stop the server that this study started; its data stays."""
     server.down(studio_folder(ws))
     return status(ws)
 

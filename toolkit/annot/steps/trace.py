@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from annot.errors import InputError
 from annot.formats.trec import TrecRun, read_run
@@ -69,7 +69,9 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         ),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
-        said=tuple(sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=_recorded_at)),
+        said=tuple(
+            sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=lambda one: one.recorded_at or "")
+        ),
         shown=_shown(settled, outcome),
         standing=_standing(pair, outcome),
         grade=None if decision is None else decision.grade,
@@ -154,47 +156,34 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator
         answer = sourced.record
         # One that stands is among the current ones; those of earlier revisions differ at least in their number.
         counts = not answer.flags and answer in outcome.everything
-        yield _said(sourced, answer, answer.assessor, "assessor", answer.occasion, None, counts=counts)
+        yield Said(
+            person=answer.assessor,
+            role="assessor",
+            occasion=answer.occasion,
+            reason=None,
+            counts=counts,
+            **_answer(sourced, answer),
+        )
 
 
 def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
         answer = sourced.record
-        counts = answer in outcome.adjudications.values()
-        yield _said(sourced, answer, answer.adjudicator, "adjudicator", 1, answer.reason, counts=counts)
+        yield Said(
+            person=answer.adjudicator,
+            role="adjudicator",
+            occasion=1,
+            reason=answer.reason,
+            counts=answer in outcome.adjudications.values(),
+            **_answer(sourced, answer),
+        )
 
 
-def _said(
-    sourced: SourcedJudgement | SourcedAdjudication,
-    answer: Judgement | Adjudication,
-    person: str,
-    role: Literal["assessor", "adjudicator"],
-    occasion: int,
-    reason: str | None,
-    *,
-    counts: bool,
-) -> Said:
-    return Said(
-        person=person,
-        role=role,
-        occasion=occasion,
-        revision=answer.revision,
-        grade=answer.grade,
-        cannot_judge=answer.cannot_judge,
-        reason=reason,
-        comment=answer.comment,
-        judged_at=answer.judged_at,
-        recorded_at=sourced.recorded_at,
-        lead_time=answer.lead_time,
-        flags=answer.flags,
-        source=sourced.source,
-        annotation=sourced.annotation,
-        counts=counts,
-    )
-
-
-def _recorded_at(said: Said) -> str:
-    return said.recorded_at or ""
+def _answer(sourced: SourcedJudgement | SourcedAdjudication, answer: Judgement | Adjudication) -> dict[str, Any]:
+    """What judgements and adjudications have in common."""
+    fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
+    origin = ("source", "annotation", "recorded_at")
+    return {name: getattr(answer, name) for name in fields} | {name: getattr(sourced, name) for name in origin}
 
 
 def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[ShownGrades, ...]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 from annot.errors import StudioError
-from annot.stats.values import to_json
 from annot.study.progress import Look, progress_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -22,19 +20,15 @@ def watch(
     *,
     pull: Pull | None,
     once: bool,
-    every: int | None,
-    hourly_rate: float | None,
-    dispute_seconds: float | None,
     show: Callable[[Look], None],
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Look, show, wait, and again, until everything is judged; `once` looks once.
 
-    pull: brings judgements in; None looks at the store alone. every: seconds, None takes those of annot.toml.
+    pull: brings judgements in; None looks at the store alone.
     A server that is away for a while after the first look is waited for.
     """
-    seconds = ws.settings.watch.every if every is None else every
     first = True
     while True:
         new: int | None = None
@@ -49,8 +43,6 @@ def watch(
         seen = progress_of(
             read_snapshot(ws),
             now=clock(),
-            hourly_rate=hourly_rate,
-            dispute_seconds=dispute_seconds,
             new=new,
             notes=notes,
         )
@@ -58,9 +50,4 @@ def watch(
         if once or seen.judged == seen.assigned:
             return
         first = False
-        sleep(seconds)
-
-
-def as_data(seen: Look) -> Any:
-    """The look as JSON can carry it; what has no value is `{"undefined": reason}`."""
-    return to_json(seen)
+        sleep(ws.settings.watch.every)

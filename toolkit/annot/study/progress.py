@@ -101,8 +101,6 @@ def progress_of(
     snapshot: Snapshot,
     *,
     now: datetime,
-    hourly_rate: float | None,
-    dispute_seconds: float | None,
     new: int | None,
     notes: tuple[str, ...],
 ) -> Look:
@@ -119,7 +117,7 @@ def progress_of(
     assigned = Counter(planned.assessor for planned in plan)
     remaining = Counter(planned.assessor for planned in plan if (planned.asked, planned.assessor) not in answers)
     given = {name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names}
-    rules = rules_of(ws.settings, hourly_rate)
+    rules = rules_of(ws.settings)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
         new=new,
@@ -137,7 +135,7 @@ def progress_of(
         ),
         queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
         agreement=_agreement(snapshot),
-        settling=_settling(outcome, dispute_seconds or ws.settings.forecast.dispute_seconds, rules),
+        settling=_settling(outcome, ws.settings.forecast.dispute_seconds, rules),
         forecast=forecast(answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules),
         currency=ws.settings.forecast.currency,
         notes=notes,
@@ -185,11 +183,9 @@ def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
     )
 
 
-def rules_of(settings: Settings, hourly_rate: float | None) -> Rules:
-    """The rules of annot.toml; `hourly_rate` None takes the rate there."""
+def rules_of(settings: Settings) -> Rules:
+    """The rules of annot.toml."""
     wanted = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
-    if hourly_rate is not None:
-        wanted["hourly_rate"] = hourly_rate
     return Rules(**wanted, seed=settings.seed)
 
 

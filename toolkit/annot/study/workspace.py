@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,16 @@ class Workspace:
     qrels = _Place("exports/qrels.txt")
     cache = _Place(CACHE)
     """What can be made again: token ids, trained word vectors, a local Label Studio."""
+
+    def replaced(self, section: str = "", **given: Any) -> Workspace:
+        """The study with these settings instead of those in annot.toml, of a section or of none; None changes nothing.
+
+        The values are not checked.
+        """
+        values = {name: value for name, value in given.items() if value is not None}
+        if section:
+            values = {section: getattr(self.settings, section).model_copy(update=values)}
+        return replace(self, settings=self.settings.model_copy(update=values))
 
     def run_file(self, tag: str) -> Path:
         """Where the run of this tag lies."""

@@ -1,0 +1,144 @@
+"""The tree of commands: each is a function that returns an answer, and has the options that all share."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from annot import __version__
+from annot.cli.options import CsvOption, JsonOption, WorkspaceOption, hand_down
+from annot.cli.output import Answer, emit
+from annot.cli.waiting import WAITING
+
+PANELS = {
+    "Prepare": ("init", "corpus", "import", "facets", "query"),
+    "Pool": ("pool",),
+    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
+    "Settle": ("agreement", "adjudicate", "qrels"),
+    "Measure": ("run", "evaluate", "assessor-effect"),
+    "Publish": ("report", "datasheet", "release", "trace"),
+    "Help": ("studio", "demo"),
+}
+"""The commands in the order of the work, as `annot --help` lists them."""
+PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
+ORDER = tuple(PANEL_OF)
+
+Function = Callable[..., Answer | None]
+
+
+class InOrder(TyperGroup):
+    """A group that lists its commands in the order of the work, not groups first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Two ways to end early are ours to tell: left to itself, typer says nothing of either."""
+        try:
+            with WAITING:
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted; run the same command again and it goes on", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # The reader of our output went away (`annot ... | head`): nothing is wrong, and nobody is left to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+
+app = typer.Typer(
+    name="annot",
+    cls=InOrder,
+    help="From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_groups: dict[str, typer.Typer] = {}
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"annot {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    ctx: typer.Context,
+    workspace: WorkspaceOption = Path(),
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """From a corpus of paper abstracts to a published retrieval test collection, judged in Label Studio."""
+    hand_down(ctx)
+
+
+def group(name: str, **manner: Any) -> typer.Typer:
+    """Make `name` a word that verbs follow; with `help` one that does nothing without a verb."""
+    made = typer.Typer(no_args_is_help="help" in manner, **manner)
+    app.add_typer(made, name=name, rich_help_panel=PANEL_OF[name])
+    _groups[name] = made
+    return made
+
+
+def command(words: str, *, csv: bool = False, verbs: bool = False) -> Callable[[Function], Function]:
+    """Make a function the command `words`: its parameters are the options, and what it returns is printed.
+
+    A first parameter `ws` gets the study that --workspace names. csv: the answer has a table for --csv. verbs: further
+    commands begin with the same word. Where nothing is returned, the function has printed all.
+    """
+    first, _, verb = words.partition(" ")
+
+    def register(function: Function) -> Function:
+        callback = _with_shared_options(words, function, csv=csv)
+        if verbs:
+            group(first, invoke_without_command=True).callback()(callback)
+        elif verb:
+            _groups[first].command(verb)(callback)
+        else:
+            app.command(first, rich_help_panel=PANEL_OF[first])(callback)
+        return function
+
+    return register
+
+
+def _with_shared_options(words: str, function: Function, *, csv: bool) -> Callable[..., None]:
+    """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
+    own = dict(inspect.signature(function).parameters)
+    shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
+    if "ws" in own:
+        shown["workspace"] = WorkspaceOption
+    if "dry_run" in own:
+        shown["dry_run"] = own["dry_run"].annotation
+    shown["as_json"] = JsonOption
+    if csv:
+        shown["as_csv"] = CsvOption
+
+    def run(ctx: typer.Context, **given: Any) -> None:
+        if hand_down(ctx):
+            return
+        arguments = {name: given[name] for name in own if name != "ws"}
+        if "ws" in own:
+            from annot.study.workspace import Workspace
+
+            arguments["ws"] = Workspace.open(given["workspace"])
+        answer = function(**arguments)
+        if answer is not None:
+            emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+
+    defaults = {"workspace": Path(), "as_json": False, "as_csv": False}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("ctx", kind, annotation=typer.Context)]
+    for name, annotation in shown.items():
+        default = own[name].default if name in own else defaults[name]
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__doc__ = function.__doc__
+    return run
