@@ -34,7 +34,7 @@ def texts() -> Iterator[tuple[Path, str]]:
         for path in sorted((CHECKOUT / folder).rglob("*")):
             if path.suffix in (".j2", ".md", ".toml"):
                 text = path.read_text(encoding="utf-8")
-                yield path, re.sub(r"\{\{.*?\}\}", "X", text, flags=re.DOTALL)
+                yield path, re.sub(r"\{\{.*?\}\}", " X", text, flags=re.DOTALL)
 
 
 def mentions(text: str) -> list[str]:
