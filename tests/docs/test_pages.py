@@ -11,11 +11,7 @@ from pathlib import Path
 import pytest
 from annot.settings import Settings
 from command_line import commands, wrong_in
-
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-sys.path.insert(0, str(DOCS))
-
-import references  # noqa: E402  # it lies beside the pages
+from documented import DOCS, references, runnable, typed
 
 PAGES = sorted(DOCS.glob("*.md"))
 BLOCKS = [block for page in PAGES for block in references.blocks(page)]
@@ -29,7 +25,18 @@ def lines_of(code: str) -> list[str]:
 
 def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-W",
+            "--keep-going",
+            "-q",
+            "-d",
+            str(tmp_path / "doctrees"),
+            str(DOCS),
+            str(tmp_path),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -41,11 +48,7 @@ def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     dict.fromkeys(
-        line
-        for block in BLOCKS
-        if block.language == "sh"
-        for line in lines_of(block.code)
-        if line.startswith("annot ")
+        line for block in BLOCKS if block.language == "sh" for line in lines_of(block.code) if line.startswith("annot ")
     ),
 )
 def test_a_command_of_a_block_can_be_typed_so(line: str) -> None:
@@ -79,3 +82,12 @@ def test_pictures_are_there() -> None:
     named = {name for page in PAGES for name in re.findall(r"\]\((pictures/[^)]+)\)", page.read_text(encoding="utf-8"))}
     assert named
     assert not [name for name in named if not (DOCS / name).is_file()]
+
+
+def test_the_blocks_that_need_no_study_run() -> None:
+    for block in runnable("agreement.md"):
+        typed(block.code, DOCS.parent)
+    for page in PAGES:
+        for block in references.blocks(page):
+            if block.language == "python":
+                typed(f"python - <<'END'\n{block.code}END", DOCS.parent)
