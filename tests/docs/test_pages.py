@@ -1,11 +1,9 @@
-"""The documentation builds without a warning, and what it says of commands and settings is so."""
+"""What the documentation says of commands and settings is so. (`make docs` builds it; a warning is an error there.)"""
 
 from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,28 +19,6 @@ COMMANDS = {command.words: command for command in commands()}
 def lines_of(code: str) -> list[str]:
     """Every `annot ...` of a block, comments cut off."""
     return [line for line in (re.sub(r"(^|\s)#.*$", "", line).strip() for line in code.splitlines()) if line]
-
-
-def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-W",
-            "--keep-going",
-            "-q",
-            "-d",
-            str(tmp_path / "doctrees"),
-            str(DOCS),
-            str(tmp_path),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "annot adjudicate push" in (tmp_path / "reference" / "commands.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
