@@ -9,7 +9,7 @@ DEMO ?= demo-workspace
 WORKERS ?= 2
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test check format facet-model golden wheel clean
+.PHONY: demo test check docs pictures format facet-model golden wheel clean
 
 demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
@@ -21,6 +21,13 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
+# From a demonstration whose server runs.
+pictures: $(STAMP)
+	$(BIN)/python docs/take_pictures.py $(DEMO)
 
 format: $(STAMP)
 	$(BIN)/ruff format .

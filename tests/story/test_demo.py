@@ -24,6 +24,7 @@ from annot.store import judgements
 from annot.store import projects as tasks
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
+from documented import runnable, typed
 from fixtures_studio import Studio, template_folder
 
 pytestmark = pytest.mark.studio
@@ -161,6 +162,14 @@ def test_a_second_run_changes_neither_the_server_nor_a_file(demonstration: Demon
     assert in_the_store(ws) == rows
     assert files_of(demonstration.folder / "pools") == files
     assert files_of(demonstration.folder / "exports") == exports
+
+
+def test_the_tutorial_goes_through_the_demonstration_and_changes_nothing(demonstration: Demonstration) -> None:
+    ws = demonstration.workspace
+    before = {folder: files_of(folder) for folder in (ws.exports, ws.root / "pools")}
+    for block in runnable("tutorial.md"):
+        typed(block.code, demonstration.folder)
+    assert {folder: files_of(folder) for folder in before} == before
 
 
 def studio_of(ws: Workspace) -> server.Server:

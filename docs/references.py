@@ -1,0 +1,111 @@
+"""The reference pages, made from the program: every command, every setting, and the blocks that no test runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from annot.cli.main import app
+from annot.settings import Settings
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+from typer.cli import get_docs_for_click
+
+COMMANDS_HEAD = """# Commands
+
+Every command takes `-C FOLDER` (the study, where it is not the current folder) and `--help`. Results go to stdout,
+everything else to stderr. Exit codes: 0 done, 1 a finding, 2 bad input or usage, 3 Label Studio unreachable or refused,
+130 interrupted.
+
+"""
+SETTINGS_HEAD = """# Settings
+
+The settings of a study stand in its `annot.toml`, which `annot init` writes with every default. A key that is not in
+this list is refused, and the nearest one is named.
+
+"""
+
+NOT_RUN_HEAD = """# Blocks that no test runs
+
+A test runs every command block of these pages, except {} that it cannot run. Their commands and options are checked
+against the program.
+"""
+
+
+def write(folder: Path) -> None:
+    """Write `commands.md`, `settings.md` and `not-run.md` into `folder`, which lies among the pages."""
+    folder.mkdir(exist_ok=True)
+    (folder / "commands.md").write_text(COMMANDS_HEAD + commands(), encoding="utf-8")
+    (folder / "settings.md").write_text(SETTINGS_HEAD + "\n".join(settings()), encoding="utf-8")
+    (folder / "not-run.md").write_text(not_run(folder.parent), encoding="utf-8")
+
+
+def commands() -> str:
+    """Every command in the order of the work: usage, arguments, options."""
+    tree = typer.main.get_command(app)
+    context = tree.context_class(tree, info_name="annot")
+    text = get_docs_for_click(obj=tree, ctx=context, name="annot", title="`annot`", indent=1)
+    return text.replace("```console", "```text")
+
+
+def settings() -> Iterator[str]:
+    """A table for each section of `annot.toml`: key, default, what it decides."""
+    for section, model in _sections(Settings):
+        yield f"## `[{section}]`" if section else "## At the top of the file"
+        doc = re.sub(r"\s+", " ", (model.__doc__ or "").strip()) if section and model.__doc__ else ""
+        if doc:
+            yield f"\n{doc}"
+        yield "\n| key | default | what it decides |\n| --- | --- | --- |"
+        for name, field in model.model_fields.items():
+            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+                continue
+            default = json.dumps(to_jsonable_python(field.get_default(call_default_factory=True)), ensure_ascii=False)
+            shown = "none" if default == "null" else f"`{default}`"
+            yield f"| `{name}` | {shown} | {re.sub(chr(10), ' ', field.description or '')} |"
+        yield ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page."""
+
+    page: str
+    language: str
+    code: str
+    people: str
+    """What people do in Label Studio before the block: `judge`, `settle`, or nothing."""
+    not_run: str
+    """Why no test runs it; empty where one does."""
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page in order, each with the comment above it (`% people: ...`, `% not run: ...`)."""
+    fenced = re.compile(r"^(?:% (people|not run): ([^\n]*)\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    for kind, said, language, code in fenced.findall(page.read_text(encoding="utf-8")):
+        yield Block(
+            page.name,
+            language,
+            code,
+            people=said if kind == "people" else "",
+            not_run=said if kind == "not run" else "",
+        )
+
+
+def not_run(folder: Path) -> str:
+    """The page that counts the blocks no test runs, each with its reason."""
+    left_out = [block for page in sorted(folder.glob("*.md")) for block in blocks(page) if block.not_run]
+    rows = [f"| {block.page} | `{block.code.strip().splitlines()[0]}` | {block.not_run} |" for block in left_out]
+    return "\n".join(
+        [NOT_RUN_HEAD.format(len(left_out)), "| page | begins with | why |", "| --- | --- | --- |", *rows, ""]
+    )
+
+
+def _sections(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    yield "", model
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield name, field.annotation

@@ -1,0 +1,69 @@
+"""What the documentation says of commands and settings is so. (`make docs` builds it; a warning is an error there.)"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from annot.settings import Settings
+from command_line import commands, wrong_in
+from documented import DOCS, references, runnable, typed
+
+PAGES = sorted(DOCS.glob("*.md"))
+BLOCKS = [block for page in PAGES for block in references.blocks(page)]
+COMMANDS = {command.words: command for command in commands()}
+
+
+def lines_of(code: str) -> list[str]:
+    """Every `annot ...` of a block, comments cut off."""
+    return [line for line in (re.sub(r"(^|\s)#.*$", "", line).strip() for line in code.splitlines()) if line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    dict.fromkeys(
+        line for block in BLOCKS if block.language == "sh" for line in lines_of(block.code) if line.startswith("annot ")
+    ),
+)
+def test_a_command_of_a_block_can_be_typed_so(line: str) -> None:
+    words = shlex.split(line)[1:]
+    (length,) = [n for n in (2, 1) if tuple(words[:n]) in COMMANDS][:1]
+    command = COMMANDS[tuple(words[:length])]
+    command.click.make_context(command.name, words[length:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_command_in_the_prose_is_there(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    mentioned = re.findall(r"`(annot [^`]+)`", prose.replace("\n", " "))
+    assert not [wrong for line in mentioned if (wrong := wrong_in(line))]
+
+
+def test_every_command_and_setting_stands_in_its_reference() -> None:
+    shown = references.commands()
+    assert not [command.name for command in COMMANDS.values() if f"`annot {command.name}`" not in shown]
+    listed = "\n".join(references.settings())
+    for section, model in references._sections(Settings):
+        assert not section or f"## `[{section}]`" in listed
+        assert not [name for name, field in model.model_fields.items() if not field.description], section
+
+
+def test_every_block_has_a_language_that_a_test_knows() -> None:
+    assert {block.language for block in BLOCKS if not block.not_run} <= {"sh", "python", "text"}
+
+
+def test_pictures_are_there() -> None:
+    named = {name for page in PAGES for name in re.findall(r"\]\((pictures/[^)]+)\)", page.read_text(encoding="utf-8"))}
+    assert named
+    assert not [name for name in named if not (DOCS / name).is_file()]
+
+
+def test_the_blocks_that_need_no_study_run() -> None:
+    for block in runnable("agreement.md"):
+        typed(block.code, DOCS.parent)
+    for page in PAGES:
+        for block in references.blocks(page):
+            if block.language == "python":
+                typed(f"python - <<'END'\n{block.code}END", DOCS.parent)
