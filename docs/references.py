@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -54,7 +57,8 @@ def commands() -> str:
 
 def settings() -> Iterator[str]:
     """A table for each section of `annot.toml`: key, default, what it decides."""
-    for section, model in _sections(Settings):
+    for section, model in sections(Settings):
+        told = docstrings(model)
         yield f"## `[{section}]`" if section else "## At the top of the file"
         doc = re.sub(r"\s+", " ", (model.__doc__ or "").strip()) if section and model.__doc__ else ""
         if doc:
@@ -65,7 +69,7 @@ def settings() -> Iterator[str]:
                 continue
             default = json.dumps(to_jsonable_python(field.get_default(call_default_factory=True)), ensure_ascii=False)
             shown = "none" if default == "null" else f"`{default}`"
-            yield f"| `{name}` | {shown} | {re.sub(chr(10), ' ', field.description or '')} |"
+            yield f"| `{name}` | {shown} | {told[name]} |"
         yield ""
 
 
@@ -104,7 +108,23 @@ def not_run(folder: Path) -> str:
     )
 
 
-def _sections(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+def docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """What stands below each field of a model in the source, as one line."""
+    (body,) = ast.parse(inspect.getsource(model)).body
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: " ".join(below.value.value.split())
+        for field, below in itertools.pairwise(body.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }
+
+
+def sections(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """The model itself without a name, then each of its sections with its name."""
     yield "", model
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):

@@ -38,10 +38,15 @@ class _Section(BaseModel):
 
 class CollectionSettings(_Section):
     name: str = "my-collection"
+    """The short name of the study; it stands in file names and on the server."""
     title: str = "A test collection"
+    """The title of the report, the datasheet and the release."""
     version: str = "0.1"
+    """The version of the collection."""
     language: str = "en"
+    """The language of the abstracts (BCP 47)."""
     description: str = ""
+    """What the collection is, in a sentence or two."""
     creators: tuple[str, ...] = ()
     """Names of people or groups, as they want to be named in public."""
     licence: str = ""
@@ -49,7 +54,9 @@ class CollectionSettings(_Section):
     text_licence: str = ""
     """Of titles and abstracts; while it is empty, a release holds their ids only."""
     url: str = ""
+    """Where the collection is found."""
     keywords: tuple[str, ...] = ()
+    """Words under which it shall be found."""
     citation: str = ""
     """BibTeX; while it is empty, the citation is made of the other entries."""
     published: date | None = None
@@ -76,45 +83,63 @@ class ScaleSettings(_Section):
 
 class CorpusSettings(_Section):
     min_sentences: Annotated[int, Field(ge=1)] = 3
+    """An abstract with fewer sentences is left out, and counted."""
     max_sentences: Annotated[int, Field(ge=1)] = 20
+    """An abstract with more sentences is left out."""
     max_sentence_tokens: Annotated[int, Field(ge=1)] = 80
+    """An abstract with a longer sentence is left out."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is rejected when all its sentences are shorter than this."""
 
 
 class QuerySettings(_Section):
     periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
+    """Years, first and last, from which query papers are drawn evenly."""
     per_period: Annotated[int, Field(ge=1)] = 20
+    """Papers that `annot query sample` draws from each period."""
     min_rating: Annotated[int, Field(ge=1, le=5)] = 3
+    """Papers rated lower are never chosen."""
     two_facet_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The share of the chosen papers that gives two queries, of different facets."""
 
 
 class PoolSettings(_Section):
     mode: DrawMode = "round-robin"
+    """How pools are drawn: the methods take turns, or each takes its whole quota in turn (`blocks`)."""
     per_method: Annotated[int, Field(ge=1)] = 13
+    """New documents that each method adds: 13 gives pools of about 100, 33 of about 250."""
     ranking_depth: Annotated[int, Field(ge=1)] = 500
+    """Documents that each ranking holds."""
     methods: tuple[FileName, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
+    """The pooling methods, in the order in which they draw."""
     without: tuple[str, ...] = ()
+    """Methods left out, on the record."""
 
 
 class WordVectorSettings(_Section):
     """gensim's CBOW. The minimum count follows the size of the corpus: rare words of a small corpus still count."""
 
     dimensions: Annotated[int, Field(ge=2)] = 200
+    """Numbers in a vector."""
     window: Annotated[int, Field(ge=1)] = 5
+    """Words looked at on each side."""
     min_count: Annotated[int, Field(ge=1)] = 2
+    """A rarer word gets no vector."""
     epochs: Annotated[int, Field(ge=1)] = 20
+    """Passes over the corpus."""
     seed: int = 1
+    """What the training draws by chance follows from it."""
 
 
 class JudgingSettings(_Section):
     per_pair: Annotated[int, Field(ge=1)] = 2
+    """Assessors of each pair."""
     assignment: Literal["per-query", "per-pair"] = "per-query"
     """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn anew for each pair."""
     repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """The share of an assessor's pairs that are asked again, unannounced: what one person's grades are worth."""
     isolation: Literal["project"] = "project"
+    """Each assessor has a Label Studio project of their own."""
     missing: MissingPolicy = "drop"
     """How agreement treats a judgement that is missing: it is left out of its pair, or counts as grade 0."""
 
@@ -123,7 +148,9 @@ class AgreementSettings(_Section):
     """The intervals of agreement figures, by resampling whole queries."""
 
     resamples: Annotated[int, Field(ge=100)] = 2000
+    """Resamples of whole queries behind an interval."""
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    """The level of the intervals."""
 
 
 class ForecastSettings(_Section):
@@ -132,6 +159,7 @@ class ForecastSettings(_Section):
     hourly_rate: Annotated[float, Field(ge=0)] | None = None
     """What an hour of judging costs; None when it is not known."""
     currency: str = "EUR"
+    """The currency of the costs."""
     dispute_seconds: Annotated[float, Field(gt=0)] | None = None
     """What settling one dispute takes; None learns it from the adjudications there are."""
     window_days: Annotated[int, Field(ge=1)] = 28
@@ -139,7 +167,9 @@ class ForecastSettings(_Section):
     fence: Annotated[float, Field(gt=0)] = 3.0
     """Widths of the log times from their median beyond which a time is idling or a slip."""
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    """The level of the intervals."""
     draws: Annotated[int, Field(ge=100)] = 1000
+    """Draws behind the interval of a forecast."""
     simulations: Annotated[int, Field(ge=10)] = 200
     """Studies that `annot plan simulate` plays through."""
 
@@ -151,7 +181,9 @@ class WatchSettings(_Section):
 
 class AdjudicationSettings(_Section):
     ratings: Literal["shown", "hidden"] = "shown"
+    """Whether the adjudicator sees the grades that were given."""
     adjudicator_may_assess: bool = False
+    """Whether somebody may be assessor and adjudicator at once; never of the same pair."""
 
 
 class EvaluationSettings(_Section):
@@ -168,6 +200,7 @@ class Settings(_Section):
     """The whole study."""
 
     seed: int = 13
+    """Everything that is drawn by chance follows from it."""
     collection: CollectionSettings = CollectionSettings()
     scale: ScaleSettings = ScaleSettings()
     facets: dict[FileName, tuple[str, ...]] = {
