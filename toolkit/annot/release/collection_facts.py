@@ -323,10 +323,9 @@ def figure_text(summary: Summary, name: str) -> str:
     """The median with its interval, or why there is none: `0.43 [0.38, 0.49]`."""
     if isinstance(summary.median, Undefined):
         return f"undefined: {summary.median.reason}"
-    intervals = (summary.intervals or {}).get("median")
-    percentile = Undefined("too few queries") if intervals is None else intervals.percentile
-    without = f" (no interval: {percentile.reason})" if isinstance(percentile, Undefined) else ""
-    return f"{number(summary.median, coefficient(name), intervals)}{without}"
+    interval = (summary.intervals or {}).get("median", Undefined("none was asked for"))
+    without = f" (no interval: {interval.reason})" if isinstance(interval, Undefined) else ""
+    return f"{number(summary.median, coefficient(name), interval)}{without}"
 
 
 def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:

@@ -70,7 +70,7 @@ def _agreement(seen: Look) -> str:
     rows = [
         [
             TITLES[shown.coefficient],
-            number(shown.median, coefficient(shown.coefficient), shown.intervals),
+            number(shown.median, coefficient(shown.coefficient), shown.interval),
             shown.n_queries,
         ]
         for shown in running.figures

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annot.agreement import COEFFICIENTS, TITLES, Bootstrap, to_json
+from annot.agreement import COEFFICIENTS, TITLES, to_json
 from annot.agreement.joint import JointGrades, joint_grades, units_of
 from annot.agreement.joint import coefficient as coefficient_of
 from annot.agreement.joint import interval as interval_of
@@ -37,9 +37,6 @@ from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
-
-RESAMPLES = 500
-"""Of each simulated study: the width is a mean over all of them, so more would cost time and tell no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +155,7 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         tables=joint.tables,
         disputed=joint.disputed,
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables, key: interval_of(
-            tables, units, grades, name=coefficient, plan=Bootstrap(RESAMPLES, rules.level, key)
-        ),
+        interval=lambda tables, _: interval_of(tables, units, grades, name=coefficient, level=rules.level),
     )
 
 

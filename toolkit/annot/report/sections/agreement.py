@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
+from annot.agreement import AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.ratings import IN_WORDS
 from annot.report import figures
 from annot.report.cells import MEAN_SHARE, SHARE, Number, coefficient, number
@@ -72,7 +72,7 @@ def tables(table: AgreementTable, *, every: bool) -> Iterator[Table]:
         yield all_coefficients(table)
     elif table.binarised_at is not None:
         yield headline(table)
-    names, statistics = (tuple(table.titles), STATISTICS) if every else (HEADLINE, ("median",))
+    names, statistics = (tuple(table.titles), STATISTICS) if every else (table.headline, ("median",))
     found = reasons(table, names=names, statistics=statistics)
     if found:
         yield Table(
@@ -114,14 +114,14 @@ def headline(table: AgreementTable) -> Table:
             stage,
             group.n_queries,
             group.n_pairs,
-            *(_figure(name, summaries[name], "median", group) for name in HEADLINE),
+            *(_figure(name, summaries[name], "median", group) for name in table.headline),
         )
         for group, stage, summaries in summaries_of(_shown(table))
     )
     return Table(
         f"coefficients{_suffix(table)}",
         sentence("agreement.headline", table=table),
-        ("Facet", "Adjudication", "Queries", "Pairs", *(table.titles[name] for name in HEADLINE)),
+        ("Facet", "Adjudication", "Queries", "Pairs", *(table.titles[name] for name in table.headline)),
         rows,
         _command(table),
         numeric_from=2,
@@ -161,14 +161,14 @@ def all_coefficients(table: AgreementTable) -> Table:
 def by_query(table: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
     rows = tuple(
-        (query.query_id, stage, *(number(values[name], coefficient(name)) for name in HEADLINE), query.n_pairs)
+        (query.query_id, stage, *(number(values[name], coefficient(name)) for name in table.headline), query.n_pairs)
         for query in table.queries
         for stage, values in (("before", query.before), ("after", query.after))
     )
     return Table(
         f"queries-agreement{_suffix(table)}",
         sentence("agreement.by_query"),
-        ("Query", "Adjudication", *(table.titles[name] for name in HEADLINE), "Pairs"),
+        ("Query", "Adjudication", *(table.titles[name] for name in table.headline), "Pairs"),
         rows,
         _command(table, "--per-query"),
         numeric_from=2,

@@ -16,8 +16,7 @@ from annot.report.cells import MEAN, SHARE, Number, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
-from annot.stats.bootstrap import of_queries
-from annot.stats.clustered import share_of_counts
+from annot.stats.clustered import mean_interval, share_of_counts
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""
@@ -129,8 +128,7 @@ def _per_query(study: Study) -> Table:
                 name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
                 for name, of in members.items()
             }
-            key = f"per query {facet}"
-            mean = _mean(counts, study, key)
+            mean = _mean(counts, study)
             share = _share({name: Part(count, members[name].total()) for name, count in counts.items()}, study)
             row = (min(counts.values()), max(counts.values()), mean, share, len(members), pairs)
             rows.append((facet, f"{least} or higher", *row))
@@ -220,11 +218,10 @@ def _share(parts: Mapping[str, Part], study: Study) -> Number:
     return number(share.value, SHARE, share.interval)
 
 
-def _mean(counts: Mapping[str, int], study: Study, key: str) -> Number:
-    """The mean over queries, with its interval by resampling whole queries."""
+def _mean(counts: Mapping[str, int], study: Study) -> Number:
+    """The mean over queries, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    found = of_queries(values, statistic="mean", plan=study.bootstrap, key=key)
-    return number(float(values.mean()), MEAN, found)
+    return number(float(values.mean()), MEAN, mean_interval(values, level=study.bootstrap.level, least=0))
 
 
 def _total(by_query: ByQuery) -> Counter[int | None]:
