@@ -155,7 +155,7 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         tables=joint.tables,
         disputed=joint.disputed,
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables, _: interval_of(tables, units, grades, name=coefficient, level=rules.level),
+        interval=lambda tables: interval_of(tables, units, grades, name=coefficient, level=rules.level),
     )
 
 
