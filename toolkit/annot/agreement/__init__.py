@@ -85,8 +85,8 @@ binarised
 many_assessors
     formula: kappas: Conger 1980, Psychological Bulletin 88, 322-328; rho, tau: mean over every two assessors who share
         five pairs or more, weighted by how many they share
-    example: R package irr, exact kappa of Fleiss' diagnoses (test_kappa_of_many_is_congers_on_fleiss_diagnoses); for rho, tau
-        and the weighted kappas of many no published value with its data was found
+    example: R package irr, exact kappa (test_kappa_of_many_is_congers_on_fleiss_diagnoses); for rho, tau and the
+        weighted kappas of many no published value with its data was found
     second: scipy, with gaps (test_rank_correlations_of_many_as_the_weighted_mean_over_their_pairs); the definition,
         with gaps (test_kappa_of_many_by_its_definition)
 

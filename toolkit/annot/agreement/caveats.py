@@ -8,7 +8,7 @@ import numpy as np
 
 from annot.agreement.coefficients import rests_on_most
 from annot.agreement.contingency import Array
-from annot.stats.values import Undefined, Value
+from annot.stats.values import Value
 
 ONE_SIDED = (
     "one of the two assessors gave the same grade to every pair: "
@@ -27,26 +27,21 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
     A kappa against a constant is 0 by its definition (Cohen 1960): what is observed is then what is expected.
     """
     sizes = tables.sum(axis=(-1, -2))
-    if not sizes.any() or not (averaged or np.count_nonzero(sizes) == 1):
-        told = {ONE_SIDED: False, TWO_PAIRS: False}
-    else:
-        constant = [(np.count_nonzero(tables.sum(axis=axis), axis=-1) == 1) for axis in (-1, -2)]
-        told = {
-            ONE_SIDED: not rests_on_most(sizes[~(constant[0] | constant[1])].sum(), sizes.sum()),
-            TWO_PAIRS: rests_on_most(sizes[sizes == 2].sum(), sizes.sum()),
-        }
-    given = tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))
-    one_grade = np.count_nonzero(given) == 1
-    found: dict[str, tuple[str, ...]] = {}
+    one_sided = two_pairs = False
+    if sizes.any() and (averaged or np.count_nonzero(sizes) == 1):
+        constant = np.any([np.count_nonzero(tables.sum(axis=axis), axis=-1) == 1 for axis in (-1, -2)], axis=0)
+        one_sided = not rests_on_most(sizes[~constant].sum(), sizes.sum())
+        two_pairs = rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
+    one_grade = np.count_nonzero(tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) == 1
+    found = {}
     for name, value in values.items():
-        if isinstance(value, Undefined) or not name.startswith(("alpha", "kappa", "ac")):
-            continue
-        of_gwet = name.startswith("ac")
-        holds = {
-            ONE_SIDED: told[ONE_SIDED] and not of_gwet,
-            TWO_PAIRS: told[TWO_PAIRS],
-            ONE_GRADE: one_grade and of_gwet,
-        }
-        if any(holds.values()):
-            found[name] = tuple(text for text, there in holds.items() if there)
+        if isinstance(value, float) and name.startswith(("alpha", "kappa", "ac")):
+            of_gwet = name.startswith("ac")
+            holds = {
+                ONE_SIDED: one_sided and not of_gwet,
+                TWO_PAIRS: two_pairs,
+                ONE_GRADE: one_grade and of_gwet,
+            }
+            if any(holds.values()):
+                found[name] = tuple(text for text, there in holds.items() if there)
     return found

@@ -31,35 +31,56 @@ def group_agreement(
 ) -> GroupAgreement:
     """The queries of one facet, or all. seen: the counts of each. level: of the intervals; None makes none."""
     between, with_final = _pooled(queries, seen)
-    before = {
-        coefficient: _summary(
-            coefficient, queries, [query.before[coefficient] for query in queries], between, scale, level
-        )
-        for coefficient in coefficients
-    }
     unsettled = not_settled(queries, seen)
     if unsettled is not None:
         names = [query.query_id for query, one in zip(queries, seen, strict=True) if not_settled([query], [one])]
         unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
-        after = {
-            coefficient: _without_summary(unsettled, queries, [query.after[coefficient] for query in queries])
-            for coefficient in coefficients
-        }
-    else:
-        after = {
-            coefficient: _summary(
-                coefficient, queries, [query.after[coefficient] for query in queries], with_final, scale, level
-            )
-            for coefficient in coefficients
-        }
+
+    def summary(
+        name: str, values: Sequence[Value], pooled: Pooled | PooledTables, blocked: Undefined | None
+    ) -> Summary:
+        """One coefficient of all queries; `blocked` says why the group has no figure, whatever its queries have."""
+        numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
+        there = ~np.isnan(numbers)
+        defined = numbers[there]
+        why = blocked or _why_no_summary(len(defined), len(queries))
+        q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
+        of_all = blocked or pooled.value(name, scale)
+        least, most = ends_of(name)
+        return Summary(
+            median=median,
+            mean=why or float(defined.mean()),
+            q1=q1,
+            q3=q3,
+            pooled=of_all,
+            n_queries=len(defined),
+            n_undefined=len(queries) - len(defined),
+            n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
+            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in queries),
+            undefined=_reasons(queries, values),
+            intervals=None
+            if level is None
+            else {
+                "median": why or median_interval(defined, level=level),
+                "mean": why or mean_interval(defined, level=level, least=least, most=most),
+                "pooled": interval_of(pooled, of_all, name, scale, level=level),
+            },
+        )
+
     return GroupAgreement(
         name=name,
         n_queries=len(queries),
         n_pairs=sum(query.n_pairs for query in queries),
         n_missing=sum(query.n_missing for query in queries),
         prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
-        before=before,
-        after=after,
+        before={
+            coefficient: summary(coefficient, [query.before[coefficient] for query in queries], between, None)
+            for coefficient in coefficients
+        },
+        after={
+            coefficient: summary(coefficient, [query.after[coefficient] for query in queries], with_final, unsettled)
+            for coefficient in coefficients
+        },
         disputed=_shares(queries, [query.disputed for query in queries], None, level),
         overruled=_shares(queries, [query.overruled for query in queries], unsettled, level),
         not_settled=unsettled,
@@ -87,42 +108,6 @@ def _pooled(queries: Sequence[QueryAgreement], seen: Sequence[Seen]) -> tuple[Po
     return pooled_between(counts, met, [one.between for one in seen]), with_final
 
 
-def _summary(
-    name: str,
-    queries: Sequence[QueryAgreement],
-    values: Sequence[Value],
-    pooled: Pooled | PooledTables,
-    scale: Sequence[int],
-    level: float | None,
-) -> Summary:
-    numbers = _numbers(values)
-    there = ~np.isnan(numbers)
-    defined = numbers[there]
-    of_all = pooled.value(name, scale)
-    why = _why_no_summary(len(defined), len(queries))
-    q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
-    least, most = ends_of(name)
-    return Summary(
-        median=median,
-        mean=why or float(defined.mean()),
-        q1=q1,
-        q3=q3,
-        pooled=of_all,
-        n_queries=len(defined),
-        n_undefined=len(queries) - len(defined),
-        n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
-        n_pairs_pooled=sum(query.n_pairs for query in queries),
-        undefined=_reasons(queries, values),
-        intervals=None
-        if level is None
-        else {
-            "median": why or median_interval(defined, level=level),
-            "mean": why or mean_interval(defined, level=level, least=least, most=most),
-            "pooled": interval_of(pooled, of_all, name, scale, level=level),
-        },
-    )
-
-
 def _why_no_summary(defined: int, queries: int) -> Undefined | None:
     """Why queries have no summary: those with a value are not like those without."""
     if defined == 0:
@@ -133,23 +118,6 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
             "it has a value on half of the queries or fewer; a summary needs more",
         )
     return None
-
-
-def _without_summary(why: Undefined, queries: Sequence[QueryAgreement], values: Sequence[Value]) -> Summary:
-    """No figure of the group, whatever its queries have."""
-    return Summary(
-        median=why,
-        mean=why,
-        q1=why,
-        q3=why,
-        pooled=why,
-        n_queries=0,
-        n_undefined=len(queries),
-        n_pairs=0,
-        n_pairs_pooled=0,
-        undefined=_reasons(queries, values),
-        intervals=None,
-    )
 
 
 def _shares(

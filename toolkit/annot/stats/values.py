@@ -3,26 +3,30 @@
 Which method makes the interval of which kind of figure: one method for each kind, and none leaves the range of values
 that its figure can take.
 
-bootstrap
-    of coefficients, medians and means over queries, measures of runs, Kendall's tau: BCa over whole queries (of runs,
-    over whole query papers), as it needs no formula for any of them; percentile where BCa does not exist.
-    `annot.stats.bootstrap`
+Student's t
+    of means over queries, from four queries on. `annot.stats.clustered.mean_interval`
+order statistics
+    of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
+    the values are distributed. `annot.stats.clustered.median_interval`, `annot.diagnosis.pace`
+jackknife
+    of agreement on all pairs pooled, and of kappa between two assessors: over whole queries, on the scale of Fisher's
+    z, with Student's t, from four queries on. `annot.stats.clustered.jackknife_interval`
 Wilson
     of shares of pairs or judgements, clustered by query: it has an interval where nothing or everything was hit, and
     keeps its coverage with few queries. `annot.stats.clustered.share`
-jackknife
-    of kappa between two assessors, over whole queries, on the scale of Fisher's z, with Student's t: two assessors
-    often share only a few queries, for which a bootstrap is far too narrow. `annot.stats.clustered.jackknife_interval`
+bootstrap
+    of measures of runs and of Kendall's tau: BCa over whole query papers, of tau over whole queries, as it needs no
+    formula for either; percentile where BCa does not exist. `annot.stats.bootstrap`
 clustered
     of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`
 Wald, delta method
     of what the ordinal model of the assessors estimates. `annot.diagnosis`
-order statistics
-    of a median time: it assumes nothing about how times are distributed. `annot.diagnosis.pace`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 
-`benchmarks/interval_coverage.py` counts how often the first three hold what they should.
+`benchmarks/interval_coverage.py` counts how often the first four hold what they should.
+
+COVERAGE
 """
 
 from __future__ import annotations
