@@ -37,7 +37,7 @@ def group_agreement(
         unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
 
     def summary(
-        name: str, values: Sequence[Value], pooled: Pooled | PooledTables, blocked: Undefined | None
+        coefficient: str, values: Sequence[Value], pooled: Pooled | PooledTables, blocked: Undefined | None
     ) -> Summary:
         """One coefficient of all queries; `blocked` says why the group has no figure, whatever its queries have."""
         numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
@@ -45,8 +45,8 @@ def group_agreement(
         defined = numbers[there]
         why = blocked or _why_no_summary(len(defined), len(queries))
         q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
-        of_all = blocked or pooled.value(name, scale)
-        least, most = ends_of(name)
+        of_all = blocked or pooled.value(coefficient, scale)
+        least, most = ends_of(coefficient)
         return Summary(
             median=median,
             mean=why or float(defined.mean()),
@@ -63,7 +63,7 @@ def group_agreement(
             else {
                 "median": why or median_interval(defined, level=level),
                 "mean": why or mean_interval(defined, level=level, least=least, most=most),
-                "pooled": interval_of(pooled, of_all, name, scale, level=level),
+                "pooled": interval_of(pooled, of_all, coefficient, scale, level=level),
             },
         )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from annot import __version__
-from annot.agreement import HEADLINE, AgreementTable, Summary, Undefined
+from annot.agreement import AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
@@ -26,7 +26,6 @@ from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
 from annot.study.snapshot import Snapshot
 
-COEFFICIENTS = (*HEADLINE, "ac2")
 HASHED_IMPORTS: Mapping[str, str] = {
     Source.CSFCUBE: "imported release, all its files",
     Source.FILE: "imported file of judgements",
@@ -313,7 +312,7 @@ def _isolation(study: Snapshot) -> Literal["project", "server", "unknown"]:
 
 def _figures(table: AgreementTable) -> Iterator[AgreementFigure]:
     for group, stage, summaries in summaries_of(table.groups):
-        for name in COEFFICIENTS:
+        for name in (*table.headline, "ac2"):
             summary = summaries[name]
             value = figure_text(summary, name)
             yield AgreementFigure(group.name, stage, table.titles[name], value, summary.n_queries, summary.n_pairs)
