@@ -27,7 +27,7 @@ class ShareSummary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `pooled`, Wilson's; of `mean`, Student's t over queries; None when not asked for."""
+    """Of `pooled`, Wilson's; of `mean`, the jackknife over queries; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def measure_agreement(
 
     Notes
     -----
-    Intervals of means are Student's t, of medians order statistics, of pooled figures a jackknife with Student's t;
+    Intervals of medians are order statistics, of means and pooled figures a jackknife with Student's t;
     ``help("annot.stats.values")`` says how often they hold what they should. The sources of the coefficients, and what
     each is tested against, are listed in ``help("annot.agreement")``.
 

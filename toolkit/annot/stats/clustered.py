@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 FEWEST_QUERIES = 4
 """Below, an interval of kappa or of a mean covers nearly all that is possible."""
-ALL_EQUAL = "all queries have the same value, which says nothing of other queries"
+SAME = "it is the same whichever query is left out, which says nothing of other queries"
 
 
 def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float) -> Share:
@@ -85,19 +85,10 @@ def clustered_interval(
     return Interval(max(-most, value - half), min(most, value + half), level, method)
 
 
-def mean_interval(
-    values: Array, *, level: float, least: float = -math.inf, most: float = math.inf
-) -> Interval | Undefined:
-    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: Student's t."""
-    from scipy.special import stdtrit
-
-    n = len(values)
-    if n < FEWEST_QUERIES:
-        return _too_few(n)
-    mean, half = float(values.mean()), float(stdtrit(n - 1, 0.5 + level / 2) * values.std(ddof=1) / math.sqrt(n))
-    if half <= TIE * max(1.0, abs(mean)):
-        return Undefined(ALL_EQUAL)
-    return Interval(max(least, mean - half), min(most, mean + half), level, f"Student's t over {n} queries")
+def mean_interval(values: Array, *, level: float, least: float, most: float) -> Interval | Undefined:
+    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife."""
+    others = (values.sum() - values) / max(1, len(values) - 1)
+    return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most)
 
 
 def median_interval(values: Array, *, level: float) -> Interval | Undefined:
@@ -118,7 +109,7 @@ def median_interval(values: Array, *, level: float) -> Interval | Undefined:
         return _too_few(n, fewest)
     ordered = np.sort(values)
     if ordered[0] == ordered[-1]:
-        return Undefined(ALL_EQUAL)
+        return Undefined(SAME)
     next_held = held[k] if k < len(held) else 0.0
     to_next = (held[k - 1] - level) / (held[k - 1] - next_held)
     inwards = (n - k) * to_next / (k + (n - 2 * k) * to_next)
@@ -149,7 +140,7 @@ def jackknife_interval(
     z, left_out = math.atanh(scaled), np.arctanh(of_others)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:
-        return Undefined("it is the same whichever query is left out")
+        return Undefined(SAME)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     method = f"jackknife over {n} queries, Fisher's z, Student's t"
     return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)

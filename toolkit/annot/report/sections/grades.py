@@ -128,7 +128,7 @@ def _per_query(study: Study) -> Table:
                 name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
                 for name, of in members.items()
             }
-            mean = _mean(counts, study)
+            mean = _mean(counts, study, most=max(of.total() for of in members.values()))
             share = _share({name: Part(count, members[name].total()) for name, count in counts.items()}, study)
             row = (min(counts.values()), max(counts.values()), mean, share, len(members), pairs)
             rows.append((facet, f"{least} or higher", *row))
@@ -218,10 +218,11 @@ def _share(parts: Mapping[str, Part], study: Study) -> Number:
     return number(share.value, SHARE, share.interval)
 
 
-def _mean(counts: Mapping[str, int], study: Study) -> Number:
-    """The mean over queries, with its interval."""
+def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
+    """The mean over queries of what is `most` in one of them, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    return number(float(values.mean()), MEAN, mean_interval(values, level=study.bootstrap.level, least=0))
+    interval = mean_interval(values, level=study.bootstrap.level, least=0, most=most)
+    return number(float(values.mean()), MEAN, interval)
 
 
 def _total(by_query: ByQuery) -> Counter[int | None]:
