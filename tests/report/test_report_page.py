@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged, settled and measured, with four runs and two query papers."""
-    ws = judged_study(tmp_path_factory.mktemp("page"), query_papers=2)
+    ws = judged_study(tmp_path_factory.mktemp("page"), query_papers=3)
     report.write(ws)
     return ws
 
@@ -43,7 +43,7 @@ def unfold(page: Any) -> None:
 
 
 def test_the_first_screen_alone_answers(study: Workspace) -> None:
-    """Of one study of two query papers: what it is, whether it can be trusted and for what, which run is best."""
+    """Of one study of three query papers: what it is, whether it can be trusted and for what, which run is best."""
     text = (study.exports / "report.md").read_text(encoding="utf-8")
     first = text[: text.index("## Agreement")]
     agreement = json.loads((study.exports / "agreement.json").read_text(encoding="utf-8"))

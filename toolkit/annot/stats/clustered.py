@@ -108,13 +108,13 @@ def median_interval(values: Array, *, level: float) -> Interval | Undefined:
         fewest = math.ceil(1 - math.log2(1 - level))
         return _too_few(n, fewest)
     ordered = np.sort(values)
-    if ordered[0] == ordered[-1]:
-        return Undefined(SAME)
     next_held = held[k] if k < len(held) else 0.0
     to_next = (held[k - 1] - level) / (held[k - 1] - next_held)
     inwards = (n - k) * to_next / (k + (n - 2 * k) * to_next)
     low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
     high = (1 - inwards) * ordered[n - k] + inwards * ordered[n - k - 1]
+    if low >= high:
+        return Undefined(SAME)
     return Interval(float(low), float(high), level, f"order statistics of {n} queries")
 
 

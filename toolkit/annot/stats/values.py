@@ -23,9 +23,14 @@ Wald, delta method
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 
-`benchmarks/interval_coverage.py` counts how often the first three hold what they should.
+How many of 100 intervals at 95% held the truth of simulated studies, the lowest and the highest of 5 coefficients of
+two, three and a crowd of assessors (`benchmarks/interval_coverage.py`):
 
-COVERAGE
+    queries          4         5         6         8        10        20        50
+    median           -         -     95-96     93-95     93-95     94-96     94-96
+    mean         94-96     94-96     94-96     94-96     93-96     94-96     94-96
+    pooled       92-96     92-96     91-96     92-96     92-95     93-95     93-96
+    share        94-95     93-94     94-94     94-96     94-95     94-95     95-96
 """
 
 from __future__ import annotations
