@@ -26,9 +26,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from annot.agreement import Bootstrap
-from annot.agreement.contingency import Counts
-from annot.agreement.joint import JointGrades, coefficient, interval, joint_grades, units_of
+from annot.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
 from annot.agreement.ratings import ratings_of
 from annot.forecast import Design, DesignForecast, Rules, Together, simulate_design
 from annot.records import Judgement
@@ -92,7 +90,7 @@ def planted(rng: np.random.Generator, queries: int) -> np.ndarray:
 
 
 def forecast(
-    whole: JointGrades, units: Counts, pilot: np.ndarray, queries: int, seconds: np.ndarray, simulations: int, seed: int
+    whole: JointGrades, units: Units, pilot: np.ndarray, queries: int, seconds: np.ndarray, simulations: int, seed: int
 ) -> DesignForecast:
     judged = [
         Judgement(whole.query_ids[query], f"d{at}", f"a{person}", 0, lead_time=float(time))
@@ -109,7 +107,7 @@ def forecast(
             tables=whole.tables[order],
             disputed=whole.disputed,
             coefficient=lambda tables: coefficient(tables, units, GRADES, name="alpha_ordinal"),
-            interval=lambda tables, key: width_of(tables, units, 200, key),
+            interval=lambda tables: ends(tables, units),
         ),
         settled=(),
         dispute_seconds=60.0,
@@ -118,9 +116,9 @@ def forecast(
     )
 
 
-def truth(whole: JointGrades, units: Counts, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
+def truth(whole: JointGrades, units: Units, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
     tables = whole.tables[study]
-    low, high = width_of(tables, units, 1000, 1)
+    low, high = ends(tables, units)
     return (
         coefficient(tables, units, GRADES, name="alpha_ordinal"),
         high - low,
@@ -129,8 +127,8 @@ def truth(whole: JointGrades, units: Counts, study: np.ndarray, seconds: np.ndar
     )
 
 
-def width_of(tables: np.ndarray, units: Counts, resamples: int, seed: int) -> tuple[float, float]:
-    return interval(tables, units, GRADES, name="alpha_ordinal", plan=Bootstrap(resamples, 0.95, seed))
+def ends(tables: np.ndarray, units: Units) -> tuple[float, float]:
+    return interval(tables, units, GRADES, name="alpha_ordinal", level=0.95)
 
 
 if __name__ == "__main__":

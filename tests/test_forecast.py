@@ -9,9 +9,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from annot.agreement import Bootstrap, to_json
-from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts
-from annot.agreement.groups import of_pooled, resample
+from annot.agreement import to_json
+from annot.agreement.contingency import OF_COUNTS, Counts
 from annot.errors import InputError, UndefinedStatistic
 from annot.forecast import (
     Design,
@@ -26,6 +25,7 @@ from annot.forecast import (
 )
 from annot.forecast.design import ONCE, redrawn
 from annot.records import Judgement
+from annot.stats.clustered import jackknife_interval
 from annot.stats.durations import winsorised
 from annot.stats.values import Estimate, Interval, Undefined
 from hypothesis import given
@@ -328,29 +328,20 @@ def test_all_faults_of_the_input_are_told_at_once() -> None:
 # Designs
 
 
-def counts_of(tables: np.ndarray) -> Counts:
-    """The counts that the agreement room resamples, from tables of two assessors, shape (Q, K, K)."""
-    both = tables + tables.swapaxes(1, 2)
-    counts = Counts(tables[:, None], both, both / 2, both.sum(axis=2) / 2)
-    return Counts(*[table[:, None] for table in (counts.between, counts.coincidences, counts.agreement, counts.shares)])
-
-
 def alpha(tables: np.ndarray) -> float:
-    whole = counts_of(tables.astype(float)).weighted(np.ones((1, len(tables))))
-    value = float(COEFFICIENTS_OF_COUNTS["alpha_ordinal"](whole, GRADES)[0, 0])
+    """Of tables of two assessors, shape (Q, K, K)."""
+    value = float(OF_COUNTS["alpha_ordinal"](Counts.of_tables(tables.sum(axis=0).astype(float)), GRADES))
     if np.isnan(value):
         raise UndefinedStatistic("one grade only")
     return value
 
 
-def alpha_interval(tables: np.ndarray, seed: int) -> tuple[float, float]:
-    plan = Bootstrap(resamples=200, level=0.95, seed=seed)
-    found = of_pooled(
-        resample(counts_of(tables.astype(float)), plan=plan, key="t"), GRADES, name="alpha_ordinal", plan=plan
-    )
-    if not isinstance(found.percentile, Interval):
-        raise UndefinedStatistic(found.percentile.reason)
-    return found.percentile.low, found.percentile.high
+def alpha_interval(tables: np.ndarray) -> tuple[float, float]:
+    left_out = OF_COUNTS["alpha_ordinal"](Counts.of_tables(tables.astype(float)).left_out(), GRADES)
+    found = jackknife_interval(alpha(tables), left_out, level=0.95)
+    if not isinstance(found, Interval):
+        raise UndefinedStatistic(found.reason)
+    return found.low, found.high
 
 
 def drawn_tables(rng: np.random.Generator, *, queries: int, pairs: int) -> np.ndarray:
@@ -381,7 +372,7 @@ def together(tables: np.ndarray) -> Together:
         tables=tables.reshape(len(tables), -1),
         disputed=~np.eye(shape[0], dtype=bool).ravel(),
         coefficient=lambda drawn: alpha(drawn.reshape(-1, *shape)),
-        interval=lambda drawn, seed: alpha_interval(drawn.reshape(-1, *shape), seed),
+        interval=lambda drawn: alpha_interval(drawn.reshape(-1, *shape)),
     )
 
 
@@ -439,7 +430,7 @@ def test_the_width_that_is_foretold_is_the_width_that_comes() -> None:
         simulations=40,
     )
     studies = [drawn_tables(rng, queries=25, pairs=100) for _ in range(40)]
-    widths = [high - low for low, high in (alpha_interval(study, at) for at, study in enumerate(studies))]
+    widths = [high - low for low, high in map(alpha_interval, studies)]
     assert found.width.value == pytest.approx(np.mean(widths), rel=0.25)
     assert found.coefficient.value == pytest.approx(np.mean([alpha(study) for study in studies]), abs=0.05)
     assert found.undefined == 0
@@ -454,7 +445,7 @@ def test_chance_in_the_pilots_tables_is_not_taken_for_difference_between_queries
     pilot = rng.multinomial(8, p.ravel() / p.sum(), size=60).reshape(60, 4, 4)
     found = designed(Design(queries=30, pool_size=200, per_pair=2, assessors=2, repeats=0.0), pilot, simulations=25)
     truly = [rng.multinomial(200, p.ravel() / p.sum(), size=30).reshape(30, 4, 4) for _ in range(25)]
-    widths = [high - low for low, high in (alpha_interval(study, at) for at, study in enumerate(truly))]
+    widths = [high - low for low, high in map(alpha_interval, truly)]
     assert found.width.value == pytest.approx(np.mean(widths), rel=0.5)
     assert isinstance(found.width.value, float)
     # Taken as they are, the pilot's tables would make the interval about five times too wide.

@@ -1,4 +1,4 @@
-"""Ratings that hypothesis or a seed draws, and the two ways in which this package computes a coefficient of them."""
+"""Ratings that hypothesis or a seed draws, and the value of a coefficient of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from annot.agreement.coefficients import COEFFICIENTS, Ratings
-from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, count
 from annot.errors import UndefinedStatistic
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -35,13 +34,8 @@ def skewed(n_assessors: int, n_pairs: int, *, mix: Sequence[float], seed: int) -
 
 
 def value(name: str, matrix: Ratings, grades: Sequence[int] = GRADES) -> float:
-    """The coefficient, nan where undefined, so that two ways of computing it can be compared."""
+    """The coefficient, nan where undefined."""
     try:
         return COEFFICIENTS[name](matrix, grades)
     except UndefinedStatistic:
         return np.nan
-
-
-def both_ways(name: str, matrix: Ratings, grades: Sequence[int] = GRADES) -> tuple[float, float]:
-    """From the ratings and from the table of counts."""
-    return value(name, matrix, grades), float(COEFFICIENTS_OF_COUNTS[name](count(matrix, grades), grades))

@@ -43,7 +43,7 @@ def tables(shared: Path) -> dict[str, AgreementTable]:
             ]
     return {
         missing: agreement_table(
-            judgements, decisions, facets, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, bootstrap=None
+            judgements, decisions, facets, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, level=None
         )
         for missing in ("zero", "drop")
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.agreement import TOGETHER, AgreementTable, Bootstrap, Interval, Undefined, agreement_table, to_json
+from annot.agreement import HEADLINE, TOGETHER, AgreementTable, Undefined, agreement_table, to_json
 from annot.agreement.coefficients import COEFFICIENTS
 from annot.errors import InputError
 from annot.records import Decision, Judgement
@@ -32,7 +33,7 @@ def table(
     *,
     missing: str = "drop",
     binarised_at: int | None = None,
-    bootstrap: Bootstrap | None = None,
+    level: float | None = None,
 ) -> AgreementTable:
     return agreement_table(
         judgements,
@@ -41,7 +42,7 @@ def table(
         grades=(0, 1, 2, 3),
         missing=missing,
         binarised_at=binarised_at,
-        bootstrap=bootstrap,
+        level=level,
     )
 
 
@@ -102,12 +103,13 @@ def test_pooled_after_adjudication_sets_each_assessor_against_the_final_grades()
     decisions = [*final("1-method", settled), *final("2-method", settled)]
     found = table([*METHOD_1, *METHOD_2], decisions).groups[0].after["kappa"].pooled
     twice = [*settled, *settled]
-    expected = np.mean(
+    expected = np.average(
         [
             COEFFICIENTS["kappa"](matrix([*A, *A], twice), (0, 1, 2, 3)),
             COEFFICIENTS["kappa"](matrix(B, settled), (0, 1, 2, 3)),
             COEFFICIENTS["kappa"](matrix(C, settled), (0, 1, 2, 3)),
-        ]
+        ],
+        weights=[12, 6, 6],
     )
     assert found == pytest.approx(expected)
 
@@ -178,36 +180,47 @@ def test_binarised_table_sees_two_grades_and_the_shares_see_the_whole_scale() ->
 
 def test_undefined_queries_are_counted_and_named_with_their_reason() -> None:
     unanimous = [*judged("2-method", "a1", [0] * 6), *judged("2-method", "a2", [0] * 6)]
-    group = table([*METHOD_1, *unanimous], bootstrap=Bootstrap(200, 0.95, 1)).groups[0].before
+    group = table([*METHOD_1, *unanimous], level=0.95).groups[0].before
     assert group["kappa"].n_queries == 1
     assert group["kappa"].n_pairs == 6
     assert group["kappa"].n_pairs_pooled == 12
     assert list(group["kappa"].undefined) == ["2-method"]
     assert "every judgement is grade 0 (6 pairs)" in group["kappa"].undefined["2-method"]
+    assert group["kappa"].median == Undefined("it has a value on 1 of 2 queries; a summary needs more than half")
     assert group["percent"].undefined == {}
     assert group["percent"].median == pytest.approx((50 + 100) / 2)
 
 
 def test_group_without_any_value_says_so() -> None:
     unanimous = [*judged("2-method", "a1", [1] * 6), *judged("2-method", "a2", [1] * 6)]
-    found = table(unanimous, bootstrap=Bootstrap(200, 0.95, 1)).groups[0].before["alpha_ordinal"]
+    found = table(unanimous, level=0.95).groups[0].before["alpha_ordinal"]
     assert isinstance(found.median, Undefined)
     assert isinstance(found.pooled, Undefined)
     assert "every judgement is grade 1" in found.pooled.reason
     assert found.intervals is not None
-    assert isinstance(found.intervals["pooled"].percentile, Undefined)
+    assert isinstance(found.intervals["pooled"], Undefined)
 
 
-def test_three_assessors_and_the_two_without_a_value_are_named() -> None:
+def test_an_assessor_with_one_pair_takes_no_coefficient_away() -> None:
     three = [*METHOD_1, *judged("1-method", "a3", [1])]
-    found = table(three).queries[0]
-    assert isinstance(found.before["alpha_ordinal"], float)
-    assert isinstance(found.before["kappa"], Undefined)
-    assert found.before["kappa"].reason.startswith("a1 and a3: only 1 pair")
+    found, of_two = (table(one).queries[0].before for one in (three, METHOD_1))
+    assert all(isinstance(value, float) for value in found.values())
+    assert found["spearman_rho"] == of_two["spearman_rho"]
+
+
+def test_a_facet_that_is_the_whole_study_has_the_same_figures_under_both_names() -> None:
+    facet, together = table([*METHOD_1, *METHOD_2], final("1-method", B), level=0.95).groups
+    assert replace(facet, name=TOGETHER) == together
+
+
+def test_more_than_two_assessors_put_alpha_first() -> None:
+    assert table(METHOD_1).headline[0] == "spearman_rho"
+    assert table([*METHOD_1, *judged("1-method", "a3", C)]).headline[0] == "alpha_ordinal"
+    assert set(table([*METHOD_1, *judged("1-method", "a3", C)]).headline) == set(HEADLINE)
 
 
 def test_single_judgements_make_no_table_but_no_crash() -> None:
-    found = table(judged("1-method", "a1", A), bootstrap=Bootstrap(50, 0.95, 1))
+    found = table(judged("1-method", "a1", A), level=0.95)
     assert found.queries[0].n_pairs == 0
     assert found.queries[0].before["percent"] == Undefined("fewer than two assessors")
     assert isinstance(found.queries[0].disputed.value, Undefined)
@@ -220,7 +233,7 @@ def test_no_judgements_make_an_empty_table() -> None:
 
 def test_table_becomes_json_without_nan() -> None:
     unanimous = [*judged("2-method", "a1", [0] * 6), *judged("2-method", "a2", [0] * 6)]
-    found = table([*METHOD_1, *unanimous], final("1-method", B), bootstrap=Bootstrap(200, 0.95, 1))
+    found = table([*METHOD_1, *unanimous], final("1-method", B), level=0.95)
     text = json.dumps(to_json(found), allow_nan=False)
     query = next(one for one in json.loads(text)["queries"] if one["query_id"] == "2-method")
     assert list(query["before"]["kappa"]) == ["undefined"]
@@ -234,21 +247,30 @@ def test_nan_never_becomes_json() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in COEFFICIENTS if not name.startswith("alpha")])
-def test_intervals_of_twice_the_same_query_have_no_width(name: str) -> None:
-    """Every resample is then two copies of it; only alpha minds copies, so the interval is the figure itself."""
-    copy = [*judged("2-method", "a1", A), *judged("2-method", "a2", B)]
-    settled = [0, 2, 2, 3, 0, 0]
-    found = table(
-        [*METHOD_1, *copy],
-        [*final("1-method", settled), *final("2-method", settled)],
-        bootstrap=Bootstrap(100, 0.95, 1),
+def test_queries_that_are_all_the_same_have_no_interval(name: str) -> None:
+    """They say nothing of queries that are not; only alpha minds copies."""
+    names = [f"{at}-method" for at in range(8)]
+    found = agreement_table(
+        [one for query in names for one in (*judged(query, "a1", A), *judged(query, "a2", B))],
+        [one for query in names for one in final(query, [0, 2, 2, 3, 0, 0])],
+        dict.fromkeys(names, "method"),
+        grades=(0, 1, 2, 3),
+        missing="drop",
+        binarised_at=None,
+        level=0.95,
     ).groups[0]
     for summary in (found.before[name], found.after[name]):
         assert summary.intervals is not None
-        for statistic, intervals in summary.intervals.items():
-            assert isinstance(intervals.percentile, Interval)
-            figure = pytest.approx(getattr(summary, statistic))
-            assert (intervals.percentile.low, intervals.percentile.high) == (figure, figure)
+        assert all(isinstance(interval, Undefined) for interval in summary.intervals.values())
+
+
+def test_few_queries_have_a_figure_and_no_interval() -> None:
+    summary = table([*METHOD_1, *METHOD_2], level=0.95).groups[0].before["percent"]
+    assert summary.intervals == {
+        "median": Undefined("2 queries: an interval over queries needs 6"),
+        "mean": Undefined("2 queries: an interval over queries needs 4"),
+        "pooled": Undefined("2 queries: an interval over queries needs 4"),
+    }
 
 
 def test_intervals_only_when_asked_for() -> None:

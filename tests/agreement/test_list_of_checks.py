@@ -10,7 +10,7 @@ import annot.agreement
 import pytest
 from annot.agreement.coefficients import COEFFICIENTS
 
-OF_ALL = {"binarised": "binarise(", "many_assessors": "Light 1971"}
+OF_ALL = {"binarised": "binarise(", "many_assessors": "_of_many_"}
 """Entries that are about every coefficient, and what the tests they name must contain."""
 
 LIBRARIES = {"scipy", "sklearn", "statsmodels", "krippendorff", "nltk"}

@@ -68,17 +68,21 @@ def test_constant_assessor_has_a_kappa_of_zero() -> None:
     assert COEFFICIENTS["kappa"](ratings, (0, 1, 2, 3)) == pytest.approx(0.0)
 
 
-def test_among_many_the_two_assessors_without_a_value_are_named() -> None:
-    ratings = np.array([[0, 1, 2, 3], [0, 2, 2, 3], [1, NAN, NAN, NAN]], dtype=float)
-    with pytest.raises(UndefinedStatistic, match=r"no\. 1 and 3: only 1 pair"):
-        COEFFICIENTS["kappa"](ratings, (0, 1, 2, 3))
+def test_among_many_those_with_too_few_pairs_in_common_are_left_out() -> None:
+    """The third shares two pairs with each of the others: 4 of 10 shared pairs; with a pair more each, 6 of 12."""
+    ratings = np.array([[0, 1, 2, 3, 1, 0], [0, 2, 2, 3, 1, 1], [1, 0, NAN, NAN, NAN, NAN]], dtype=float)
+    rho = COEFFICIENTS["spearman_rho"]
+    assert rho(ratings, (0, 1, 2, 3)) == pytest.approx(rho(ratings[:2], (0, 1, 2, 3)))
+    ratings[2, 2] = 1
+    with pytest.raises(UndefinedStatistic, match="2 of 3 comparisons of two have no value, one of them: only 3 shared"):
+        rho(ratings, (0, 1, 2, 3))
 
 
 def test_assessors_who_never_met_are_left_out_of_the_mean() -> None:
     ratings = np.array([[0, 1, 2, NAN, NAN, NAN], [0, 2, 2, 0, 3, 1], [NAN, NAN, NAN, 0, 2, 1]], dtype=float)
     grades = (0, 1, 2, 3)
-    expected = (COEFFICIENTS["kappa"](ratings[:2, :3], grades) + COEFFICIENTS["kappa"](ratings[1:, 3:], grades)) / 2
-    assert COEFFICIENTS["kappa"](ratings, grades) == pytest.approx(expected)
+    rho = COEFFICIENTS["spearman_rho"]
+    assert rho(ratings, grades) == pytest.approx((rho(ratings[:2, :3], grades) + rho(ratings[1:, 3:], grades)) / 2)
 
 
 def test_on_two_grades_within_one_says_nothing() -> None:

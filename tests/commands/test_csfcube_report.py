@@ -156,7 +156,8 @@ def test_pairs_that_an_adjudicator_settled_without_need_are_explained(page: str)
 def test_rules_intervals_and_digits_are_explained_once(exports: Path, name: str) -> None:
     text = (exports / name).read_text(encoding="utf-8").replace("\\%", "%")
     rules = text[text.index("Labels of single pairs. The rule") :]
-    assert "95% bootstrap intervals (BCa" in rules
+    assert "All are 95% intervals that take whole queries for the units of chance" in rules
+    assert "bootstrap (BCa" in rules
     assert "from 2,000 resamples of whole queries, for measures of whole query papers" in rules
     assert "Krippendorff" in rules
     assert "0.667" in rules
@@ -168,13 +169,15 @@ def test_a_headline_figure_on_all_queries_of_its_row_has_no_n_of_its_own(page: s
 
 
 def test_binarised_agreement_stands_at_each_grade(page: str) -> None:
-    """Rho has a value where both assessors gave grade 3 and another: on 5 of the 17 method queries."""
+    """Rho has a value where both assessors gave grade 3 and another: on 5 of the 17 method queries, too few for a
+    median."""
     binarised = section(page, "Agreement on a grade or higher")
     for grade in (1, 2, 3):
         (table,) = re.findall(rf"(?s)Grade {grade} or higher against lower.*?\n\n(.*?)\n\n", binarised)
         assert len(rows(table, "background", "before")) == 1
     (line,) = [one for one in table.splitlines() if one.startswith("| method | before |")]
-    assert "(5 of 17 queries, " in line
+    assert "| – |" in line
+    assert "it has a value on 5 of 17 queries" in binarised
 
 
 def test_each_query_has_its_figures_in_the_appendix(page: str) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from annot.agreement import Bootstrap
 from annot.agreement.joint import coefficient, interval, joint_grades, units_of
 from annot.agreement.ratings import QueryRatings
 from annot.errors import UndefinedStatistic
@@ -78,8 +77,7 @@ def test_the_coefficient_of_patterns_is_that_of_all_pairs_together(k: int, missi
         assert coefficient(found.tables, units, GRADES, name=name) == pytest.approx(expected)
     if k == 2 and missing == "zero":
         assert coefficient(found.tables, units, GRADES, name="kappa") == pytest.approx(cohen_kappa_score(*flat))
-    plan = Bootstrap(resamples=300, level=0.9, seed=5)
-    low, high = interval(found.tables, units, GRADES, name="alpha_ordinal", plan=plan)
+    low, high = interval(found.tables, units, GRADES, name="alpha_ordinal", level=0.9)
     assert low < coefficient(found.tables, units, GRADES, name="alpha_ordinal") < high
 
 
@@ -90,7 +88,7 @@ def test_what_has_no_value_is_said_so() -> None:
     with pytest.raises(UndefinedStatistic):
         coefficient(unanimous, units, GRADES, name="alpha_ordinal")
     with pytest.raises(UndefinedStatistic):
-        interval(unanimous[:1], units, GRADES, name="percent", plan=Bootstrap(100, 0.95, 1))
+        interval(unanimous[:1], units, GRADES, name="percent", level=0.95)
 
 
 def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:

@@ -89,7 +89,7 @@ def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: R
     for name in ("spearman_rho", "alpha_ordinal", "kappa", "percent"):
         summary = together["before"][name]
         assert shown[name]["median"] == summary["median"]
-        assert shown[name]["intervals"] == summary["intervals"]["median"]
+        assert shown[name]["interval"] == summary["intervals"]["median"]
 
 
 def test_hours_date_and_cost_to_come(ws: Workspace) -> None:

@@ -51,7 +51,7 @@ def test_a_grade_that_is_nan_was_asked_for_and_not_given() -> None:
     (missing,) = [one for one in ratings_in(FRAME, name="ratings").judgements if one.grade is None]
     assert (missing.query_id, missing.doc_id, missing.assessor) == ("q1", "d2", "a2")
     pairs = {
-        policy: annot.measure_agreement(FRAME, missing=policy, resamples=0).per_query()["pairs"].unique().tolist()
+        policy: annot.measure_agreement(FRAME, missing=policy, level=None).per_query()["pairs"].unique().tolist()
         for policy in ("drop", "zero")
     }
     assert pairs == {"drop": [1, 2], "zero": [2]}
@@ -136,7 +136,6 @@ def test_wrong_judgements_are_refused_with_every_fault(given: Any, expected: lis
         ({"missing": "dropp"}, "missing 'dropp': not known; did you mean 'drop'?"),
         ({"coefficients": ["alpha_ordinl"]}, "coefficient 'alpha_ordinl': not known; did you mean 'alpha_ordinal'?"),
         ({"level": 95}, "level 95: expected a number between 0 and 1"),
-        ({"resamples": -1}, "resamples -1: expected a whole number, 1 or more"),
         ({"final": {"q1": {"d1": 9}}}, "q1 d1: the final decision has grade 9, expected one of 0, 1, 2, 3"),
     ],
 )

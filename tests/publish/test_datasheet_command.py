@@ -76,7 +76,7 @@ def test_agreement_is_what_annot_agreement_says(ws: Workspace, annot: Callable) 
     table = json.loads((ws.exports / "agreement.json").read_text(encoding="utf-8"))
     (together,) = (group for group in table["groups"] if group["name"] == "together")
     alpha = together["before"]["alpha_ordinal"]
-    interval = alpha["intervals"]["median"]["bca"]
+    interval = alpha["intervals"]["median"]
     # The Particle Data Group's rule: a half width of 0.0355 to 0.354 bears two decimals.
     half = (interval["high"] - interval["low"]) / 2
     digits = 1 if half >= 0.355 else 2 if half >= 0.0355 else 3

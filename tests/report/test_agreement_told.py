@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from annot.agreement import HEADLINE, AgreementTable, Bootstrap, agreement_table
+from annot.agreement import HEADLINE, AgreementTable, agreement_table
 from annot.records import Decision, Judgement
 from annot.report.cells import Number
 from annot.report.document import Document, Section, Table
@@ -14,7 +14,6 @@ from annot.report.reasons import NO_INTERVAL, NO_VALUE, WITH_CARE, Reason, reaso
 from annot.report.sections.agreement import all_coefficients, glance, headline, tables
 from annot.steps.agreement import describe
 
-PLAN = Bootstrap(200, 0.95, 1)
 A = [0, 1, 2, 3, 0, 1]
 B = [0, 2, 2, 3, 1, 0]
 
@@ -52,7 +51,7 @@ def table(
         grades=(0, 1, 2, 3),
         missing="drop",
         binarised_at=binarised_at,
-        bootstrap=PLAN,
+        level=0.95,
         **more,  # type: ignore[arg-type]
     )
 
@@ -82,7 +81,7 @@ def test_a_headline_cell_that_rests_on_fewer_queries_than_its_row_says_so() -> N
     ((_, _, queries, pairs, *cells),) = rows_of(headline(MIXED), "together", "before")
     assert (queries, pairs) == (3, 18)
     shown = dict(zip(HEADLINE, map(str, cells), strict=True))
-    assert shown["spearman_rho"].endswith("(1 of 3 queries, 6 pairs)")
+    assert shown["spearman_rho"] == "–"
     assert shown["kappa"].endswith("(2 of 3 queries, 12 pairs)")
     assert "queries" not in shown["percent"]
 
@@ -156,9 +155,16 @@ def test_every_undefined_or_bare_figure_has_its_reason() -> None:
 
 
 def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
-    shown = describe(table(UNANIMOUS, judged("v", [0] * 6, [0] * 6)), per_query=False, every=False)
+    shown = describe(table(*(judged(f"v{at}", [0] * 6, [0] * 6) for at in range(8))), per_query=False, every=False)
     assert "100.00 [100.00" not in shown
-    assert "every resample of these queries gives the same figure" in shown
+    assert "it is the same whichever query is left out, which says nothing of other queries" in shown
+
+
+def test_a_summary_over_few_of_the_queries_is_not_given_and_its_reason_is() -> None:
+    found = of(reasons(MIXED, names=HEADLINE), NO_VALUE)
+    (one,) = [one for one in found if "a summary needs more than half" in one.why]
+    assert (one.stage, one.figures) == ("before and after", "Spearman's rho: median, mean")
+    assert "it has a value on 1 of 3 queries" in one.why
 
 
 def test_forced_zero_has_its_caveat_in_words() -> None:
@@ -168,10 +174,9 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
     assert "it rests on two pairs" in two
 
 
-def test_terminal_names_method_level_resamples_and_policy() -> None:
+def test_terminal_names_methods_level_and_policy() -> None:
     shown = " ".join(describe(MIXED, per_query=False, every=False).split())
-    assert "95% bootstrap intervals (BCa; † percentile" in shown
-    assert "from 200 resamples of whole queries" in shown
+    assert "95% intervals with whole queries as the units of chance: of medians order statistics" in shown
     assert shown.startswith("Missing judgements (drop): ")
     assert "its pair keeps the other grades" in shown
 

@@ -145,7 +145,7 @@ class JudgingSettings(_Section):
 
 
 class AgreementSettings(_Section):
-    """The intervals of agreement figures, by resampling whole queries."""
+    """The intervals over whole queries: their level; and, for measures of runs and for rankings, the resamples."""
 
     resamples: Annotated[int, Field(ge=100)] = 2000
     """Resamples of whole queries behind an interval."""

@@ -1,11 +1,11 @@
 """Agreement between assessors: coefficients, intervals and tables.
 
 How each coefficient is checked. Every one is computed from tables of counts (`contingency.py`), and has none where the
-ratings are degenerate (`coefficients.py`); counts give nan just there
-(`test_counts_give_the_same_values_and_the_same_gaps`). On CSFCube's ratings they give what its paper prints
-(`test_agreement_on_csfcube.py`). Against others, in
-`tests/agreement/`: `example` is published data with a published value, `second` other people's code on drawn ratings,
-skewed ones among them.
+ratings are degenerate (`coefficients.py`); the two say so of the same ratings
+(`test_counts_have_a_gap_just_where_words_say_why`). On CSFCube's ratings they give what its paper prints
+(`test_agreement_on_csfcube.py`). Against others, in `tests/agreement/`: `example` is published data with a published
+value, `second` a second implementation on drawn ratings, skewed ones among them; where no library has it, the
+definition written out.
 
 spearman_rho
     formula: Spearman 1904, American Journal of Psychology 15, 72-101; ties: Kendall 1970, Rank Correlation Methods
@@ -34,7 +34,7 @@ alpha_interval
         (test_coefficients_of_two_abstractors, test_weighted_coefficients_of_fifteen_diagnoses)
     second: krippendorff (test_alphas_as_the_krippendorff_package_has_them); nltk (test_alphas_as_nltk_has_them)
 kappa
-    formula: Cohen 1960, Educational and Psychological Measurement 20, 37-46
+    formula: Cohen 1960, Educational and Psychological Measurement 20, 37-46; of many, see `many_assessors`
     example: the same, two tables (test_kappa_of_cohens_tables); SAS, PROC FREQ (test_kappa_of_the_sas_example); R
         package irr (test_kappa_of_the_anxiety_raters); irrCAC (test_coefficients_of_two_abstractors,
         test_coefficients_of_two_methods_of_diagnosis)
@@ -83,10 +83,12 @@ binarised
     second: statsmodels, sklearn (test_binarised_coefficients_of_two_as_other_code_has_them); krippendorff
         (test_binarised_alphas_and_gwets_of_many_as_other_code_has_them)
 many_assessors
-    formula: rho, tau, kappas: mean over pairs of assessors, Light 1971, Psychological Bulletin 76(5), 365-377
-    example: R package irr, Light's kappa (test_kappa_of_fleiss_diagnoses_is_lights); for rho, tau and the weighted
-        kappas of many no published value with its data was found
-    second: scipy and statsmodels with gaps (test_many_assessors_with_gaps_as_the_mean_over_their_pairs)
+    formula: kappas: Conger 1980, Psychological Bulletin 88, 322-328; rho, tau: mean over every two assessors who share
+        five pairs or more, weighted by how many they share
+    example: R package irr, exact kappa (test_kappa_of_many_is_congers_on_fleiss_diagnoses); for rho, tau and the
+        weighted kappas of many no published value with its data was found
+    second: scipy, with gaps (test_rank_correlations_of_many_as_the_weighted_mean_over_their_pairs); the definition,
+        with gaps (test_kappa_of_many_by_its_definition)
 
 `test_coefficient_invariants.py` holds the properties: swapped and absent assessors, order of pairs, renamed, reversed,
 shifted and stretched grades, duplicated pairs, perfect and independent ratings.

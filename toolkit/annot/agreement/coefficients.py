@@ -1,82 +1,103 @@
-"""Agreement coefficients on a matrix of grades, by name; where one has no value, it says why in words.
+"""Agreement coefficients by name, and in words why one has no value.
 
-All take `ratings`: array, shape (M, N), M assessors, N pairs, nan where not judged; and `grades`: the scale,
-consecutive integers in ascending order, used or not. Values come from the table of counts (`contingency`); what is
-degenerate is recognised here, before anything is divided.
+Values come from counts (`contingency`); what is degenerate is recognised here. Ratings are an array of shape (M, N), M
+assessors, N pairs, nan where not judged; `grades` is the scale, consecutive integers in ascending order, used or not.
 
-More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them; rho, tau and the kappas
-are the mean over the pairs of assessors that have judged something in common (Light 1971, Psychological Bulletin 76(5),
-365-377), and have no value when one of these pairs of assessors has none.
+More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them, and kappa is Conger's
+(1980, Psychological Bulletin 88, 322-328), which for two is Cohen's. A rank correlation is the mean over every two
+assessors who share at least `LEAST_OVERLAP` pairs, weighted by how many they share. Such a mean has a value where more
+than half of what two assessors share stands behind it.
 
 How each is checked, and against what, is listed in the package's docstring (`annot.agreement`).
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, count
+from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, n_judged_twice, tables_between
 from annot.errors import InputError, UndefinedStatistic
+from annot.stats.values import Undefined, Value
 
 Ratings = npt.NDArray[np.float64]
+Array = npt.NDArray[np.float64]
 Coefficient = Callable[[Ratings, Sequence[int]], float]
 
 HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 """The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
-RANKS = ("spearman_rho", "kendall_tau_b")
-MIN_PAIRS = 2
-MIN_PAIRS_FOR_RANKS = 3
-"""With two pairs a rank correlation can only be -1 or 1."""
+HEADLINE_OF_MANY = ("alpha_ordinal", "percent", "kappa", "spearman_rho")
+"""The same where a query has more than two assessors: first what is defined for any number of them."""
+LEAST_OVERLAP = 5
+"""Pairs that two of many assessors must share for a rank correlation: that of fewer is far too low."""
 
 NOT_JUDGED_TWICE = "no pair was judged by two assessors"
 WITHOUT_VARIATION = "without variation, agreement cannot be distinguished from chance"
 
 
-class NoValue(UndefinedStatistic):
-    """Raised with the counts of the data in the reason; `in_general` is the same without them."""
-
-    def __init__(self, reason: str, *, in_general: str) -> None:
-        super().__init__(reason)
-        self.in_general = in_general
-
-
-class UndefinedBetween(NoValue):
-    """Raised when a mean over pairs of assessors has no value because two of them, rows of `ratings`, have none."""
-
-    def __init__(self, first: int, second: int, why: NoValue) -> None:
-        super().__init__(f"assessors no. {first + 1} and {second + 1}: {why}", in_general=why.in_general)
-        self.first = first
-        self.second = second
-        self.reason = str(why)
-
-
 def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
-    """The coefficient `name`, a key of `COEFFICIENTS`. Raises NoValue with the reason where it has none.
+    """The coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason where it has none.
 
     Gwet's AC1 and AC2 have a value, 1, even where everybody gives one and the same grade. Percentages are 0..100.
     """
     ratings = _checked(ratings, grades)
-    pairable = _judged_twice(ratings)
-    if name == "percent_within_one" and len(grades) < 3:
-        reason = f"on a scale of {len(grades)} grades all judgements are within one grade"
-        raise NoValue(reason, in_general=reason)
-    if name.startswith(("alpha", "ac")):
-        _require(pairable, grades, at_least=MIN_PAIRS)
-    else:
-        _require(pairable, grades, at_least=1)
-    if name.startswith("alpha"):
-        _require_variation(pairable, grades)
-    elif name in RANKS or name.startswith("kappa"):
-        _require_of_two(ratings, grades, ranks=name in RANKS)
-    return float(COEFFICIENTS_OF_COUNTS[name](count(ratings, grades), grades))
+    value = value_between(name, count(ratings, grades), tables_between(ratings, grades)[1], grades)
+    if isinstance(value, Undefined):
+        raise UndefinedStatistic(value.reason)
+    return value
 
 
-COEFFICIENTS: dict[str, Coefficient] = {name: partial(coefficient, name) for name in COEFFICIENTS_OF_COUNTS}
+def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int]) -> Value:
+    """The coefficient `name` between all assessors, or why there is none. tables: shape (P, K, K), of two who met."""
+    if len(counts.margins) < 2:
+        return Undefined("fewer than two assessors")
+    if name in OF_TABLES:
+        return mean_of_tables(name, tables, grades)
+    return _why_none(name, counts, grades) or float(OF_COUNTS[name](counts, grades))
+
+
+def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
+    """The mean of the coefficient `name` over tables of two, weighted by their pairs, or why there is none."""
+    sizes = tables.sum(axis=(-1, -2))
+    if not sizes.any():
+        return Undefined(NOT_JUDGED_TWICE)
+    tables, sizes = tables[sizes > 0], sizes[sizes > 0]
+    values, sizes_used = of_tables(name, tables, grades, many=len(tables) > 2)
+    if rests_on_most(sizes_used.sum(), sizes.sum()):
+        return float((values * sizes_used).sum() / sizes_used.sum())
+    without = np.flatnonzero(sizes_used == 0)
+    why = _why_none(name, Counts.of_tables(tables[without[0]]), grades)
+    if why is None:
+        why = Undefined(f"only {sizes[without[0]]:g} shared pairs", f"fewer than {LEAST_OVERLAP} shared pairs")
+    if len(tables) == 1:
+        return why
+    return Undefined(
+        f"{len(without)} of {len(tables)} comparisons of two have no value, one of them: {why.reason}",
+        f"comparisons of two have no value: {why.kind}",
+    )
+
+
+def of_tables(name: str, tables: Array, grades: Sequence[int], *, many: bool) -> tuple[Array, Array]:
+    """The coefficient of each table of two, 0 where it has none, and the pairs by which it counts, then 0 too.
+
+    tables: shape (P, K, K), which gives (P,). many: whether a rank correlation needs `LEAST_OVERLAP`.
+    """
+    sizes = tables.sum(axis=(-1, -2))
+    ranks = name in OF_TABLES
+    values = OF_TABLES[name](tables) if ranks else OF_COUNTS[name](Counts.of_tables(tables), grades)
+    there = ~np.isnan(values) & (sizes >= (LEAST_OVERLAP if ranks and many else 1))
+    return np.where(there, values, 0.0), np.where(there, sizes, 0.0)
+
+
+def rests_on_most(part: float, whole: float) -> bool:
+    """Whether a figure of a part may stand for the whole."""
+    return bool(2 * part > whole)
+
+
+COEFFICIENTS: dict[str, Coefficient] = {name: partial(coefficient, name) for name in (*OF_TABLES, *OF_COUNTS)}
 
 TITLES: dict[str, str] = {
     "spearman_rho": "Spearman's rho",
@@ -107,22 +128,38 @@ def prevalence(ratings: Ratings, grades: Sequence[int]) -> dict[int, int]:
     return {grade: int(np.count_nonzero(ratings == grade)) for grade in grades}
 
 
-def _require_of_two(ratings: Ratings, grades: Sequence[int], *, ranks: bool) -> None:
-    """Every two assessors who have judged something in common must have a value."""
-    for first, second in itertools.combinations(range(len(ratings)), 2):
-        both = ratings[[first, second]]
-        both = both[:, ~np.isnan(both).any(axis=0)]
-        if both.shape[1] == 0:
-            continue
-        try:
-            _require(both, grades, at_least=MIN_PAIRS_FOR_RANKS if ranks else MIN_PAIRS)
-            _require_variation(both, grades)
-            if ranks:
-                _require_two_orders(both, grades)
-        except NoValue as undefined:
-            if len(ratings) == 2:
-                raise
-            raise UndefinedBetween(first, second, undefined) from None
+def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | None:
+    """Why a coefficient of these counts has no value; a rank correlation's are those of two."""
+    pairs = int(n_judged_twice(counts))
+    times = dict(zip(grades, counts.margins.sum(axis=0).astype(int).tolist(), strict=True))
+    if name == "percent_within_one" and len(grades) < 3:
+        return Undefined(f"on a scale of {len(grades)} grades all judgements are within one grade")
+    if pairs == 0:
+        return Undefined(NOT_JUDGED_TWICE)
+    # With two pairs a rank correlation can only be -1 or 1.
+    least = 3 if name in OF_TABLES else 1 if name in PERCENTAGES else 2
+    if pairs < least:
+        return Undefined(
+            f"only {pairs} pair{' was' if pairs == 1 else 's were'} judged twice; at least {least} are needed "
+            f"({_in_words(times)})",
+            f"fewer than {least} pairs were judged twice",
+        )
+    used = [grade for grade, n in times.items() if n]
+    if len(used) == 1 and name not in ("ac1", "ac2", *PERCENTAGES):
+        return Undefined(
+            f"every judgement is grade {used[0]} ({pairs} pairs); {WITHOUT_VARIATION}",
+            f"every judgement is the same grade; {WITHOUT_VARIATION}",
+        )
+    if name in OF_TABLES:
+        for row, other in (counts.margins, counts.margins[::-1]):
+            if np.count_nonzero(row) == 1:
+                times = dict(zip(grades, other.astype(int).tolist(), strict=True))
+                return Undefined(
+                    f"one assessor gave grade {grades[int(np.argmax(row))]} to all {pairs} pairs, so there is no order "
+                    f"to compare (the other: {_in_words(times)})",
+                    "one assessor gave the same grade to all pairs, so there is no order to compare",
+                )
+    return None
 
 
 def _checked(ratings: Ratings, grades: Sequence[int]) -> Ratings:
@@ -137,42 +174,6 @@ def _checked(ratings: Ratings, grades: Sequence[int]) -> Ratings:
             faults=[f"found {value:g}" for value in strange],
         )
     return ratings
-
-
-def _judged_twice(ratings: Ratings) -> Ratings:
-    return ratings[:, np.count_nonzero(~np.isnan(ratings), axis=0) >= 2]
-
-
-def _require(ratings: Ratings, grades: Sequence[int], *, at_least: int) -> None:
-    n_pairs = ratings.shape[1]
-    if n_pairs == 0:
-        raise NoValue(NOT_JUDGED_TWICE, in_general=NOT_JUDGED_TWICE)
-    if n_pairs < at_least:
-        given = _in_words(prevalence(ratings, grades))
-        raise NoValue(
-            f"only {n_pairs} pair{' was' if n_pairs == 1 else 's were'} judged twice; at least {at_least} are needed "
-            f"({given})",
-            in_general=f"fewer than {at_least} pairs were judged twice",
-        )
-
-
-def _require_variation(ratings: Ratings, grades: Sequence[int]) -> None:
-    used = {grade: times for grade, times in prevalence(ratings, grades).items() if times}
-    if len(used) == 1:
-        raise NoValue(
-            f"every judgement is grade {next(iter(used))} ({ratings.shape[1]} pairs); {WITHOUT_VARIATION}",
-            in_general=f"every judgement is the same grade; {WITHOUT_VARIATION}",
-        )
-
-
-def _require_two_orders(both: Ratings, grades: Sequence[int]) -> None:
-    for row, other in ((both[0], both[1]), (both[1], both[0])):
-        if len(set(row.tolist())) == 1:
-            raise NoValue(
-                f"one assessor gave grade {row[0]:g} to all {len(row)} pairs, so there is no order to compare "
-                f"(the other: {_in_words(prevalence(other, grades))})",
-                in_general="one assessor gave the same grade to all pairs, so there is no order to compare",
-            )
 
 
 def _in_words(times_by_grade: dict[int, int]) -> str:

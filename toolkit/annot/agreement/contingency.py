@@ -1,15 +1,16 @@
-"""The same coefficients from tables of counts, for many tables at once: what the bootstrap resamples.
+"""The coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
 
-A table of counts can be added up: the counts of two sets of pairs are the counts of both together. So a coefficient
-pooled over all pairs of a resample of queries needs the queries' tables only, not their judgements. Where a coefficient
-has no value the result is nan here, and only here; `coefficients.py` gives the reason in words.
+So a coefficient of all pairs of some queries needs the queries' counts only, not their judgements. Where it has no
+value the result is nan here; `coefficients.py` gives the reason in words.
 
-Shapes: `...` are leading axes (resamples, assessors), P pairs of assessors, K grades, N pairs of query and document.
+Alpha, Gwet's, the percentages and kappa (Conger's, for two assessors Cohen's) come from `Counts`, of any number of
+assessors. Rank correlations are of two: they come from a table of what these two said together.
+
+Shapes: `...` are leading axes (queries, tables), M assessors, K grades, N pairs of query and document.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,58 +18,90 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 OfCounts = Callable[["Counts", Sequence[int]], Array]
+
+NO_DUST = 9
+"""Decimals of a difference of counts: what lies beyond is the rest of fractions that cancel out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What every coefficient needs to know of a set of pairs.
+    """What a coefficient of any number of assessors needs to know of a set of pairs.
 
-    between: shape (..., P, K, K), how often the first of two assessors gave grade c and the second grade k.
     coincidences: shape (..., K, K), Krippendorff's o_ck: each pair adds its ordered twos / (m - 1), m its judgements.
     agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
     shares: shape (..., K), Gwet's: each pair judged at all adds the share of its judgements at each grade, that is 1.
+    margins: shape (..., M, K), how often each assessor gave each grade to pairs judged twice or more.
     """
 
-    between: Array
     coincidences: Array
     agreement: Array
     shares: Array
+    margins: Array
 
     def weighted(self, weights: Array) -> Counts:
         """Sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
-        return Counts(*[np.asarray(np.tensordot(weights, table, axes=1)) for table in self._tables()])
+        return Counts(*[np.asarray(np.tensordot(weights, counts, axes=1)) for counts in self.parts()])
 
-    def _tables(self) -> tuple[Array, ...]:
-        return self.between, self.coincidences, self.agreement, self.shares
+    def whole(self) -> Counts:
+        """The sum over the first axis."""
+        return Counts(*[counts.sum(axis=0) for counts in self.parts()])
+
+    def left_out(self) -> Counts:
+        """The sums over the first axis without each of its members."""
+        return Counts(*[np.round(counts.sum(axis=0) - counts, NO_DUST) for counts in self.parts()])
+
+    def parts(self) -> tuple[Array, ...]:
+        return self.coincidences, self.agreement, self.shares, self.margins
 
     @staticmethod
     def stack(counts: Sequence[Counts]) -> Counts:
         """One Counts with a new first axis."""
-        return Counts(*[np.stack(tables) for tables in zip(*[of_query._tables() for of_query in counts], strict=True)])
+        return Counts(*[np.stack(parts) for parts in zip(*[one.parts() for one in counts], strict=True)])
+
+    @staticmethod
+    def of_tables(tables: Array) -> Counts:
+        """The counts behind tables of two assessors, shape (..., K, K), who both judged every pair."""
+        both = tables + tables.swapaxes(-1, -2)
+        margins = np.stack([tables.sum(axis=-1), tables.sum(axis=-2)], axis=-2)
+        return Counts(both, both / 2, margins.sum(axis=-2) / 2, margins)
 
 
-def count(ratings: Array, grades: Sequence[int], *, assessor_pairs: Sequence[tuple[int, int]] | None = None) -> Counts:
-    """The counts of `ratings`, shape (M, N), nan where not judged.
-
-    assessor_pairs: rows of the P pairs of assessors in `between`; None means all M (M - 1) / 2.
-    """
-    given = np.stack([ratings == grade for grade in grades], axis=-1).astype(np.float64)  # (M, N, K)
-    if assessor_pairs is None:
-        assessor_pairs = list(itertools.combinations(range(len(ratings)), 2))
-    between = [given[first].T @ given[second] for first, second in assessor_pairs]
+def count(ratings: Array, grades: Sequence[int]) -> Counts:
+    """The counts of `ratings`, shape (M, N), nan where not judged."""
+    given = one_hot(ratings, grades)
     by_pair = given.sum(axis=0)  # (N, K)
     m = by_pair.sum(axis=1)
     twice, once = by_pair[m >= 2], by_pair[m >= 1]
     m_twice, m_once = m[m >= 2], m[m >= 1]
     twos = twice[:, :, None] * twice[:, None, :] - twice[:, :, None] * np.eye(len(grades))
     return Counts(
-        between=np.stack(between) if between else np.zeros((0, len(grades), len(grades))),
         coincidences=(twos / (m_twice - 1)[:, None, None]).sum(axis=0),
         agreement=(twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
         shares=(once / m_once[:, None]).sum(axis=0),
+        margins=given[:, m >= 2].sum(axis=1),
     )
+
+
+def tables_between(ratings: Array, grades: Sequence[int]) -> tuple[Indices, Array]:
+    """What every two assessors who met said together: their rows, shape (P, 2), and their tables, shape (P, K, K)."""
+    given = one_hot(ratings, grades)
+    together = np.tensordot(given, given, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
+    met = np.argwhere(np.triu(together.sum(axis=(-1, -2)), k=1) > 0)
+    return met, np.asarray(together[met[:, 0], met[:, 1]])
+
+
+def tables_with(ratings: Array, final: Array, grades: Sequence[int]) -> Array:
+    """What each assessor and the final grades, shape (N,), say together: shape (M, K, K)."""
+    tables = np.tensordot(one_hot(ratings, grades), one_hot(final, grades), axes=([1], [0]))
+    return np.asarray(tables.swapaxes(1, 2))
+
+
+def one_hot(ratings: Array, grades: Sequence[int]) -> Array:
+    """1 at the grade that was given: one axis more, of length K."""
+    return np.stack([ratings == grade for grade in grades], axis=-1).astype(np.float64)
 
 
 def n_judged_twice(counts: Counts) -> Array:
@@ -76,41 +109,37 @@ def n_judged_twice(counts: Counts) -> Array:
     return np.asarray(np.rint(counts.agreement.sum(axis=(-1, -2))))
 
 
-def spearman_rho(counts: Counts, grades: Sequence[int]) -> Array:
-    def of_table(table: Array) -> Array:
-        n = table.sum(axis=(-1, -2))
-        rows, columns = _average_ranks(table.sum(axis=-1)), _average_ranks(table.sum(axis=-2))
-        covariance = (table * rows[..., :, None] * columns[..., None, :]).sum(axis=(-1, -2))
-        variances = (table.sum(axis=-1) * rows**2).sum(axis=-1) * (table.sum(axis=-2) * columns**2).sum(axis=-1)
-        return _ratio(covariance, np.sqrt(variances), where=n >= 3)
-
-    return _mean_over_assessor_pairs(counts, of_table)
+def spearman_rho(table: Array) -> Array:
+    n = table.sum(axis=(-1, -2))
+    rows, columns = _average_ranks(table.sum(axis=-1)), _average_ranks(table.sum(axis=-2))
+    covariance = (table * rows[..., :, None] * columns[..., None, :]).sum(axis=(-1, -2))
+    variances = (table.sum(axis=-1) * rows**2).sum(axis=-1) * (table.sum(axis=-2) * columns**2).sum(axis=-1)
+    return _ratio(covariance, np.sqrt(variances), where=n >= 3)
 
 
-def kendall_tau_b(counts: Counts, grades: Sequence[int]) -> Array:
-    def of_table(table: Array) -> Array:
-        n = table.sum(axis=(-1, -2))
-        later_rows = table[..., ::-1, :].cumsum(axis=-2)[..., ::-1, :] - table
-        right = later_rows[..., ::-1].cumsum(axis=-1)[..., ::-1] - later_rows
-        left = later_rows.cumsum(axis=-1) - later_rows
-        score = (table * (right - left)).sum(axis=(-1, -2))
-        untied = [_twos(n) - _twos(table.sum(axis=axis)).sum(axis=-1) for axis in (-1, -2)]
-        return _ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
-
-    return _mean_over_assessor_pairs(counts, of_table)
+def kendall_tau_b(table: Array) -> Array:
+    n = table.sum(axis=(-1, -2))
+    later_rows = table[..., ::-1, :].cumsum(axis=-2)[..., ::-1, :] - table
+    right = later_rows[..., ::-1].cumsum(axis=-1)[..., ::-1] - later_rows
+    left = later_rows.cumsum(axis=-1) - later_rows
+    score = (table * (right - left)).sum(axis=(-1, -2))
+    untied = [_twos(n) - _twos(table.sum(axis=axis)).sum(axis=-1) for axis in (-1, -2)]
+    return _ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
 
 
 def _kappa(distance: Callable[[Array], Array]) -> OfCounts:
+    """Conger 1980: chance is the mean over every two assessors, who give each grade as often as they do."""
+
     def kappa(counts: Counts, grades: Sequence[int]) -> Array:
-        weights = distance(_gaps(grades))
-
-        def of_table(table: Array) -> Array:
-            n = table.sum(axis=(-1, -2))
-            expected = table.sum(axis=-1)[..., :, None] * table.sum(axis=-2)[..., None, :]
-            observed = n * (weights * table).sum(axis=(-1, -2))
-            return 1 - _ratio(observed, (weights * expected).sum(axis=(-1, -2)), where=n >= 2)
-
-        return _mean_over_assessor_pairs(counts, of_table)
+        weights, n = distance(_gaps(grades)), n_judged_twice(counts)
+        given = counts.margins.sum(axis=-1, keepdims=True)
+        shares = _ratio(counts.margins, given, where=given > 0, otherwise=0.0)
+        m = (given > 0).sum(axis=(-1, -2))
+        summed = shares.sum(axis=-2)
+        twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
+        chance = (weights * twos).sum(axis=(-1, -2))
+        observed = (weights * counts.agreement).sum(axis=(-1, -2))
+        return 1 - _ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
 
     return kappa
 
@@ -155,9 +184,9 @@ def _percent(within: int) -> OfCounts:
     return percent
 
 
-COEFFICIENTS_OF_COUNTS: dict[str, OfCounts] = {
-    "spearman_rho": spearman_rho,
-    "kendall_tau_b": kendall_tau_b,
+OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
+"""The rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
+OF_COUNTS: dict[str, OfCounts] = {
     "alpha_ordinal": _alpha(_ordinal),
     "alpha_nominal": _alpha(lambda n_c, gaps: (gaps > 0).astype(np.float64)),
     "alpha_interval": _alpha(lambda n_c, gaps: gaps**2),
@@ -185,14 +214,8 @@ def _average_ranks(margin: Array) -> Array:
     return np.asarray(margin.cumsum(axis=-1) - margin / 2 - margin.sum(axis=-1, keepdims=True) / 2)
 
 
-def _ratio(numerator: Array, denominator: Array, *, where: Mask) -> Array:
-    """numerator / denominator, nan where the denominator is 0 or `where` is false."""
-    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape, where.shape), np.nan)
+def _ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float = np.nan) -> Array:
+    """numerator / denominator, `otherwise` where the denominator is 0 or `where` is false."""
+    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape, where.shape), otherwise)
     np.divide(numerator, denominator, out=result, where=where & (denominator != 0))
     return result
-
-
-def _mean_over_assessor_pairs(counts: Counts, of_table: Callable[[Array], Array]) -> Array:
-    together = counts.between.sum(axis=(-1, -2)) > 0
-    values = np.where(together, of_table(counts.between), 0.0)
-    return _ratio(values.sum(axis=-1), together.sum(axis=-1).astype(np.float64), where=np.array(True))

@@ -1,20 +1,19 @@
-"""Agreement on the queries of a group: each coefficient summarised, with intervals by resampling whole queries."""
+"""Agreement on the queries of a group: each coefficient summarised, with intervals over whole queries."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from annot.agreement.contingency import COEFFICIENTS_OF_COUNTS, Counts, count, n_judged_twice
-from annot.agreement.per_query import against_final, not_settled, value_after, value_between
-from annot.agreement.ratings import QueryRatings
+from annot.agreement.coefficients import rests_on_most
+from annot.agreement.contingency import Array
+from annot.agreement.per_query import Seen, not_settled
+from annot.agreement.pooled import Pooled, PooledTables, ends_of, interval_of, pooled_between
 from annot.agreement.summaries import GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
-from annot.stats.bootstrap import Array, Bootstrap, intervals, none, of_queries, too_few, weights_of
-from annot.stats.clustered import share_of_counts
-from annot.stats.values import Intervals, Undefined, Value
+from annot.stats.clustered import mean_interval, median_interval, share_of_counts
+from annot.stats.values import Interval, Undefined, Value
 
 IN_NONE = Undefined("it has no value on any of the queries")
 SHOWN_NAMES = 3
@@ -24,157 +23,121 @@ SHOWN_NAMES = 3
 def group_agreement(
     name: str,
     queries: Sequence[QueryAgreement],
-    seen: Sequence[QueryRatings],
+    seen: Sequence[Seen],
     scale: Sequence[int],
     *,
     coefficients: Sequence[str],
-    bootstrap: Bootstrap | None,
+    level: float | None,
 ) -> GroupAgreement:
-    """The queries of one facet, or all. seen: the ratings of each, as the coefficients see them."""
-    assessors = sorted({assessor for query in queries for assessor in query.assessors})
-
-    def summaries(
-        values: Sequence[dict[str, Value]],
-        compared: Sequence[Sequence[Array]],
-        value_of: Callable[[str, Sequence[Array]], Value],
-        assessor_pairs: Sequence[tuple[int, int]] | None,
-    ) -> dict[str, Summary]:
-        """compared: of each query the matrices of which the mean is taken: all assessors, or each with the final."""
-        together = [np.concatenate(matrices, axis=1) for matrices in zip(*compared, strict=True)]
-        drawn = None
-        if bootstrap is not None:
-            of_query = [
-                Counts.stack([count(matrix, scale, assessor_pairs=assessor_pairs) for matrix in matrices])
-                for matrices in compared
-            ]
-            # The group's name is the key: all its figures see the same resamples and can be compared.
-            drawn = resample(Counts.stack(of_query), plan=bootstrap, key=name)
-        found = {}
-        for coefficient in coefficients:
-            of_queries_alone = [of_query[coefficient] for of_query in values]
-            pooled = value_of(coefficient, together)
-            summary = _summary(name, queries, of_queries_alone, pooled, bootstrap)
-            if bootstrap is not None and drawn is not None and summary.intervals is not None:
-                summary.intervals["pooled"] = (
-                    none(pooled.reason, in_general=pooled.in_general)
-                    if isinstance(pooled, Undefined)
-                    else of_pooled(drawn, scale, name=coefficient, plan=bootstrap)
-                )
-            found[coefficient] = summary
-        return found
-
-    rows = [_rows(query, assessors) for query in seen]
-    # Only pairs of assessors that have met: their number, not the square of all, decides the size of the tables.
-    met = [
-        (first, second)
-        for first, second in itertools.combinations(range(len(assessors)), 2)
-        if any((~np.isnan(of_query[[first, second]])).all(axis=0).any() for of_query in rows)
-    ]
-    before = summaries(
-        [query.before for query in queries],
-        [[of_query] for of_query in rows],
-        lambda coefficient, matrices: value_between(coefficient, matrices[0], scale, assessors),
-        met,
-    )
+    """The queries of one facet, or all. seen: the counts of each. level: of the intervals; None makes none."""
+    between, with_final = _pooled(queries, seen)
     unsettled = not_settled(queries, seen)
     if unsettled is not None:
-        names = [
-            query.query_id for query, of_query in zip(queries, seen, strict=True) if not_settled([query], [of_query])
-        ]
+        names = [query.query_id for query, one in zip(queries, seen, strict=True) if not_settled([query], [one])]
         unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
-        after = {
-            coefficient: _without_summary(unsettled, queries, [query.after[coefficient] for query in queries])
-            for coefficient in coefficients
-        }
-    else:
-        after = summaries(
-            [query.after for query in queries],
-            [_against_final_by_name(query, assessors) for query in seen],
-            lambda coefficient, matrices: value_after(coefficient, matrices, scale, assessors),
-            None,
+
+    def summary(
+        coefficient: str, values: Sequence[Value], pooled: Pooled | PooledTables, blocked: Undefined | None
+    ) -> Summary:
+        """One coefficient of all queries; `blocked` says why the group has no figure, whatever its queries have."""
+        numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
+        there = ~np.isnan(numbers)
+        defined = numbers[there]
+        why = blocked or _why_no_summary(len(defined), len(queries))
+        q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
+        of_all = blocked or pooled.value(coefficient, scale)
+        least, most = ends_of(coefficient)
+        return Summary(
+            median=median,
+            mean=why or float(defined.mean()),
+            q1=q1,
+            q3=q3,
+            pooled=of_all,
+            n_queries=len(defined),
+            n_undefined=len(queries) - len(defined),
+            n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
+            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in queries),
+            undefined=_reasons(queries, values),
+            intervals=None
+            if level is None
+            else {
+                "median": why or median_interval(defined, level=level),
+                "mean": why or mean_interval(defined, level=level, least=least, most=most),
+                "pooled": interval_of(pooled, of_all, coefficient, scale, level=level),
+            },
         )
+
     return GroupAgreement(
         name=name,
         n_queries=len(queries),
         n_pairs=sum(query.n_pairs for query in queries),
         n_missing=sum(query.n_missing for query in queries),
         prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
-        before=before,
-        after=after,
-        disputed=_shares(name, queries, [query.disputed for query in queries], None, bootstrap),
-        overruled=_shares(name, queries, [query.overruled for query in queries], unsettled, bootstrap),
+        before={
+            coefficient: summary(coefficient, [query.before[coefficient] for query in queries], between, None)
+            for coefficient in coefficients
+        },
+        after={
+            coefficient: summary(coefficient, [query.after[coefficient] for query in queries], with_final, unsettled)
+            for coefficient in coefficients
+        },
+        disputed=_shares(queries, [query.disputed for query in queries], None, level),
+        overruled=_shares(queries, [query.overruled for query in queries], unsettled, level),
         not_settled=unsettled,
         agreed_by_policy=sum(query.agreed_by_policy for query in queries),
     )
 
 
-def _summary(
-    name: str, queries: Sequence[QueryAgreement], values: Sequence[Value], pooled: Value, bootstrap: Bootstrap | None
-) -> Summary:
-    numbers = _numbers(values)
-    there = ~np.isnan(numbers)
-    q1, median, q3 = map(float, np.quantile(numbers[there], [0.25, 0.5, 0.75])) if there.any() else [IN_NONE] * 3
-    return Summary(
-        median=median,
-        mean=float(numbers[there].mean()) if there.any() else IN_NONE,
-        q1=q1,
-        q3=q3,
-        pooled=pooled,
-        n_queries=int(there.sum()),
-        n_undefined=int((~there).sum()),
-        n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
-        n_pairs_pooled=sum(query.n_pairs for query in queries),
-        undefined=_reasons(queries, values),
-        intervals=None
-        if bootstrap is None
-        else {
-            statistic: of_queries(numbers, statistic=statistic, plan=bootstrap, key=name)
-            for statistic in ("median", "mean")
-        },
+def _pooled(queries: Sequence[QueryAgreement], seen: Sequence[Seen]) -> tuple[Pooled, PooledTables]:
+    """The counts of all queries, with a row for each of the group's assessors: between them, and with the final."""
+    assessors = sorted({assessor for query in queries for assessor in query.assessors})
+    places = {assessor: place for place, assessor in enumerate(assessors)}
+    rows = [np.array([places[assessor] for assessor in query.assessors]) for query in queries]
+    counts = []
+    for place, one in zip(rows, seen, strict=True):
+        margins = np.zeros((len(assessors), one.counts.margins.shape[1]))
+        margins[place] = one.counts.margins
+        counts.append(replace(one.counts, margins=margins))
+    met = [place[one.met] for place, one in zip(rows, seen, strict=True)]
+    with_final = PooledTables(
+        n_queries=len(seen),
+        query=np.repeat(np.arange(len(seen)), [len(place) for place in rows]),
+        two=np.concatenate(rows),
+        tables=np.concatenate([one.with_final for one in seen]),
     )
+    return pooled_between(counts, met, [one.between for one in seen]), with_final
 
 
-def _without_summary(why: Undefined, queries: Sequence[QueryAgreement], values: Sequence[Value]) -> Summary:
-    """No figure of the group, whatever its queries have."""
-    return Summary(
-        median=why,
-        mean=why,
-        q1=why,
-        q3=why,
-        pooled=why,
-        n_queries=0,
-        n_undefined=len(queries),
-        n_pairs=0,
-        n_pairs_pooled=0,
-        undefined=_reasons(queries, values),
-        intervals=None,
-    )
+def _why_no_summary(defined: int, queries: int) -> Undefined | None:
+    """Why queries have no summary: those with a value are not like those without."""
+    if defined == 0:
+        return IN_NONE
+    if not rests_on_most(defined, queries):
+        return Undefined(
+            f"it has a value on {defined} of {queries} queries; a summary needs more than half",
+            "it has a value on half of the queries or fewer; a summary needs more",
+        )
+    return None
 
 
 def _shares(
-    name: str,
-    queries: Sequence[QueryAgreement],
-    shares: Sequence[PairShare],
-    unsettled: Undefined | None,
-    bootstrap: Bootstrap | None,
+    queries: Sequence[QueryAgreement], shares: Sequence[PairShare], unsettled: Undefined | None, level: float | None
 ) -> ShareSummary:
     values = [share.value for share in shares]
     numbers = _numbers(values)
-    there = ~np.isnan(numbers)
+    defined = numbers[~np.isnan(numbers)]
     hits, sizes = [share.count for share in shares], [share.of for share in shares]
-    why = unsettled or (None if there.any() else IN_NONE)
-    intervals = None
-    if bootstrap is not None:
+    why = unsettled or (None if len(defined) else IN_NONE)
+    intervals: dict[str, Interval | Undefined] | None = None
+    if level is not None:
         intervals = {
-            "pooled": unsettled or share_of_counts(hits, sizes, level=bootstrap.level).interval,
-            "mean": none(why.reason, in_general=why.in_general)
-            if why
-            else of_queries(numbers, statistic="mean", plan=bootstrap, key=name),
+            "pooled": unsettled or share_of_counts(hits, sizes, level=level).interval,
+            "mean": why or mean_interval(defined, level=level, least=0, most=1),
         }
     return ShareSummary(
         pooled=PairShare(sum(hits), sum(sizes), why or sum(hits) / sum(sizes)),
-        mean=why or float(numbers[there].mean()),
-        n_queries=0 if unsettled else int(there.sum()),
+        mean=why or float(defined.mean()),
+        n_queries=0 if unsettled else len(defined),
         undefined=_reasons(queries, values),
         intervals=intervals,
     )
@@ -196,59 +159,3 @@ def _some_of(names: Sequence[str]) -> str:
     """The first few, and how many more."""
     shown, more = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-
-
-def _rows(query: QueryRatings, assessors: Sequence[str]) -> Array:
-    """The query's grades with a row for each of the group's assessors, shape (len(assessors), N)."""
-    everyone = np.full((len(assessors), query.ratings.shape[1]), np.nan)
-    everyone[[assessors.index(name) for name in query.assessors]] = query.ratings
-    return everyone
-
-
-def _against_final_by_name(query: QueryRatings, assessors: Sequence[str]) -> list[Array]:
-    of = dict(zip(query.assessors, against_final(query), strict=True))
-    return [of.get(name, np.empty((2, 0))) for name in assessors]
-
-
-@dataclass(frozen=True, slots=True)
-class PooledResamples:
-    """The counts of all queries (first axis 1), of each resample (B), and without each query (Q); computed once."""
-
-    whole: Counts
-    drawn: Counts
-    left_out: Counts
-    n_queries: int
-
-
-def resample(counts: Counts, *, plan: Bootstrap, key: str) -> PooledResamples:
-    """Sum the queries' counts over each resample of the queries.
-
-    counts: first axis Q queries, second axis the comparisons whose mean is taken: one before adjudication, each
-    assessor with the final grade after it.
-    """
-    n_queries = len(counts.agreement)
-    # Those without a query are summed anew, not subtracted: a difference would leave rounding dust.
-    weightings = weights_of(n_queries, plan=plan, key=key)
-    whole, drawn, left_out = (counts.weighted(weights) for weights in weightings)
-    return PooledResamples(whole, drawn, left_out, n_queries)
-
-
-def of_pooled(resamples: PooledResamples, grades: Sequence[int], *, name: str, plan: Bootstrap) -> Intervals:
-    """Intervals of the coefficient `name` of all pairs together."""
-    if resamples.n_queries < 2:
-        return too_few(resamples.n_queries, "query")
-    return intervals(
-        estimate=float(pooled(resamples.whole, grades, name=name)[0]),
-        replicates=pooled(resamples.drawn, grades, name=name),
-        left_out=pooled(resamples.left_out, grades, name=name),
-        level=plan.level,
-    )
-
-
-def pooled(counts: Counts, grades: Sequence[int], *, name: str) -> Array:
-    """The mean over the second axis of `counts`, shape (B,); comparisons without a pair are left out."""
-    there = n_judged_twice(counts) > 0
-    values = np.where(there, COEFFICIENTS_OF_COUNTS[name](counts, grades), 0.0)
-    result = np.full(len(values), np.nan)
-    np.divide(values.sum(axis=1), there.sum(axis=1), out=result, where=there.any(axis=1))
-    return result

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement.contingency import Counts, count
-from annot.agreement.groups import of_pooled, pooled, resample
+from annot.agreement.coefficients import value_between
+from annot.agreement.contingency import Array, Counts, Mask, count, one_hot
+from annot.agreement.pooled import Pooled, PooledTables, interval_of
 from annot.agreement.ratings import POLICIES, QueryRatings
 from annot.errors import UndefinedStatistic
-from annot.stats.bootstrap import Bootstrap
 from annot.stats.seeding import generator
 from annot.stats.values import Undefined
 
-Array = npt.NDArray[np.float64]
 Tables = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +69,47 @@ def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -
     return JointGrades(tuple(query_id for query_id, _ in seen), grades, tables, chosen, most)
 
 
-def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Counts:
-    """The counts of one pair of each pattern: first axis C, second axis 1. missing: the policy for grades missing."""
+class Units(NamedTuple):
+    """The counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
+
+    counts: Counts
+    tables: Array
+
+
+def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
+    """One pair of each pattern, counted. missing: the policy for grades missing."""
     asked = np.ones((patterns.shape[1], 1), dtype=np.bool_)
-    policy = POLICIES[missing]
-    stacked = Counts.stack([count(policy(pattern[:, None], asked), grades) for pattern in patterns])
-    return Counts(
-        stacked.between[:, None], stacked.coincidences[:, None], stacked.agreement[:, None], stacked.shares[:, None]
-    )
+    ratings = [POLICIES[missing](pattern[:, None], asked) for pattern in patterns]
+    given = np.stack([one_hot(one[:, 0], grades) for one in ratings])
+    first, second = np.triu_indices(patterns.shape[1], k=1)
+    tables = given[:, first, :, None] * given[:, second, None, :]
+    return Units(Counts.stack([count(one, grades) for one in ratings]), tables)
 
 
-def coefficient(tables: Array | Tables, units: Counts, grades: Sequence[int], *, name: str) -> float:
+def coefficient(tables: Array | Tables, units: Units, grades: Sequence[int], *, name: str) -> float:
     """The coefficient of all pairs together, from tables of shape (Q, C). Raises UndefinedStatistic without a value."""
-    whole = units.weighted(tables.sum(axis=0, dtype=np.float64)[None])
-    value = float(pooled(whole, grades, name=name)[0])
-    if np.isnan(value):
-        raise UndefinedStatistic(f"{name} has no value on these grades")
+    times = tables.sum(axis=0, dtype=np.float64)
+    of_two = np.tensordot(times, units.tables, axes=1)
+    value = value_between(name, units.counts.weighted(times), of_two, grades)
+    if isinstance(value, Undefined):
+        raise UndefinedStatistic(value.reason)
     return value
 
 
-def interval(
-    tables: Tables, units: Counts, grades: Sequence[int], *, name: str, plan: Bootstrap
-) -> tuple[float, float]:
-    """Both ends of its percentile interval, by resampling queries. Raises UndefinedStatistic where it has none."""
-    counts = units.weighted(tables.astype(np.float64))
-    percentile = of_pooled(resample(counts, plan=plan, key="joint"), grades, name=name, plan=plan).percentile
-    if isinstance(percentile, Undefined):
-        raise UndefinedStatistic(percentile.reason)
-    return percentile.low, percentile.high
+def interval(tables: Tables, units: Units, grades: Sequence[int], *, name: str, level: float) -> tuple[float, float]:
+    """Both ends of its interval over whole queries. Raises UndefinedStatistic where it has none."""
+    n_queries, n_twos = len(tables), units.tables.shape[1]
+    times = tables.astype(np.float64)
+    pooled = Pooled(
+        units.counts.weighted(times),
+        PooledTables(
+            n_queries,
+            np.repeat(np.arange(n_queries), n_twos),
+            np.tile(np.arange(n_twos), n_queries),
+            np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),
+        ),
+    )
+    found = interval_of(pooled, pooled.value(name, grades), name, grades, level=level)
+    if isinstance(found, Undefined):
+        raise UndefinedStatistic(found.reason)
+    return found.low, found.high

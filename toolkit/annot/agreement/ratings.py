@@ -11,6 +11,10 @@ import numpy.typing as npt
 from annot.judged import first_judgements
 from annot.records import Decision, Judgement
 
+Ratings = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Policy = Callable[[Ratings, Mask], Ratings]
+
 
 @dataclass(frozen=True, slots=True)
 class QueryRatings:
@@ -75,11 +79,6 @@ def _matrix(query_id: str, facet: str, counted: list[Judgement], final: Mapping[
     )
 
 
-Ratings = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-Policy = Callable[[Ratings, Mask], Ratings]
-
-
 def drop(ratings: Ratings, asked: Mask) -> Ratings:
     """A missing judgement is missing: coefficients use the judgements there are.
 
@@ -100,8 +99,8 @@ POLICIES: dict[str, Policy] = {"drop": drop, "zero": zero}
 
 IN_WORDS: dict[str, str] = {
     "drop": "A missing judgement is left out; its pair keeps the other grades. Only pairs with at least two grades are "
-    "compared. Rho, tau and kappa are computed for every two assessors on the pairs that both graded, then averaged; "
-    "alpha, AC1, AC2 and the percentages use all grades of a pair. The chance term of AC1 and AC2 also counts pairs "
+    "compared. Rho and tau are computed for every two assessors on the pairs that both graded; the other "
+    "coefficients use all grades of a pair. The chance term of AC1 and AC2 also counts pairs "
     "with a single grade, as Gwet defines it.",
     "zero": "A judgement that was requested but is missing counts as grade 0. A pair that an assessor was never given "
     "stays without that assessor's grade.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.stats.values import Interval, Intervals, Undefined, Value
+from annot.agreement.coefficients import HEADLINE, HEADLINE_OF_MANY
+from annot.stats.values import Interval, Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class ShareSummary:
     n_queries: int
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
-    intervals: dict[str, Intervals | Interval | Undefined] | None
-    """Of `pooled`, Wilson's; of `mean`, by resampling whole queries; None when not asked for."""
+    intervals: dict[str, Interval | Undefined] | None
+    """Of `pooled`, Wilson's; of `mean`, the jackknife over queries; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class Summary:
     """Pairs judged at least twice behind `pooled`."""
     undefined: dict[str, str]
     """Reason by `query_id` of the queries in which it has no value."""
-    intervals: dict[str, Intervals] | None
-    """Of `median`, `mean` and `pooled`, by resampling whole queries; None when not asked for."""
+    intervals: dict[str, Interval | Undefined] | None
+    """Of `median`, `mean` and `pooled`, over whole queries; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,11 @@ class AgreementTable:
     titles: dict[str, str]
     level: float | None
     """Of the intervals, 0..1; None without intervals."""
-    resamples: int | None
     queries: tuple[QueryAgreement, ...]
     groups: tuple[GroupAgreement, ...]
     """Facets by name, then `together`."""
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The coefficients that are shown first, in order."""
+        return HEADLINE_OF_MANY if any(len(query.assessors) > 2 for query in self.queries) else HEADLINE

@@ -11,7 +11,6 @@ from annot.agreement.ratings import POLICIES, ratings_of
 from annot.agreement.summaries import AgreementTable, GroupAgreement
 from annot.errors import InputError
 from annot.records import Decision, Judgement
-from annot.stats.bootstrap import Bootstrap
 from annot.stats.rounding import rounding
 
 TOGETHER = "together"
@@ -26,14 +25,14 @@ def agreement_table(
     grades: Sequence[int],
     missing: str,
     binarised_at: int | None,
-    bootstrap: Bootstrap | None,
+    level: float | None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
 ) -> AgreementTable:
     """All agreement figures.
 
     facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in
-    `missing.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
-    it is. bootstrap: None for no intervals. coefficients: names in `COEFFICIENTS`, of those that are wanted.
+    `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
+    it is. level: of the intervals, 0..1; None for no intervals. coefficients: names in `COEFFICIENTS`, those wanted.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values
@@ -54,14 +53,13 @@ def agreement_table(
     for name in dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ():
         members = [(query, seen) for query, seen in figures if name in (query.facet, TOGETHER)]
         queries, seen = zip(*members, strict=True)
-        groups.append(group_agreement(name, queries, seen, scale, coefficients=coefficients, bootstrap=bootstrap))
+        groups.append(group_agreement(name, queries, seen, scale, coefficients=coefficients, level=level))
     return AgreementTable(
         missing=missing,
         grades=scale,
         binarised_at=binarised_at,
         titles={name: TITLES[name] for name in coefficients},
-        level=bootstrap.level if bootstrap else None,
-        resamples=bootstrap.resamples if bootstrap else None,
+        level=level,
         queries=tuple(query for query, _ in figures),
         groups=tuple(groups),
     )

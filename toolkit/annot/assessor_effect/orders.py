@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.assessor_effect.rankings import EffectSettings
-from annot.stats.bootstrap import QUERY_STATISTICS, intervals, none, too_few, weights_of
+from annot.stats.bootstrap import intervals, mean_of_rows, none, too_few, weights_of
 from annot.stats.significance import PairedTest, randomisation_tests, tau_b_of_rows
 from annot.stats.values import Intervals, Undefined, Value
 
@@ -47,7 +47,7 @@ def _mean_tau(values: Array, other: Array, weights: Array) -> Array:
     """The mean tau over the gradings under each weighting of the queries, shape (B,); nan where none has a value."""
     fixed = np.round(weights @ other.T, FIGURES)
     taus = [tau_b_of_rows(np.round(weights @ of_grading.T, FIGURES), fixed) for of_grading in values.swapaxes(0, 1)]
-    return QUERY_STATISTICS["mean"](np.stack(taus, axis=1))
+    return mean_of_rows(np.stack(taus, axis=1))
 
 
 def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: EffectSettings) -> tuple[PairedTest, ...]:

@@ -49,8 +49,8 @@ class Together:
     disputed: Mask
     """Shape (C,): the patterns that must be settled."""
     coefficient: Callable[[Array | Tables], float]
-    interval: Callable[[Tables, int], tuple[float, float]]
-    """Of such tables; `interval` also takes a seed and gives both ends. Both raise UndefinedStatistic."""
+    interval: Callable[[Tables], tuple[float, float]]
+    """Of such tables; `interval` gives both ends. Both raise UndefinedStatistic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _simulated(
             study = rng.multinomial(design.pool_size, chances[like])
             disputed[at] = study[:, together.disputed].sum()
             if at < agreeing:
-                values[at], widths[at] = _agreement(together, study, int(rng.integers(2**31)))
+                values[at], widths[at] = _agreement(together, study)
         if isinstance(labour, Labour):
             # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
             if again is None or like is None or not same_queries:
@@ -187,10 +187,10 @@ def _simulated(
     return _Drawn(hours, disputed, values, widths)
 
 
-def _agreement(together: Together, study: Tables, seed: int) -> tuple[float, float]:
+def _agreement(together: Together, study: Tables) -> tuple[float, float]:
     try:
         value = together.coefficient(study)
-        low, high = together.interval(study, seed)
+        low, high = together.interval(study)
     except UndefinedStatistic:
         return math.nan, math.nan
     return value, high - low

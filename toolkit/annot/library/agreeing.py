@@ -11,22 +11,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from annot.agreement import COEFFICIENTS, agreement_table
-from annot.agreement.contingency import Counts, count
-from annot.agreement.groups import of_pooled, resample
-from annot.agreement.per_query import value_between
+from annot.agreement.contingency import count, tables_between
+from annot.agreement.pooled import interval_of, pooled_between
 from annot.agreement.ratings import POLICIES
 from annot.errors import InputError
 from annot.library import tidy
-from annot.library.given import GivenRatings, bootstrap_in, qrels_in, ratings_in, scale_of
+from annot.library.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.names import check_name
 from annot.records import Decision, Judgement
 from annot.settings import Settings
-from annot.stats.bootstrap import Bootstrap
 from annot.stats.values import to_json
 
 LEVELS = ("ordinal", "nominal", "interval")
-MOST_ITEMS = 10_000
-"""An interval over items needs a table of items by items."""
 _DEFAULT = Settings()
 
 
@@ -56,8 +52,8 @@ class MeasuredAgreement:
             One row for each facet, stage of adjudication, coefficient and statistic, with the columns ``facet``
             (``"together"`` for all queries), ``adjudication`` (``"before"``, ``"after"``), ``coefficient``,
             ``statistic`` (``"median"``, ``"mean"``, ``"q1"``, ``"q3"`` over the queries, ``"pooled"`` over all pairs),
-            ``value``, ``low``, ``high``, ``interval`` (``"bca"`` or ``"percentile"``), ``queries``, ``pairs`` and
-            ``undefined`` (the reason, where there is no value).
+            ``value``, ``low``, ``high``, ``interval`` (how it was made), ``queries``, ``pairs`` and ``undefined`` (the
+            reason, where there is no value).
         """
         return self._figures.copy()
 
@@ -80,11 +76,9 @@ def measure_agreement(
     missing: str = _DEFAULT.judging.missing,
     binarised_at: int | None = None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
-    level: float = _DEFAULT.agreement.level,
-    resamples: int = _DEFAULT.agreement.resamples,
-    seed: int = _DEFAULT.seed,
+    level: float | None = _DEFAULT.agreement.level,
 ) -> MeasuredAgreement:
-    """Measure how well assessors agree, with bootstrap intervals; what `annot agreement` computes for a study.
+    """Measure how well assessors agree, with intervals; what `annot agreement` computes for a study.
 
     Parameters
     ----------
@@ -107,18 +101,15 @@ def measure_agreement(
         Compare this grade or higher against lower ones instead of whole grades.
     coefficients : sequence of str
         Which to compute, of the names in `annot agreement --json`; by default all.
-    level : float
-        Confidence level of the intervals, between 0 and 1.
-    resamples : int
-        Number of bootstrap resamples; 0 for no intervals.
-    seed : int
-        Seed of the resampling; the same seed gives the same intervals.
+    level : float, optional
+        Confidence level of the intervals, between 0 and 1; None for no intervals.
 
     Returns
     -------
     MeasuredAgreement
-        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries and intervals
-        resample whole queries. From a matrix, figures are over all items (``"pooled"``) and intervals resample items.
+        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole queries
+        are the units of chance of the intervals. From a matrix, figures are over all items (``"pooled"``), and items
+        are the units.
 
     Raises
     ------
@@ -128,8 +119,9 @@ def measure_agreement(
 
     Notes
     -----
-    Intervals are BCa, or percentile where BCa does not exist (Efron and Tibshirani 1993, chapters 13 and 14). The
-    sources of the coefficients, and what each is tested against, are listed in ``help("annot.agreement")``.
+    Intervals of medians are order statistics, of means and pooled figures a jackknife with Student's t;
+    ``help("annot.stats.values")`` says how often they hold what they should. The sources of the coefficients, and what
+    each is tested against, are listed in ``help("annot.agreement")``.
 
     Examples
     --------
@@ -148,11 +140,12 @@ def measure_agreement(
     check_name(missing, tuple(POLICIES), what="missing")
     for name in coefficients:
         check_name(name, tuple(COEFFICIENTS), what="coefficient")
-    bootstrap = bootstrap_in(resamples, level, seed) if resamples != 0 else None
+    if level is not None:
+        check_level(level)
     if not found.by_query:
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
-        figures = _of_items(found, grades, missing=missing, coefficients=coefficients, bootstrap=bootstrap)
+        figures = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
         return MeasuredAgreement(grades, missing, figures, pd.DataFrame())
     table = agreement_table(
         found.judgements,
@@ -161,7 +154,7 @@ def measure_agreement(
         grades=grades,
         missing=missing,
         binarised_at=binarised_at,
-        bootstrap=bootstrap,
+        level=level,
         coefficients=coefficients,
     )
     data = to_json(table)
@@ -238,30 +231,18 @@ def _matrix(judgements: Sequence[Judgement]) -> npt.NDArray[np.float64]:
 
 
 def _of_items(
-    found: GivenRatings,
-    grades: Sequence[int],
-    *,
-    missing: str,
-    coefficients: Sequence[str],
-    bootstrap: Bootstrap | None,
+    found: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
 ) -> pd.DataFrame:
-    """The figures of a matrix of items; their intervals resample items."""
+    """The figures of a matrix of items, which are the units of chance of their intervals."""
     matrix = _matrix(found.judgements)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
-    assessors = sorted({judgement.assessor for judgement in found.judgements})
-    values = {name: value_between(name, matrix, grades, assessors) for name in coefficients}
-    intervals: dict[str, Any] = {}
-    if bootstrap is not None and len(assessors) > 1:
-        n_items = matrix.shape[1]
-        if n_items > MOST_ITEMS:
-            raise InputError(
-                f"ratings: {n_items} items, expected at most {MOST_ITEMS} for intervals",
-                hint="resamples=0 leaves the intervals out; a long table with queries has no such limit",
-            )
-        # One comparison, among all assessors: the second axis of the counts.
-        counts = Counts.stack([Counts.stack([count(matrix[:, [at]], grades)]) for at in range(n_items)])
-        drawn = resample(counts, plan=bootstrap, key="items")
-        intervals = {name: to_json(of_pooled(drawn, grades, name=name, plan=bootstrap)) for name in coefficients}
+    items = [matrix[:, [at]] for at in range(matrix.shape[1])]
+    met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)
+    pooled = pooled_between([count(item, grades) for item in items], met, tables)
+    figures: dict[str, tuple[Any, Any]] = {}
+    for name in coefficients:
+        value = pooled.value(name, grades)
+        interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
+        figures[name] = to_json(value), to_json(interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
-    figures = {name: (to_json(value), intervals.get(name)) for name, value in values.items()}
     return tidy.pooled(figures, pairs=judged_twice)

@@ -90,10 +90,15 @@ def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tu
     return tuple(range(low, max(high, low + 1) + 1))
 
 
-def bootstrap_in(resamples: int, level: float, seed: int) -> Bootstrap:
-    """How intervals are to be drawn. Raises InputError for a level or a number of resamples that cannot be."""
+def check_level(level: float) -> None:
+    """Raises InputError for a confidence level that cannot be."""
     if not 0 < level < 1:
         raise InputError(f"level {level}: expected a number between 0 and 1")
+
+
+def bootstrap_in(resamples: int, level: float, seed: int) -> Bootstrap:
+    """How intervals are to be drawn. Raises InputError for a level or a number of resamples that cannot be."""
+    check_level(level)
     if resamples < 1:
         raise InputError(f"resamples {resamples}: expected a whole number, 1 or more")
     return Bootstrap(resamples, level, seed)

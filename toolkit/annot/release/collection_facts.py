@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annot import __version__
-from annot.agreement import HEADLINE, AgreementTable, Summary, Undefined
+from annot.agreement import AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.pooling import CITED
@@ -26,7 +26,6 @@ from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
 from annot.study.snapshot import Snapshot
 
-COEFFICIENTS = (*HEADLINE, "ac2")
 HASHED_IMPORTS: Mapping[str, str] = {
     Source.CSFCUBE: "imported release, all its files",
     Source.FILE: "imported file of judgements",
@@ -240,7 +239,7 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
     """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
     adjudication: its name as it is printed, and its value with the interval, or why there is none."""
     for group, stage, summaries in summaries_of(table.groups):
-        for name in COEFFICIENTS:
+        for name in (*table.headline, "ac2"):
             summary = summaries[name]
             yield {
                 "facet": group.name,
@@ -256,10 +255,9 @@ def figure_text(summary: Summary, name: str) -> str:
     """The median with its interval, or why there is none: `0.43 [0.38, 0.49]`."""
     if isinstance(summary.median, Undefined):
         return f"undefined: {summary.median.reason}"
-    intervals = (summary.intervals or {}).get("median")
-    percentile = Undefined("too few queries") if intervals is None else intervals.percentile
-    without = f" (no interval: {percentile.reason})" if isinstance(percentile, Undefined) else ""
-    return f"{number(summary.median, coefficient(name), intervals)}{without}"
+    interval = (summary.intervals or {}).get("median", Undefined("none was asked for"))
+    without = f" (no interval: {interval.reason})" if isinstance(interval, Undefined) else ""
+    return f"{number(summary.median, coefficient(name), interval)}{without}"
 
 
 def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:

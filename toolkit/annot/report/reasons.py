@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from annot.agreement import AgreementTable, GroupAgreement, Interval, Intervals, Summary, Undefined
+from annot.agreement import AgreementTable, GroupAgreement, Interval, Summary, Undefined
 from annot.agreement.per_query import NOT_SETTLED
 
 STAGES: tuple[Literal["before", "after"], ...] = ("before", "after")
@@ -14,7 +14,6 @@ NO_VALUE, NO_INTERVAL, WITH_CARE = "no value", "no interval", "with care"
 ORDER = (NO_VALUE, NO_INTERVAL, WITH_CARE)
 SHOWN_PLACES = 3
 EVERYTHING_AFTER = "every summary of the facet, and the share overruled"
-NO_WIDTH = "every resample of these queries gives the same figure, which says nothing about other queries"
 
 
 class Reason(NamedTuple):
@@ -96,9 +95,10 @@ def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str
             summary, title = summaries[name], table.titles[name]
             for statistic in statistics:
                 value = getattr(summary, statistic)
-                if isinstance(value, Undefined) and statistic == "pooled":
+                # Where no query has a value, each says why itself.
+                if isinstance(value, Undefined) and (statistic == "pooled" or summary.n_queries):
                     yield _Case(NO_VALUE, value.kind, when, title, statistic, group.name), value.reason
-                elif not isinstance(value, Undefined):
+                elif isinstance(value, float):
                     of = (summary.intervals or {}).get(statistic)
                     yield from _of_interval(of, when, title, statistic, group.name)
     for group in table.groups:
@@ -112,15 +112,10 @@ def _cases(table: AgreementTable, names: Sequence[str], statistics: Sequence[str
 
 
 def _of_interval(
-    found: Intervals | Interval | Undefined | None, stage: str, figure: str, statistic: str, place: str
+    found: Interval | Undefined | None, stage: str, figure: str, statistic: str, place: str
 ) -> Iterator[tuple[_Case, str]]:
-    if found is None:
-        return
-    interval = found.percentile if isinstance(found, Intervals) else found
-    if isinstance(interval, Undefined):
-        yield _Case(NO_INTERVAL, interval.kind, stage, figure, statistic, place), interval.reason
-    elif interval.low == interval.high:
-        yield _Case(NO_INTERVAL, NO_WIDTH, stage, figure, statistic, place), NO_WIDTH
+    if isinstance(found, Undefined):
+        yield _Case(NO_INTERVAL, found.kind, stage, figure, statistic, place), found.reason
 
 
 _Row = tuple[_Case, dict[str, tuple[str, ...]]]

@@ -6,7 +6,7 @@ intervals after Efron and Tibshirani 1993, An Introduction to the Bootstrap, cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
@@ -53,24 +53,6 @@ def weights_of(n_queries: int, *, plan: Bootstrap, key: str) -> Weights:
     drawn = draw(n_queries, plan=plan, key=key)
     times = np.stack([np.bincount(row, minlength=n_queries) for row in drawn]).astype(np.float64)
     return Weights(np.ones((1, n_queries)), times, 1 - np.eye(n_queries))
-
-
-def of_queries(values: Array, *, statistic: str, plan: Bootstrap, key: str) -> Intervals:
-    """Intervals of the `median` or `mean` of `values`, shape (Q,), one a query, nan where it has none.
-
-    Queries without a value take part in the resampling, so that the interval also shows how often there is none.
-    """
-    n = len(values)
-    if n < 2:
-        return too_few(n, "query")
-    of = QUERY_STATISTICS[statistic]
-    others = np.array([[at for at in range(n) if at != left] for left in range(n)])
-    return intervals(
-        estimate=float(of(values[None, :])[0]),
-        replicates=of(values[draw(n, plan=plan, key=key)]),
-        left_out=of(values[others]),
-        level=plan.level,
-    )
 
 
 def of_clusters(sums: Array, sizes: Array, *, cluster: str, plan: Bootstrap, key: str) -> Intervals:
@@ -144,23 +126,12 @@ def _bca_tails(estimate: float, defined: Array, left_out: Array, tails: Sequence
     return [normal.cdf(z0 + z / (1 - acceleration * z)) for z in shifted]
 
 
-def _median(values: Array) -> Array:
-    """The median of the defined values in each row, nan where none is; many times faster than nanmedian."""
-    ordered = np.sort(values, axis=1)  # nan sorts last
-    n = np.count_nonzero(~np.isnan(values), axis=1)
-    rows = np.arange(len(values))
-    lower = ordered[rows, np.maximum(n - 1, 0) // 2]
-    return np.asarray((lower + ordered[rows, n // 2]) / 2)
-
-
-def _mean(values: Array) -> Array:
+def mean_of_rows(values: Array) -> Array:
+    """The mean of the defined values in each row, nan where none is."""
     there = ~np.isnan(values)
     result = np.full(len(values), np.nan)
     np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=result, where=there.any(axis=1))
     return result
-
-
-QUERY_STATISTICS: dict[str, Callable[[Array], Array]] = {"median": _median, "mean": _mean}
 
 
 def _mean_ratio(sums: Array, sizes: Array, weights: Array) -> Array:

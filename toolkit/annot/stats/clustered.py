@@ -1,4 +1,8 @@
-"""Intervals of figures whose observations come in clusters, as pairs come in queries, with Student's t for few ones."""
+"""Intervals over queries, each query one unit of chance: shares, means, medians, and what is pooled over queries.
+
+Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
+`benchmarks/interval_coverage.py` counts how often each of these intervals holds what it should.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from annot.stats.significance import TIE
 from annot.stats.values import Estimate, Interval, Share, Undefined
 
 Array = npt.NDArray[np.float64]
 
 FEWEST_QUERIES = 4
 """Below, an interval of kappa or of a mean covers nearly all that is possible."""
+SAME = "it is the same whichever query is left out, which says nothing of other queries"
 
 
 def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float) -> Share:
@@ -79,26 +85,65 @@ def clustered_interval(
     return Interval(max(-most, value - half), min(most, value + half), level, method)
 
 
-def jackknife_interval(value: float, without: Array, *, level: float) -> Interval | Undefined:
-    """An interval of a coefficient between -1 and 1 over whole queries: the delete-one jackknife with Student's t.
+def mean_interval(values: Array, *, level: float, least: float, most: float) -> Interval | Undefined:
+    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife."""
+    others = (values.sum() - values) / max(1, len(values) - 1)
+    return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most)
 
-    without: shape (Q,), the coefficient with each query left out (Efron and Tibshirani 1993, chapter 11). It is
-    taken on the scale of Fisher's z, artanh, which has no ends (Fisher 1921, Metron 1, 3-32).
+
+def median_interval(values: Array, *, level: float) -> Interval | Undefined:
+    """An interval of the median over queries of `values`, shape (Q,): two of them, or points between neighbours.
+
+    The k-th value from either end holds the median between with a chance that is binomial, whatever the distribution
+    (the sign test turned round). Between the k that holds it more often than `level` and the next, the ends are
+    interpolated as Hettmansperger and Sheather 1986, Statistics and Probability Letters 4, 75-79.
+    """
+    from scipy.special import bdtr
+
+    n = len(values)
+    # How often the k-th values from both ends hold the median, from k = 1.
+    held = [1 - 2 * float(bdtr(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)]
+    k = sum(chance >= level for chance in held)
+    if k == 0:
+        fewest = math.ceil(1 - math.log2(1 - level))
+        return _too_few(n, fewest)
+    ordered = np.sort(values)
+    next_held = held[k] if k < len(held) else 0.0
+    to_next = (held[k - 1] - level) / (held[k - 1] - next_held)
+    inwards = (n - k) * to_next / (k + (n - 2 * k) * to_next)
+    low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
+    high = (1 - inwards) * ordered[n - k] + inwards * ordered[n - k - 1]
+    if low >= high:
+        return Undefined(SAME)
+    return Interval(float(low), float(high), level, f"order statistics of {n} queries")
+
+
+def jackknife_interval(
+    value: float, without: Array, *, level: float, least: float = -1.0, most: float = 1.0
+) -> Interval | Undefined:
+    """An interval of a figure between least and most over whole queries: the delete-one jackknife with Student's t.
+
+    without: shape (Q,), the figure with each query left out (Efron and Tibshirani 1993, An Introduction to the
+    Bootstrap, chapter 11), nan where it has no value. It is taken on the scale of Fisher's z, artanh of what lies
+    between -1 and 1, which has no ends (Fisher 1921, Metron 1, 3-32).
     """
     from scipy.special import stdtrit
 
-    n = len(without)
+    n, middle, width = len(without), (least + most) / 2, (most - least) / 2
     if n < FEWEST_QUERIES:
         return _too_few(n)
-    if max(abs(value), float(np.abs(without).max())) >= 1:
-        return Undefined("it is 1 or -1, on all queries or without one of them")
-    z, left_out = math.atanh(value), np.arctanh(without)
+    if np.isnan(without).any():
+        return Undefined("it has no value without one of the queries")
+    scaled, of_others = (value - middle) / width, (without - middle) / width
+    if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
+        return Undefined(f"it is {most:g} or {least:g}, on all queries or without one of them")
+    z, left_out = math.atanh(scaled), np.arctanh(of_others)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
-    if error <= 1e-12:
-        return Undefined("it is the same whichever query is left out")
+    if error <= TIE:
+        return Undefined(SAME)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     method = f"jackknife over {n} queries, Fisher's z, Student's t"
-    return Interval(math.tanh(z - half), math.tanh(z + half), level, method)
+    return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)
 
 
 def mean_by_queries(values: Array, queries: npt.ArrayLike, *, level: float, most: float) -> Estimate:
@@ -115,5 +160,8 @@ def _variance(totals: Array) -> float:
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
-def _too_few(n: int) -> Undefined:
-    return Undefined(f"{n} {'query' if n == 1 else 'queries'}: an interval over queries needs {FEWEST_QUERIES}")
+def _too_few(n: int, fewest: int = FEWEST_QUERIES) -> Undefined:
+    return Undefined(
+        f"{n} {'query' if n == 1 else 'queries'}: an interval over queries needs {fewest}",
+        f"fewer than {fewest} queries",
+    )

@@ -1,8 +1,9 @@
-"""Whether one run is better than another by more than chance, asked of the same queries under both.
+"""Whether one run is better than another by more than chance, and p-values of many tests; how alike two rankings are.
 
-All tests are paired by query, need no assumption on how measures are distributed, and follow from their seed alone:
-the same call gives the same p on every machine. A p from drawn permutations is (hits + 1) / (drawn + 1), never 0
-(Phipson and Smyth 2010, Permutation P-values Should Never Be Zero). What has no value raises UndefinedStatistic.
+The tests are of the same queries under both runs: paired by query, they need no assumption on how measures are
+distributed, and follow from their seed alone: the same call gives the same p on every machine. A p from drawn
+permutations is (hits + 1) / (drawn + 1), never 0 (Phipson and Smyth 2010, Permutation P-values Should Never Be Zero).
+What has no value raises UndefinedStatistic.
 """
 
 from __future__ import annotations
@@ -81,6 +82,23 @@ def randomisation_tests(
     )
 
 
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p-values, in the order given, corrected so that the chance of any false finding stays below the level.
+
+    Source: Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6,
+    65-70.
+
+    >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03, 0.005])]
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    corrected = [1.0] * len(p_values)
+    highest = 0.0
+    for place, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
+        corrected[at] = highest
+    return tuple(corrected)
+
+
 def tau_b_of_rows(first: Array, second: Array) -> Array:
     """Kendall's tau-b between rankings of the same things, given by their scores; ties count for neither.
 
@@ -143,20 +161,3 @@ def _finite(values: Array) -> Array:
     if not np.isfinite(values).all():
         raise UndefinedStatistic("a query has no finite value under one of the runs")
     return values
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values, in the order given, corrected so that the chance of any false finding stays below the level.
-
-    Source: Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6,
-    65-70.
-
-    >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03, 0.005])]
-    [0.03, 0.06, 0.06, 0.02]
-    """
-    corrected = [1.0] * len(p_values)
-    highest = 0.0
-    for place, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
-        corrected[at] = highest
-    return tuple(corrected)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.agreement import COEFFICIENTS, TITLES, Bootstrap
+from annot.agreement import COEFFICIENTS, TITLES
 from annot.agreement.joint import JointGrades, joint_grades, units_of
 from annot.agreement.joint import coefficient as coefficient_of
 from annot.agreement.joint import interval as interval_of
@@ -36,9 +36,6 @@ from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
-
-RESAMPLES = 500
-"""Of each simulated study: the width is a mean over all of them, so more would cost time and tell no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +139,7 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         tables=joint.tables,
         disputed=joint.disputed,
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables, key: interval_of(
-            tables, units, grades, name=coefficient, plan=Bootstrap(RESAMPLES, rules.level, key)
-        ),
+        interval=lambda tables: interval_of(tables, units, grades, name=coefficient, level=rules.level),
     )
 
 

@@ -62,7 +62,7 @@ def agreement_of(
         grades=snapshot.ws.settings.scale.grades,
         missing=missing or snapshot.ws.settings.judging.missing,
         binarised_at=binarised_at,
-        bootstrap=bootstrap_of(snapshot.ws),
+        level=snapshot.ws.settings.agreement.level,
         coefficients=coefficients,
     )
 

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.agreement import HEADLINE, TOGETHER
+from annot.agreement import HEADLINE, TOGETHER, Summary
 from annot.errors import MissingInput
 from annot.forecast import Forecast, Rules, cost_of, forecast, settling_hours, settling_of
 from annot.records import Judgement
 from annot.settings import Settings
-from annot.stats.values import Estimate, Intervals, Value
+from annot.stats.values import Estimate, Interval, Undefined, Value
 from annot.study.measured import agreement_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -50,7 +50,7 @@ class RunningFigure:
     median: Value
     n_queries: int
     """Queries in which it has a value."""
-    intervals: Intervals | None
+    interval: Interval | Undefined | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +176,12 @@ def _agreement(snapshot: Snapshot) -> RunningAgreement | None:
         n_queries=together.n_queries,
         missing=table.missing,
         level=snapshot.ws.settings.agreement.level,
-        figures=tuple(
-            RunningFigure(name, summary.median, summary.n_queries, (summary.intervals or {}).get("median"))
-            for name, summary in together.before.items()
-        ),
+        figures=tuple(_running(name, together.before[name]) for name in table.headline),
     )
+
+
+def _running(name: str, summary: Summary) -> RunningFigure:
+    return RunningFigure(name, summary.median, summary.n_queries, (summary.intervals or {}).get("median"))
 
 
 def rules_of(settings: Settings) -> Rules:

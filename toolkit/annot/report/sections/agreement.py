@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from annot.agreement import HEADLINE, AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
+from annot.agreement import AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.ratings import IN_WORDS
 from annot.report import figures
 from annot.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
@@ -69,7 +69,7 @@ def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
         yield headline(found)
     if every:
         yield all_coefficients(found)
-    names, statistics = (tuple(found.titles), STATISTICS) if every else (HEADLINE, ("median",))
+    names, statistics = (tuple(found.titles), STATISTICS) if every else (found.headline, ("median",))
     why = reasons(found, names=names, statistics=statistics)
     if why:
         yield _table("reasons", why, found, every=every)
@@ -83,7 +83,7 @@ def glance(found: AgreementTable) -> Table:
 def headline(found: AgreementTable) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
     rows = [
-        {"group": group, "stage": stage, "figures": [_figure(name, summaries, group=group) for name in HEADLINE]}
+        {"group": group, "stage": stage, "figures": [_figure(name, summaries, group=group) for name in found.headline]}
         for group, stage, summaries in summaries_of(_shown(found))
     ]
     return _table("coefficients", rows, found)
@@ -102,7 +102,11 @@ def all_coefficients(found: AgreementTable) -> Table:
 def by_query(found: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
     rows = [
-        {"query": query, "stage": stage, "figures": [number(values[name], coefficient(name)) for name in HEADLINE]}
+        {
+            "query": query,
+            "stage": stage,
+            "figures": [number(values[name], coefficient(name)) for name in found.headline],
+        }
         for query in found.queries
         for stage, values in (("before", query.before), ("after", query.after))
     ]
@@ -137,7 +141,7 @@ def _table(
         notes=notes,
         table=found,
         every=every,
-        titles=[found.titles[name] for name in HEADLINE],
+        titles=[found.titles[name] for name in found.headline],
         figure=_figure,
         share=_share,
         suffix="" if found.binarised_at is None else f"-{found.binarised_at}",

@@ -15,8 +15,7 @@ from annot.report.cells import MEAN, SHARE, Number, measured, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.words import sentence, sentences, table
-from annot.stats.bootstrap import of_queries
-from annot.stats.clustered import share_of_counts
+from annot.stats.clustered import mean_interval, share_of_counts
 
 ByQuery = Mapping[str, Counter[int | None]]
 """How often each grade was given on each query; None counts answers without a grade."""
@@ -124,7 +123,7 @@ def _per_query(study: Study) -> Table:
                     "facet": facet,
                     "least": least,
                     "counts": list(counts.values()),
-                    "mean": _mean(counts, study, f"per query {facet}"),
+                    "mean": _mean(counts, study, most=max(of.total() for of in members.values())),
                     "share": _share(counts, {name: of.total() for name, of in members.items()}, study),
                     "pairs": _total(members).total(),
                 }
@@ -200,11 +199,11 @@ def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> N
     return measured(share, SHARE)
 
 
-def _mean(counts: Mapping[str, int], study: Study, key: str) -> Number:
-    """The mean over queries, with its interval by resampling whole queries."""
+def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
+    """The mean over queries of what is `most` in one of them, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    found = of_queries(values, statistic="mean", plan=study.bootstrap, key=key)
-    return number(float(values.mean()), MEAN, found)
+    interval = mean_interval(values, level=study.bootstrap.level, least=0, most=most)
+    return number(float(values.mean()), MEAN, interval)
 
 
 def _total(by_query: ByQuery) -> Counter[int | None]:

@@ -1,0 +1,106 @@
+"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole queries.
+
+The jackknife leaves out one query after another. Counts add up, so what is left is the whole without that query's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
+from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Array, Counts, Indices
+from annot.stats.clustered import jackknife_interval
+from annot.stats.values import Interval, Undefined, Value
+
+
+@dataclass(frozen=True, slots=True)
+class PooledTables:
+    """Tables of two from many queries; only those who met in a query have one there.
+
+    query: shape (T,), the position of the query of each, below `n_queries`. two: shape (T,), which two; every number
+    from 0 occurs. tables: shape (T, K, K).
+    """
+
+    n_queries: int
+    query: Indices
+    two: Indices
+    tables: Array
+
+    def value(self, name: str, grades: Sequence[int]) -> Value:
+        """The mean over every two, of all queries together."""
+        return mean_of_tables(name, self.summed(), grades)
+
+    def left_out(self, name: str, grades: Sequence[int]) -> Array:
+        """The same without each query, shape (n_queries,), nan where there is none.
+
+        Only those who met in a query have another table without it.
+        """
+        whole = self.summed()
+        many = len(whole) > 2
+        values, sizes = of_tables(name, whole, grades, many=many)
+        values_left, sizes_left = of_tables(name, whole[self.two] - self.tables, grades, many=many)
+        sums = self._without(values * sizes, values_left * sizes_left)
+        used = self._without(sizes, sizes_left)
+        shared = whole.sum() - np.bincount(self.query, self.tables.sum(axis=(-1, -2)), self.n_queries)
+        result = np.full(self.n_queries, np.nan)
+        np.divide(sums, used, out=result, where=2 * used > shared)
+        return result
+
+    def summed(self) -> Array:
+        """The table of each two over all queries, shape (P, K, K)."""
+        whole = np.zeros((int(self.two.max(initial=-1)) + 1, *self.tables.shape[1:]))
+        np.add.at(whole, self.two, self.tables)
+        return whole
+
+    def _without(self, whole: Array, left: Array) -> Array:
+        """The sum over every two without each query. whole: shape (P,). left: shape (T,), of those who met in it."""
+        return np.asarray(whole.sum() + np.bincount(self.query, left - whole[self.two], self.n_queries))
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Many queries, between all assessors: the counts of each, first axis Q, and the tables of every two."""
+
+    counts: Counts
+    tables: PooledTables
+
+    def value(self, name: str, grades: Sequence[int]) -> Value:
+        """The coefficient of all pairs together, or why there is none."""
+        return value_between(name, self.counts.whole(), self.tables.summed(), grades)
+
+    def left_out(self, name: str, grades: Sequence[int]) -> Array:
+        """The same without each query, shape (Q,), nan where there is none."""
+        if name in OF_TABLES:
+            return self.tables.left_out(name, grades)
+        return OF_COUNTS[name](self.counts.left_out(), grades)
+
+
+def pooled_between(counts: Sequence[Counts], met: Sequence[Indices], tables: Sequence[Array]) -> Pooled:
+    """Queries put together, all with the same M assessors.
+
+    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K).
+    """
+    together = Counts.stack(counts)
+    n_assessors = together.margins.shape[1]
+    rows = np.concatenate(met)
+    _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
+    query = np.repeat(np.arange(len(met)), [len(one) for one in met])
+    return Pooled(together, PooledTables(len(met), query, two, np.concatenate(tables)))
+
+
+def interval_of(
+    pooled: Pooled | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
+) -> Interval | Undefined:
+    """The interval of `value`, the coefficient `name` of all pairs together."""
+    if isinstance(value, Undefined):
+        return value
+    least, most = ends_of(name)
+    return jackknife_interval(value, pooled.left_out(name, grades), level=level, least=least, most=most)
+
+
+def ends_of(name: str) -> tuple[float, float]:
+    """The least and the most that a coefficient can be."""
+    return (0.0, 100.0) if name in PERCENTAGES else (-1.0, 1.0)
