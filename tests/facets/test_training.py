@@ -14,7 +14,7 @@ def test_csabstructs_key_and_our_own_are_read_alike() -> None:
         '{"paper_id": "p1", "title": "T", "abstract": ["C."], "labels": ["other"]}',
     ]
     assert read_labelled(lines, name="x.jsonl") == (
-        LabelledAbstract(sentences=("A.", "B."), labels=("background", "method")),
+        LabelledAbstract(sentences=("A.", "B."), labels=("background", "method"), confs=(1.0, 0.5)),
         LabelledAbstract(sentences=("C.",), labels=("other",)),
     )
 

@@ -28,7 +28,7 @@ _CRF_MAGIC = b"lCRF"
 
 SETTINGS = {
     "c1": 0.0,
-    "c2": 4.0,
+    "c2": 16.0,
     "feature.minfreq": 1,
     "feature.possible_transitions": True,
     "max_iterations": 1000,

@@ -1,11 +1,12 @@
-"""How well sentence labels agree with those of people: accuracy, F1 per label and over labels, confusion."""
+"""How well sentence labels agree with those of people: F1, confusion, and accuracy where people were sure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from annot.facets.training import LabelledAbstract
 from annot.records import LABELS
 
 
@@ -57,6 +58,48 @@ def score(truths: Iterable[Sequence[str]], predictions: Iterable[Sequence[str]])
         per_label=per_label,
         confusion=confusion,
     )
+
+
+CONFIDENCES = (0.0, 0.4, 0.6, 0.8)
+"""The least confidence of each row of the table by confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidentScore:
+    """Accuracy on the labels that people were sure of; fractions from 0 to 1, None where there is no such label."""
+
+    least: float
+    """The least confidence; 0 takes every sentence."""
+    sentences: int
+    accuracy: float | None
+    of_facets: float | None
+    """Accuracy where labels of one facet are one label."""
+
+
+def by_confidence(
+    abstracts: Iterable[LabelledAbstract], predictions: Iterable[Sequence[str]], *, facets: Mapping[str, Sequence[str]]
+) -> tuple[ConfidentScore, ...]:
+    """Accuracy by the least confidence of the labels; `facets` are the labels of each facet.
+
+    A file without confidences is sure of every label.
+    """
+    import pandas as pd
+
+    merged = {label: facet for facet, labels in facets.items() for label in labels}
+    rows = [
+        (confidence, truth == found, merged.get(truth, truth) == merged.get(found, found))
+        for abstract, predicted in zip(abstracts, predictions, strict=True)
+        for truth, found, confidence in zip(
+            abstract.labels, predicted, abstract.confidences or [1.0] * len(abstract.labels), strict=True
+        )
+    ]
+    frame = pd.DataFrame(rows, columns=["confidence", "right", "facet"])
+    found = []
+    for least in CONFIDENCES:
+        sure = frame[frame.confidence >= least]
+        accuracy, of_facets = (float(sure[name].mean()) if len(sure) else None for name in ("right", "facet"))
+        found.append(ConfidentScore(least, len(sure), accuracy, of_facets))
+    return tuple(found)
 
 
 def _label_score(label: str, confusion: dict[str, dict[str, int]]) -> LabelScore:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
@@ -17,12 +17,16 @@ class LabelledAbstract(BaseModel):
 
     sentences: tuple[str, ...] = Field(min_length=1, validation_alias=AliasChoices("sentences", "abstract"))
     labels: tuple[str, ...]
+    confidences: tuple[float, ...] | None = Field(default=None, validation_alias="confs")
+    """How sure people were of each label, from 0 to 1, where the file says so."""
 
     @model_validator(mode="after")
     def _one_known_label_a_sentence(self) -> LabelledAbstract:
         unknown = [f"unknown label {label!r}, {near(label, LABELS)}" for label in sorted({*self.labels} - {*LABELS})]
         if len(self.sentences) != len(self.labels):
             raise ValueError(f"found {len(self.labels)} label(s) for {len(self.sentences)} sentence(s)")
+        if self.confidences is not None and len(self.confidences) != len(self.labels):
+            raise ValueError(f"found {len(self.confidences)} confidence(s) for {len(self.labels)} label(s)")
         if unknown:
             raise ValueError("; ".join(unknown))
         return self
@@ -47,3 +51,15 @@ def read_labelled(lines: Iterable[str], *, name: str) -> tuple[LabelledAbstract,
         hint='expected one JSON object a line: {"abstract": ["...", "..."], "labels": ["background", "method"]}'
     )
     return tuple(abstracts)
+
+
+def without_held_out(
+    abstracts: Sequence[LabelledAbstract], held_out: Sequence[LabelledAbstract]
+) -> tuple[LabelledAbstract, ...]:
+    """The abstracts that share no sentence with those held out; case and spacing make no difference."""
+    kept_back = {_plain(sentence) for abstract in held_out for sentence in abstract.sentences}
+    return tuple(one for one in abstracts if kept_back.isdisjoint(map(_plain, one.sentences)))
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence.lower().split())

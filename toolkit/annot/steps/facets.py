@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.errors import InputError
 from annot.facets.crf import Labeller
 from annot.facets.crf import train as train_model
 from annot.facets.query_sentences import offered_facets
-from annot.facets.scores import LabelScores, score
-from annot.facets.training import LabelledAbstract, read_labelled
+from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
+from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
 from annot.records import Source
 from annot.report.text import text_table
+from annot.settings import Settings
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels
@@ -47,9 +48,12 @@ class Trained:
 
     path: Path
     abstracts: int
+    left_out: int
+    """Abstracts not learnt from, since they share a sentence with those held out."""
     size: int
     sha256: str
     scores: LabelScores | None
+    by_confidence: tuple[ConfidentScore, ...] = ()
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
@@ -119,22 +123,28 @@ def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
     """Train a model on the labelled abstracts of `file` and write it to `out`."""
     if out.is_dir():
         raise InputError(f"{out}: a folder, expected the file of the model")
-    abstracts = _read(file)
-    checks = _read(held_out) if held_out is not None else None
+    given = _read(file)
+    checks = _read(held_out) if held_out is not None else ()
+    abstracts = without_held_out(given, checks)
     model = train_model(abstracts)
     labeller = Labeller(model, name=str(out))
-    scores = None
-    if checks is not None:
-        scores = score(
-            [abstract.labels for abstract in checks], [labeller.label(abstract.sentences) for abstract in checks]
+    trained = Trained(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, None)
+    if checks:
+        predicted = [labeller.label(abstract.sentences) for abstract in checks]
+        trained = replace(
+            trained,
+            scores=score([abstract.labels for abstract in checks], predicted),
+            by_confidence=by_confidence(checks, predicted, facets=Settings().facets),
         )
     write_file(out, model)
-    return Trained(out, len(abstracts), len(model), labeller.sha256, scores)
+    return trained
 
 
 def describe_trained(trained: Trained) -> str:
     """The size of the model and its scores."""
     head = f"{trained.path}: {trained.abstracts} abstracts, {trained.size} bytes, SHA-256 {trained.sha256}"
+    if trained.left_out:
+        head += f"\n{trained.left_out} abstracts left out, which share a sentence with those held out"
     scores = trained.scores
     if scores is None:
         return head
@@ -143,7 +153,13 @@ def describe_trained(trained: Trained) -> str:
     for label, held in scores.per_label.items():
         figures = [None if figure is None else f"{figure:.3f}" for figure in (held.precision, held.recall, held.f1)]
         rows.append([label, *figures, held.support])
-    return "\n\n".join([head, total, text_table(["label", "precision", "recall", "F1", "n"], rows)])
+    confident = [
+        [f"{sure.least:.1f}", sure.sentences, *(f"{x:.3f}" for x in (sure.accuracy, sure.of_facets) if x is not None)]
+        for sure in trained.by_confidence
+    ]
+    by_label = text_table(["label", "precision", "recall", "F1", "n"], rows)
+    sure = text_table(["confidence at least", "sentences", "accuracy", "accuracy by facet"], confident)
+    return "\n\n".join([head, total, by_label, sure])
 
 
 def _labeller(model: Path | None) -> Labeller:
