@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final, dawid_skene
-from annot.diagnosis.disagreement import Diagnosis, diagnose
 from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.findings import AssessorFinding, Diagnosis, diagnose
 from annot.diagnosis.items import order_of_hard
 from annot.diagnosis.matrices import (
     AgainstFinal,
@@ -19,19 +19,18 @@ from annot.diagnosis.matrices import (
 )
 from annot.diagnosis.pace import Pace, Streak, paces, streaks
 from annot.diagnosis.panel import Panel, panel_of
-from annot.diagnosis.parts import PairDiagnosis
 from annot.diagnosis.sequences import JudgedSequence, sequences_of
 from annot.stats.values import Share, Undefined, to_json
 
 __all__ = [
     "AgainstFinal",
+    "AssessorFinding",
     "AssessorPair",
     "Diagnosis",
     "Drift",
     "JudgedSequence",
     "ModelAgainstFinal",
     "Pace",
-    "PairDiagnosis",
     "Panel",
     "Repeat",
     "SelfConsistency",

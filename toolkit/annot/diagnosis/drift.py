@@ -1,46 +1,38 @@
-"""Whether an assessor changes while judging: agreement, severity and speed over position and over days.
+"""Whether an assessor changes while judging: agreement, severity and speed, by halves of the queries and by days.
 
-Whoever is compared with somebody who changes seems to change too. So as soon as anybody seems to, it is asked whose
-change explains the most of all differences between two assessors; that one is taken out, and the others are measured by
-those who are left. A change of theirs counts only if it shows then too.
-
-Orders are permuted by whole queries (`change_tests`). The price: with few queries few orders differ, and a change
-between them has to be large to be told from chance; `detectable` says how large.
+The plan gives everybody the queries in an order drawn by chance. So without change any order of whole queries was as
+likely, and the means of the queries are compared: those judged in the first half with those in the second, and those of
+each day, by analysis of variance. Whoever is compared with somebody who changes seems to change too; so the clearest
+change is taken first, and the others are measured by those who are left.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.change_tests import ALIKE, SeriesTested, detectable, tests_of
-from annot.diagnosis.matrices import severity_fit
-from annot.diagnosis.panel import NO_GRADE, Panel
+from annot.diagnosis.panel import Array, Compared, Index, Panel
 from annot.diagnosis.sequences import JudgedSequence
 from annot.stats.durations import winsorised
-from annot.stats.seeding import generator
 from annot.stats.significance import holm
 from annot.stats.values import Undefined, Value
 
-Array = npt.NDArray[np.float64]
 Measure = Literal["agreement", "severity", "speed"]
 Axis = Literal["position", "day"]
-AXES: tuple[Axis, ...] = ("position", "day")
-FEWEST, FEWEST_DAYS = 20, 3
+FEWEST, FEWEST_QUERIES, FEWEST_DAYS = 20, 4, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The mean of a measure over some judgements."""
+    """The mean of a measure over some queries."""
 
     label: str
     n: int
+    """Judgements."""
     mean: float
 
 
@@ -50,263 +42,192 @@ class Drift:
 
     assessor: str
     measure: Measure
-    """agreement: share of partners who gave the same grade; severity: in grades, above 0 for the strict, the partners'
-    own severity taken out; speed: seconds a pair, as a geometric mean."""
+    """agreement: share of partners who gave the same grade; severity: in grades, above 0 for the strict; speed: seconds
+    a pair, as a geometric mean. All are means over queries."""
     axis: Axis
     against: tuple[str, ...]
     """The partners measured by. One only: it may as well be the partner who changes, the other way round."""
     n: int
+    queries: int
     p_value: Value
     """Corrected over all assessors, measures and axes."""
     changed: bool
-    at: int | None
-    """For position where a change was found: the place, from 1, of the last judgement before it."""
     levels: tuple[Level, ...]
-    """Before and after the most likely change for position; each day for days."""
+    """The first and the second half of the queries for position; each day for days."""
     detectable: Value
-    """For position: about the least change half-way that would be found with the chance asked for. In the measure's
+    """For position: the least change between the halves that would be found with the chance asked for. In the measure's
     unit; for speed, so many times as long."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Series:
-    """What one assessor is to be tested on: measures of the same judgements."""
+class Variance(NamedTuple):
+    """Groups of values compared by one-way analysis of variance."""
 
-    sequence: JudgedSequence
-    against: tuple[str, ...]
-    known: npt.NDArray[np.int64]
-    values: dict[Measure, Array]
-    day: npt.NDArray[np.int64] | None
-
-    @property
-    def n_tests(self) -> int:
-        return len(self.values) * (1 if self.day is None else 2) if len(self.known) >= FEWEST else 0
+    p: float
+    least: float
+    """The p-value of the most telling order, below which none is believed."""
+    error: float
+    """Of the difference between the first and the last group."""
+    freedom: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
+class _Tested(NamedTuple):
     drift: Drift
-    p: float | None
-    """Not yet corrected; None where it was not tested."""
-    split: int
-    """The place of the last judgement before the most likely change."""
-    values: Array
-    stretch: npt.NDArray[np.int64]
-    tested: SeriesTested | None
-    """Of positions only."""
+    test: Variance | None
 
     @property
-    def key(self) -> tuple[str, Measure, Axis]:
-        return self.drift.assessor, self.drift.measure, self.drift.axis
+    def p(self) -> float:
+        return max(self.test.p, self.test.least) if self.test else math.nan
 
 
 def drifts(
-    panel: Panel,
-    sequences: Iterable[JudgedSequence],
-    *,
-    fence: float,
-    alpha: float,
-    power: float | None,
-    permutations: int,
-    seed: int,
+    panel: Panel, sequences: Iterable[JudgedSequence], *, fence: float, alpha: float, power: float
 ) -> tuple[Drift, ...]:
     """Test every assessor, measure and axis for a change, at family-wise level `alpha` (Holm).
 
-    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. permutations:
-    at least so many; more where so many tests need smaller p-values. Days are tested where there are three or more.
-    power: the chance of being found at which a change counts as detectable; None does not compute it, which takes most
-    of the time.
+    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them. Days are
+    tested where there are three or more. power: the chance of being found at which a change counts as detectable.
     """
     sequences = list(sequences)
-    out: list[str] = []
-    settled: dict[str, list[_Result]] = {}
-    suspected: set[tuple[str, Measure, Axis]] | None = None
-    n_tests = sum(series.n_tests for sequence in sequences for series in _series(panel, sequence, (), fence))
-    permutations = max(permutations, math.ceil(2 * n_tests / alpha))
-    cache: dict[tuple[str, tuple[str, ...], bytes], list[_Result]] = {}
-
-    def tested(sequence: JudgedSequence) -> list[_Result]:
-        results = []
-        for at, series in enumerate(_series(panel, sequence, out, fence)):
-            key = (sequence.assessor, series.against, series.known.tobytes())
-            if key not in cache:
-                rng = generator(seed, "drift", sequence.assessor, str(at), *series.against)
-                cache[key] = _tested(series, out, permutations, rng)
-            results += cache[key]
-        return results
-
-    while True:
-        results = [result for sequence in sequences for result in settled.get(sequence.assessor) or tested(sequence)]
-        corrected = iter(holm([result.p for result in results if result.p is not None]))
-        told = []
-        for result in results:
-            p_value = None if result.p is None else next(corrected)
-            fixed = result.drift.assessor in settled
-            told.append(result if p_value is None or fixed else _corrected(result, p_value, alpha, suspected))
-        suspected = {result.key for result in told if result.drift.changed}
-        clear = {result.drift.assessor for result in told if result.drift.changed and result.drift.measure != "speed"}
-        if not clear - set(out):
-            break
-        asked = [result for result in told if result.drift.assessor not in out]
-        clearest = _clearest(panel, sequences, asked, clear, out)
-        if clearest in clear:
-            settled[clearest] = [result for result in told if result.drift.assessor == clearest]
-        out.append(clearest)
-    if power is None or not n_tests:
-        return tuple(result.drift for result in told)
-    return tuple(_with_detectable(result, alpha / n_tests, power, seed) for result in told)
-
-
-def _with_detectable(result: _Result, p_value: float, power: float, seed: int) -> Drift:
-    if result.tested is None:
-        return result.drift
-    rng = generator(seed, "detectable", result.drift.assessor, result.drift.measure)
-    size = detectable(result.values, result.stretch, result.tested, p_value=p_value, power=power, rng=rng)
-    if result.drift.measure == "speed" and not isinstance(size, Undefined):
-        size = math.exp(size)
-    return replace(result.drift, detectable=size)
-
-
-def _clearest(
-    panel: Panel, sequences: Sequence[JudgedSequence], asked: Sequence[_Result], clear: set[str], out: Sequence[str]
-) -> str:
-    """The assessor whose change explains most; also one whose change is not clear, where others could bear it out."""
-    gains: dict[str, float] = {}
-    for result in asked:
-        drift = result.drift
-        if drift.measure == "speed" or drift.axis != "position" or result.p is None:
-            continue
-        if drift.assessor in clear or len(drift.against) > 1:
-            sequence = next(two for two in sequences if two.assessor == drift.assessor)
-            gain = _explained(panel, sequence, drift, result.split, out)
-            gains[drift.assessor] = max(gain, gains.get(drift.assessor, 0.0))
-    return max(sorted(gains), key=lambda name: round(gains[name], ALIKE))
-
-
-def _explained(panel: Panel, sequence: JudgedSequence, drift: Drift, split: int, out: Sequence[str]) -> float:
-    """How much of the sum of squares of the differences to each partner a change there explains, in variances.
-
-    In the differences to all partners who changed shows whole, and in those of a partner only where the two met.
-    """
-    a = panel.assessors.index(drift.assessor)
-    late = set(zip(sequence.query_ids[split:], sequence.doc_ids[split:], strict=True))
-    after = np.array([pair in late for pair in zip(panel.query_ids, panel.doc_ids, strict=True)], dtype=np.float64)
-    scale = np.array(panel.scale, dtype=np.float64)
-    product = square = 0.0
-    variances = []
-    left = [b for b, name in enumerate(panel.assessors) if name not in out]
-    for first, second in itertools.combinations(left, 2):
-        at = np.flatnonzero(panel.judged[:, [first, second]].all(axis=1))
-        if len(at) < 2:
-            continue
-        if a == second:
-            first, second = second, first
-        grades = panel.grades[at]
-        if drift.measure == "agreement":
-            y = (grades[:, first] == grades[:, second]).astype(np.float64)
-        else:
-            y = scale[grades[:, first]] - scale[grades[:, second]]
-        y -= y.mean()
-        variances.append((float(y @ y), len(at)))
-        if first == a:
-            x = after[at] - after[at].mean()
-            product += float(x @ y)
-            square += float(x @ x)
-    variance = sum(total for total, _ in variances) / max(1, sum(n for _, n in variances))
-    return product**2 / square / variance if square > 0 and variance > 0 else 0.0
-
-
-def _corrected(
-    result: _Result, p_value: float, alpha: float, suspected: set[tuple[str, Measure, Axis]] | None
-) -> _Result:
-    changed = p_value <= alpha and (suspected is None or result.key in suspected)
-    at = result.split if changed and result.drift.axis == "position" else None
-    return replace(result, drift=replace(result.drift, p_value=p_value, changed=changed, at=at))
-
-
-def _series(panel: Panel, sequence: JudgedSequence, out: Sequence[str], fence: float) -> list[_Series]:
-    """Agreement and severity together, on the judgements that a partner shares; and speed, where there are times."""
-    a = panel.assessors.index(sequence.assessor)
-    grades = panel.grades.copy()
-    grades[:, [panel.assessors.index(name) for name in out if name != sequence.assessor]] = NO_GRADE
-    lenience = severity_fit(replace(panel, grades=grades))[0]
-    row_of = {pair: at for at, pair in enumerate(zip(panel.query_ids, panel.doc_ids, strict=True))}
-    rows = np.array([row_of[pair] for pair in zip(sequence.query_ids, sequence.doc_ids, strict=True)], dtype=np.int64)
-    grades = grades[rows]
-    others = grades != NO_GRADE
-    others[:, a] = False
-    shared = np.flatnonzero(others.any(axis=1))
-    grades, others = grades[shared], others[shared]
-    scale = np.array([*panel.scale, 0], dtype=np.float64)  # the last place is where NO_GRADE, -1, points
-    fair = np.where(others, scale[grades] - lenience, 0.0).sum(axis=1)
-    own = grades[:, [a]]
-    against = tuple(panel.assessors[other] for other in np.flatnonzero(others.any(axis=0)))
-    compared: dict[Measure, Array] = {
-        "agreement": (others & (grades == own)).sum(axis=1) / others.sum(axis=1),
-        "severity": fair / others.sum(axis=1) - scale[own[:, 0]],
+    place = {
+        (panel.query_ids[pair], panel.doc_ids[pair], panel.assessors[who]): at
+        for at, (pair, who) in enumerate(zip(panel.pair, panel.who, strict=True))
     }
+    places = {
+        one.assessor: np.array(
+            [place[*pair, one.assessor] for pair in zip(one.query_ids, one.doc_ids, strict=True)], dtype=np.int64
+        )
+        for one in sequences
+    }
+    speed = {one.assessor: _speed(one, fence) for one in sequences}
+    settled: dict[str, list[_Tested]] = {}
+    while True:
+        compared = _Others(panel, settled)
+        told = [
+            one
+            for sequence in sequences
+            for one in settled.get(sequence.assessor)
+            or [*compared.tested(sequence, places[sequence.assessor]), *speed[sequence.assessor]]
+        ]
+        told = _corrected(told, alpha)
+        clear = [
+            one
+            for one in told
+            if one.drift.changed and one.drift.measure != "speed" and one.drift.assessor not in settled
+        ]
+        if not clear:
+            break
+        clearest = min(clear, key=lambda one: (one.test.p if one.test else math.nan, one.drift.assessor)).drift.assessor
+        settled[clearest] = [one for one in told if one.drift.assessor == clearest]
+    n_tests = sum(one.test is not None for one in told)
+    return tuple(replace(one.drift, detectable=_detectable(one, alpha / max(1, n_tests), power)) for one in told)
+
+
+class _Others:
+    """What every judgement is beside those of others, without the assessors who are known to change."""
+
+    def __init__(self, panel: Panel, without: Collection[str]) -> None:
+        compared = Compared(panel, np.array([name not in without for name in panel.assessors]))
+        self.compared = compared
+        scale = np.array(panel.scale, dtype=np.float64)
+        self.values: dict[Measure, Array] = {}
+        for measure, of_compared in (
+            ("agreement", compared.agreement()),
+            ("severity", -compared.differences(scale[compared.grade])),
+        ):
+            self.values[measure] = np.full(len(panel.pair), np.nan)
+            self.values[measure][compared.at] = of_compared
+
+    def tested(self, sequence: JudgedSequence, places: Index) -> Iterator[_Tested]:
+        """Agreement and severity of one assessor. places: of their judgements in the panel, in their order."""
+        against = self.compared.partners[self.compared.panel.assessors.index(sequence.assessor)]
+        for measure, values in self.values.items():
+            known = np.flatnonzero(~np.isnan(values[places]))
+            yield from _tested(sequence, measure, against, known, values[places][known])
+
+
+def _speed(sequence: JudgedSequence, fence: float) -> list[_Tested]:
     timed = np.flatnonzero(sequence.timed)
     seconds = sequence.seconds[timed]
-    speed: Array = np.log(winsorised(seconds, fence=fence)) if len(timed) else seconds
+    return list(
+        _tested(sequence, "speed", (), timed, np.log(winsorised(seconds, fence=fence)) if len(timed) else seconds)
+    )
+
+
+def _tested(
+    sequence: JudgedSequence, measure: Measure, against: tuple[str, ...], known: Index, values: Array
+) -> Iterator[_Tested]:
+    """Over positions and over days. values: shape (n,), those of the judgements at `known`, in the order of judging."""
+    _, first, query = np.unique(np.array(sequence.query_ids)[known], return_index=True, return_inverse=True)
+    size = np.bincount(query)
+    means = np.bincount(query, weights=values) / np.maximum(size, 1)
+    order = np.argsort(first)
+    means, size, first = means[order], size[order], first[order]
+    n, middle = len(known), len(means) // 2
+    few = (
+        Undefined(f"only {n} judgements to measure it by; {FEWEST} are needed")
+        if n < FEWEST
+        else Undefined(f"only {len(means)} queries to measure it by; {FEWEST_QUERIES} are needed")
+    )
+    enough = n >= FEWEST and len(means) >= FEWEST_QUERIES
+    drift = Drift(sequence.assessor, measure, "position", against, n, len(means), few, False, (), few)
+    halves = {"first half": slice(0, middle), "second half": slice(middle, None)}
+    yield _compared(drift, {name: (means[part], size[part]) for name, part in halves.items()} if enough else {})
+    # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
+    few = Undefined("not every judgement has a day" if sequence.days is None else f"fewer than {FEWEST_DAYS} days")
+    drift = replace(drift, axis="day", p_value=few, detectable=Undefined("for positions only"))
+    day = np.array(sequence.days or [""] * len(sequence.query_ids))[known][first]
+    days = {str(name): (means[day == name], size[day == name]) for name in np.unique(day)}
+    yield _compared(drift, days if enough and len(days) >= FEWEST_DAYS else {})
+
+
+def _compared(drift: Drift, groups: Mapping[str, tuple[Array, Index]]) -> _Tested:
+    """The test of groups of queries, each given as the queries' means and sizes; none where there are no groups."""
+    if not groups:
+        return _Tested(drift, None)
+    test = variance_between([means for means, _ in groups.values()])
+    levels = tuple(
+        Level(name, int(size.sum()), math.exp(means.mean()) if drift.measure == "speed" else float(means.mean()))
+        for name, (means, size) in groups.items()
+    )
+    return _Tested(replace(drift, levels=levels, p_value=Undefined("no two queries differ")), test)
+
+
+def _corrected(told: Sequence[_Tested], alpha: float) -> list[_Tested]:
+    tests = [one for one in told if one.test]
+    by_test = dict(zip(map(id, tests), holm([one.p for one in tests]), strict=True))
     return [
-        _Series(sequence, against, shared, compared, _days(sequence, shared)),
-        _Series(sequence, (), timed, {"speed": speed}, _days(sequence, timed)),
+        one._replace(drift=replace(one.drift, p_value=by_test[id(one)], changed=by_test[id(one)] <= alpha))
+        if one.test
+        else one
+        for one in told
     ]
 
 
-def _days(sequence: JudgedSequence, known: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
-    if sequence.days is None:
+def _detectable(one: _Tested, p_value: float, power: float) -> Value:
+    from scipy.special import stdtrit
+
+    if one.drift.axis == "day" or one.test is None:
+        return one.drift.detectable
+    if one.test.least > p_value:
+        return Undefined("too few queries: their orders differ too little for any change to stand out from chance")
+    widths = stdtrit(one.test.freedom, 1 - p_value / 2) + stdtrit(one.test.freedom, power)
+    size = float(widths) * one.test.error
+    return math.exp(size) if one.drift.measure == "speed" else size
+
+
+def variance_between(groups: Sequence[Array]) -> Variance | None:
+    """None where a group is empty, or no group has two different values."""
+    from scipy.special import fdtrc, gammaln
+
+    sizes = np.array([len(group) for group in groups])
+    n, k = int(sizes.sum()), len(groups)
+    if k < 2 or not sizes.all() or n <= k:
         return None
-    names, day = np.unique(np.array(sequence.days)[known], return_inverse=True)
-    return None if len(names) < FEWEST_DAYS else np.asarray(day, dtype=np.int64)
-
-
-def _tested(series: _Series, out: Sequence[str], permutations: int, rng: np.random.Generator) -> list[_Result]:
-    n = len(series.known)
-    stretch = series.sequence.stretches[series.known]
-    if n < FEWEST:
-        left_out = ""
-        if out and "speed" not in series.values:
-            left_out = f" (those shared with {', '.join(sorted(out))} are left out, as they may change themselves)"
-        few = Undefined(f"only {n} judgements to measure it by; {FEWEST} are needed{left_out}")
-        return [
-            _Result(_untested(series, measure, axis, few, few), None, 0, np.zeros(0), stretch, None)
-            for measure in series.values
-            for axis in AXES
-        ]
-    tests = tests_of(list(series.values.values()), stretch, series.day, permutations=permutations, rng=rng)
-    results = []
-    for (measure, values), tested in zip(series.values.items(), tests, strict=True):
-        split = tested.split
-        drift = replace(
-            _untested(series, measure, "position", Undefined("not computed"), Undefined("not computed")),
-            p_value=tested.position,
-            levels=(_level("before", measure, values[:split]), _level("after", measure, values[split:])),
-        )
-        last = int(series.known[split - 1]) + 1
-        results.append(_Result(drift, tested.position, last, values, stretch, tested))
-        drift = _over_days(series, measure, values, tested)
-        results.append(_Result(drift, tested.day, 0, values, stretch, None))
-    return results
-
-
-def _untested(series: _Series, measure: Measure, axis: Axis, why: Undefined, detectable: Undefined) -> Drift:
-    name, n = series.sequence.assessor, len(series.known)
-    return Drift(name, measure, axis, series.against, n, why, False, None, (), detectable)
-
-
-def _over_days(series: _Series, measure: Measure, values: Array, tested: SeriesTested) -> Drift:
-    days = series.sequence.days
-    # How many days there are is not said: a study of one evening must read the same when it runs past midnight.
-    why = Undefined("not every judgement has a day" if days is None else f"fewer than {FEWEST_DAYS} days")
-    drift = _untested(series, measure, "day", why, Undefined("for positions only"))
-    if tested.day is None or series.day is None or days is None:
-        return drift
-    names = np.unique(np.array(days)[series.known])
-    levels = tuple(_level(str(label), measure, values[series.day == at]) for at, label in enumerate(names))
-    return replace(drift, p_value=tested.day, levels=levels)
-
-
-def _level(label: str, measure: Measure, values: Array) -> Level:
-    mean = float(values.mean())
-    return Level(label, len(values), float(np.exp(mean)) if measure == "speed" else mean)
+    means = np.array([group.mean() for group in groups])
+    within = sum(float(((group - mean) ** 2).sum()) for group, mean in zip(groups, means, strict=True)) / (n - k)
+    if within <= 1e-24:
+        return None
+    between = float(sizes @ (means - sizes @ means / n) ** 2) / (k - 1)
+    least = math.exp(min(0.0, gammaln(k + 1) + gammaln(sizes + 1).sum() - gammaln(n + 1)))
+    error = math.sqrt(within * (1 / sizes[0] + 1 / sizes[-1]))
+    return Variance(float(fdtrc(k - 1, n - k, between / within)), least, error, n - k)

@@ -1,225 +1,230 @@
-"""Which assessor differs from the others, and how: findings that hold together, or none.
+"""Which assessor differs from the others, and how: findings that hold over whole queries, or none.
 
-Every assessor who can be compared is suspected of everything: of severity, of each threshold moved (altogether, or for
-a share of the pairs at a grade), of noise (a wider spread, slips to any grade, slips to the next one). A suspicion that
-the robust score test (Boos 1992, The American Statistician 46, 327-333) does not drop at once is fitted, and the best
-explanation is taken when its likelihood ratio is too large for the largest of so many correlated tests (Hothorn, Bretz
-and Westfall 2008, Biometrical Journal 50, 346-363: the distribution of the largest of jointly normal statistics). It
-enters the model, and the rest is asked again, so that what one finding explains is not found again under another name.
-At the end a finding that another one has made needless is dropped.
+Every assessor is asked for severity, for each threshold moved, and for noise (`contrasts`). The clearest difference of
+all is a finding if it holds after correction for everything that was tested (Holm). Whoever was compared with that
+assessor seems to differ the other way round; so the assessor is taken out, and the others are compared among
+themselves, until nothing more is found. An assessor has one finding, the clearest.
 
-What is taken as chance: pairs are independent given their similarity. For noise, where a hard query looks like a noisy
-assessor, the variance between queries is used when it is the larger one.
+`benchmarks/diagnosis_power.py` shows how often this finds something where there is nothing, and what it finds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.grading import SHARES, Effect, Kind, Patterns, patterns_of
-from annot.diagnosis.ordinal import Fit, effect_scores, fit
-from annot.diagnosis.panel import NO_GRADE, Panel, partners
+from annot.diagnosis.contrasts import Contrast, noise, severity, threshold
+from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
+from annot.diagnosis.panel import Array, Compared, Index, Mask, Panel
+from annot.stats.clustered import share
 from annot.stats.seeding import generator
+from annot.stats.values import Estimate, Undefined, Value
 
-Named = Literal["severity", "threshold", "noise"]
-
-NAMED: dict[Kind, Named] = {
-    "severity": "severity",
-    "threshold": "threshold",
-    "down": "threshold",
-    "up": "threshold",
-    "spread": "noise",
-    "slips": "noise",
-    "wobble": "noise",
-}
-ONE_SIDED: frozenset[Kind] = frozenset((*SHARES, "spread"))
-"""Less noise than others, or fewer moved pairs, is no finding."""
-
-DRAWS = 4000
-"""Of the largest statistic; p-values are accurate to about 0.002 at 0.02."""
-FITTED_AT_ONCE = 5
-DROPPED_AT_ONCE = 0.3
-"""A suspicion whose corrected score test says more than this is not fitted."""
-COMPARABLE = 0.6
-"""Nor one whose score statistic is below this share of the largest."""
-ON_EACH_SIDE = 10
-"""A threshold is tested with at least so many grades on either side of it."""
-ALIKE = 6
-"""Decimals at which two explanations are equally good; the first one asked is taken."""
-PER_ASSESSOR = 4
-"""At most so many findings an assessor: one with more is not described by findings any more."""
+ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
+"""Whose grades are one and the same to this share, where others give it to no more than that one, says nothing of
+pairs; asked of so many judgements or more."""
 
 
 class NotTested(NamedTuple):
-    """A suspicion that the data cannot answer, and why."""
+    """A question that the data cannot answer, and why."""
 
     assessor: str
-    kind: Named
+    kind: str
     grade: int | None
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
-    """The model with what was found, and what it rests on."""
+class AssessorFinding:
+    """One way in which one assessor differs from the others, by more than chance."""
 
-    fitted: Fit
-    rows: npt.NDArray[np.int64]
-    """The panel's rows with two or more grades: the pairs of `fitted`, in order."""
-    p_values: tuple[float, ...]
-    """Of each effect in `fitted`, corrected over all suspicions."""
+    assessor: str
+    kind: Literal["severity", "threshold", "noise", "no information"]
+    grade: int | None
+    """For a threshold the grade that it opens; without information the one that is always given."""
+    direction: Literal["stricter", "more lenient"] | None
+    size: Estimate
+    """Above 0; the mean over queries. Severity: grades. Threshold: the share of pairs at `grade` or higher. Noise: by how
+    many grades they lie further from the others than these from each other. No information: the share of `grade`."""
+    halves: tuple[Value, Value]
+    """The same in each half of the queries, split by chance; below 0 where it is the other way round."""
+    n: int
+    """The assessor's judgements that it rests on."""
+    queries: int
+    p_value: Value
+    """Corrected over all that was tested."""
+    against: tuple[str, ...]
+    """Those compared with on common pairs."""
+    either: bool
+    """Compared with one other only: the other may be the one who differs, the other way round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why the assessors of a study disagree."""
+
+    alpha: float
+    """The chance of any false finding is at most about this."""
+    findings: tuple[AssessorFinding, ...]
+    """The strongest first."""
     tested: int
+    detectable: Value
+    """The severity, in grades, that would be found with the chance asked for: the median over assessors."""
     not_tested: tuple[NotTested, ...]
+    hardest: tuple[HardPair, ...]
+    gaps: tuple[GuidelineGap, ...]
 
 
-def select(panel: Panel, *, alpha: float, seed: int) -> Selected | None:
-    """The findings at family-wise level `alpha`; None where no pair was judged twice."""
-    rows = np.flatnonzero(panel.judged.sum(axis=1) >= 2)
-    if not len(rows):
-        return None
-    patterns = patterns_of_panel(panel, rows)
-    suspicions, not_tested = _suspicions(panel, rows)
-    current = fit(patterns, (), start=None)
-    p_values: dict[Effect, float] = {}
-    while True:
-        step = _next(current, suspicions, generator(seed, "diagnosis", str(len(current.effects))))
-        if step is None or step[1] > alpha:
+def diagnose(
+    panel: Panel, *, alpha: float, level: float, power: float, seed: int, hardest: int, examples: int
+) -> Diagnosis | Undefined:
+    """Findings at family-wise level `alpha`, hard pairs, guideline gaps. Missing judgements are missing.
+
+    level: of intervals. power: of what is called detectable. hardest: so many pairs a query. examples: so many pairs a
+    gap.
+    """
+    compared = Compared(panel, np.ones(len(panel.assessors), dtype=np.bool_))
+    if not len(compared.at):
+        return Undefined("no pair was judged by two assessors")
+    half = generator(seed, "halves").permutation(int(panel.query.max()) + 1)
+    findings = _without_information(compared, half, level)
+    kept = np.array([name not in {one.assessor for one in findings} for name in panel.assessors])
+    first = asked = _Asked(panel, kept, alpha)
+    reached = 0.0
+    while asked.n_tests:
+        question, assessor = divmod(int(np.nanargmin(asked.p)), len(kept))
+        reached = max(reached, asked.corrected(question, assessor))
+        if reached > alpha:
             break
-        current = step[0]
-        p_values[current.effects[-1]] = step[1]
-        if sum(effect.assessor == current.effects[-1].assessor for effect in current.effects) >= PER_ASSESSOR:
-            break
-    current = _without_needless(current, alpha / max(1, len(suspicions)))
-    return Selected(current, rows, tuple(p_values[effect] for effect in current.effects), len(suspicions), not_tested)
-
-
-def patterns_of_panel(panel: Panel, rows: npt.NDArray[np.int64]) -> Patterns:
-    """Equal rows of the panel, counted; queries and facets by number in the order of their names."""
-    queries = sorted({panel.query_ids[i] for i in rows})
-    facet_of = {panel.query_ids[i]: panel.facets[i] for i in rows}
-    facets = sorted(set(facet_of.values()))
-    number = {name: at for at, name in enumerate(queries)}
-    return patterns_of(
-        panel.grades[rows],
-        np.array([number[panel.query_ids[i]] for i in rows]),
-        np.array([facets.index(facet_of[name]) for name in queries]),
-        n_grades=len(panel.scale),
+        findings.append(_finding(asked, question, assessor, half, p_value=reached, alpha=alpha, level=level))
+        kept[assessor] = False
+        asked = _Asked(panel, kept, alpha)
+    return Diagnosis(
+        alpha=alpha,
+        findings=tuple(findings),
+        tested=first.n_tests,
+        detectable=first.detectable(alpha, power),
+        not_tested=tuple(first.not_tested()),
+        hardest=hardest_pairs(panel, per_query=hardest),
+        gaps=guideline_gaps(panel, alpha=alpha, examples=examples),
     )
 
 
-def variance_ratio(fitted: Fit, at: int) -> float:
-    """How much larger the variance of an effect's scores is by queries than by pairs, at least 1.
+class _Asked:
+    """All that is asked of the assessors who are still compared with each other."""
 
-    at: the effect's place in `fitted.effects`. Scores are taken where the effect is fitted, so that they vary around 0.
-    """
-    column = len(fitted.parameters) - len(fitted.effects) + at
-    others = np.delete(np.arange(len(fitted.parameters)), column)
-    information = fitted.information
-    shared = np.linalg.lstsq(information[np.ix_(others, others)], information[others, column], rcond=1e-10)[0]
-    effective = fitted.scores[:, column] - fitted.scores[:, others] @ shared
-    count = fitted.patterns.count
-    n_queries = len(fitted.patterns.facet_of_query)
-    if n_queries < 2:
-        return 1.0
-    totals = np.bincount(fitted.patterns.query, weights=count * effective, minlength=n_queries)
-    by_queries = float((totals**2).sum()) * n_queries / (n_queries - 1)
-    return max(1.0, by_queries / max(float(count @ effective**2), 1e-12))
+    def __init__(self, panel: Panel, kept: Mask, alpha: float) -> None:
+        self.kept = kept.copy()
+        self.compared = compared = Compared(panel, kept)
+        self.contrasts = [severity(compared), *(threshold(compared, k) for k in range(1, len(panel.scale)))]
+        self.contrasts.append(noise(compared))
+        self.fewest = math.ceil(1 - math.log2(alpha))
+        """Queries that have to point the same way: fewer are no evidence at `alpha`, whatever they hold."""
+        self.p: Array = np.stack([np.where(one.telling >= self.fewest, one.p, np.nan) for one in self.contrasts])
+        """Shape (questions, M), not yet corrected; nan where it is not tested."""
+        self.n_tests = int(np.isfinite(self.p).sum())
+
+    def corrected(self, question: int, assessor: int) -> float:
+        return self.n_tests * float(max(self.p[question, assessor], self.contrasts[question].least[assessor]))
+
+    def detectable(self, alpha: float, power: float) -> Value:
+        from scipy.special import stdtrit
+
+        told = np.flatnonzero(np.isfinite(self.p[0]))
+        if not len(told):
+            return Undefined(f"nobody was compared with others on {self.fewest} queries")
+        freedom, error = self.contrasts[0].freedom[told], self.contrasts[0].error[told]
+        widths = stdtrit(freedom, 1 - alpha / self.n_tests / 2) + stdtrit(freedom, power)
+        return float(np.median(widths * error))
+
+    def not_tested(self) -> Iterator[NotTested]:
+        panel = self.compared.panel
+        for at, contrast in enumerate(self.contrasts):
+            grade = None if contrast.place is None else panel.scale[contrast.place]
+            for assessor in np.flatnonzero(self.kept & np.isnan(self.p[at])):
+                if contrast.n[assessor]:
+                    why = (
+                        f"they differ from the others on {contrast.telling[assessor]} queries; {self.fewest} are needed"
+                    )
+                elif contrast.kind == "noise":
+                    why = "the others cannot be compared with each other"
+                else:
+                    why = "no pair was judged by anyone else too"
+                yield NotTested(panel.assessors[assessor], contrast.kind, grade, why)
 
 
-def _suspicions(panel: Panel, rows: npt.NDArray[np.int64]) -> tuple[list[Effect], tuple[NotTested, ...]]:
-    grades = panel.grades[rows]
-    groups = partners(panel)
-    found: list[Effect] = []
-    not_tested: list[NotTested] = []
-    for a, name in enumerate(panel.assessors):
-        if len(groups[a]) < 2:
-            not_tested.append(NotTested(name, "severity", None, "no pair was judged by anyone else too"))
+def _finding(
+    asked: _Asked, question: int, assessor: int, half: Index, *, p_value: float, alpha: float, level: float
+) -> AssessorFinding:
+    panel = asked.compared.panel
+    contrast = asked.contrasts[question]
+    # Several thresholds moved the same way are severity.
+    alike = [
+        one
+        for one, p in zip(asked.contrasts, asked.p[:, assessor], strict=True)
+        if one.kind == "threshold" and p <= alpha and one.mean[assessor] * contrast.mean[assessor] > 0
+    ]
+    if contrast.kind == "threshold" and len(alike) > 1 and asked.corrected(0, assessor) <= alpha:
+        contrast = asked.contrasts[0]
+    sign = 1.0 if contrast.mean[assessor] > 0 else -1.0
+    mine = replace(contrast, cells=sign * contrast.cells, mean=sign * contrast.mean)
+    against = asked.compared.partners[assessor]
+    return AssessorFinding(
+        assessor=panel.assessors[assessor],
+        kind=contrast.kind,
+        grade=None if contrast.place is None else panel.scale[contrast.place],
+        direction=None if contrast.kind == "noise" else "more lenient" if sign > 0 else "stricter",
+        size=mine.estimate(assessor, level=level, most=1.0 if contrast.kind == "threshold" else panel.widest),
+        halves=_halves(asked.compared, assessor, mine.cells, half),
+        n=int((asked.compared.who == assessor).sum()),
+        queries=int(contrast.n[assessor]),
+        p_value=p_value,
+        against=against,
+        either=len(against) == 1,
+    )
+
+
+def _halves(compared: Compared, assessor: int, cells: Array, half: Index) -> tuple[Value, Value]:
+    """Means over every other query of theirs, in the order of `half`, and over the rest."""
+    at = np.flatnonzero((compared.cell_who == assessor) & ~np.isnan(cells))
+    at = at[np.argsort(half[compared.cell_query[at]])]
+    first, second = (float(cells[part].mean()) if len(part) else Undefined("one query") for part in (at[::2], at[1::2]))
+    return first, second
+
+
+def _without_information(compared: Compared, half: Index, level: float) -> list[AssessorFinding]:
+    """Those who give one grade whatever the pair is."""
+    panel = compared.panel
+    m, g = len(panel.assessors), len(panel.scale)
+    given = np.bincount(compared.who * g + compared.grade, minlength=m * g).reshape(m, g)
+    found = []
+    for assessor in np.flatnonzero(
+        (given.max(axis=1) >= ONE_GRADE * given.sum(axis=1)) & (given.sum(axis=1) >= FEWEST)
+    ):
+        place = int(given[assessor].argmax())
+        mine = compared.who == assessor
+        same = compared.grade == place
+        others = float((same - compared.differences(same))[mine].mean())
+        if others > OTHERS_AT_MOST:
             continue
-        found.append(Effect(a, "severity", None))
-        mine = grades[grades[:, a] != NO_GRADE]
-        given = mine[mine != NO_GRADE]
-        for k in range(1, len(panel.scale)):
-            below, above = int((given < k).sum()), int((given >= k).sum())
-            if min(below, above) < ON_EACH_SIDE:
-                reason = f"{below} grades are lower and {above} are not; {ON_EACH_SIDE} of each are needed"
-                not_tested.append(NotTested(name, "threshold", panel.scale[k], reason))
-                continue
-            found += [Effect(a, kind, k) for kind in ("threshold", "down", "up")]
-        if len(groups[a]) < 3:
-            other = panel.assessors[min(groups[a] - {a})]
-            reason = f"compared with {other} alone, it is not known which of the two is the noisy one"
-            not_tested.append(NotTested(name, "noise", None, reason))
-        else:
-            found += [Effect(a, kind, None) for kind in ("spread", "slips", "wobble")]
-    return found, tuple(not_tested)
-
-
-def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) -> tuple[Fit, float] | None:
-    """The model with the best further explanation, and its corrected p-value."""
-    from scipy.special import ndtr
-
-    open_ones = [effect for effect in suspicions if effect not in current.effects]
-    if not open_ones:
-        return None
-    count = current.patterns.count
-    own = np.stack([effect_scores(current, effect) for effect in open_ones], axis=1)
-    effective, score = current.efficient(own)
-    covariance = effective.T @ (count[:, None] * effective)
-    squares = np.diag(covariance)
-    # What the model's parameters explain wholly cannot be told apart from them.
-    told = squares > 1e-6 * np.maximum(count @ own**2, 1e-12)
-    open_ones = [effect for effect, yes in zip(open_ones, told, strict=True) if yes]
-    if not open_ones:
-        return None
-    effective, covariance, squares = effective[:, told], covariance[np.ix_(told, told)], squares[told]
-    one_sided = np.array([effect.kind in ONE_SIDED for effect in open_ones])
-    z = score[told] / np.sqrt(squares)
-    z = np.where(one_sided, z, np.abs(z))
-
-    values, vectors = np.linalg.eigh(covariance / np.sqrt(np.outer(squares, squares)))
-    # The symmetric root: eigenvectors have no sign, nor those of equal values a direction, that every machine finds.
-    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    drawn = rng.standard_normal((DRAWS, len(z))) @ root
-    smallest = np.where(one_sided, ndtr(-drawn), 2 * ndtr(-np.abs(drawn))).min(axis=1)
-
-    def corrected(statistic: float, at: int) -> float:
-        p = float(ndtr(-statistic)) * (1 if one_sided[at] else 2)
-        return float((1 + (smallest <= p).sum()) / (1 + DRAWS))
-
-    best: tuple[float, int, Fit] | None = None
-    for at in np.argsort(-np.round(z, ALIKE), kind="stable")[:FITTED_AT_ONCE]:
-        if z[at] < COMPARABLE * z.max() or corrected(float(z[at]), int(at)) > DROPPED_AT_ONCE:
-            break
-        tried = fit(current.patterns, (*current.effects, open_ones[at]), start=current)
-        if not tried.converged:
-            continue
-        gain = 2 * max(0.0, tried.log_likelihood - current.log_likelihood)
-        if NAMED[open_ones[at].kind] == "noise":
-            gain /= variance_ratio(tried, len(current.effects))
-        if best is None or round(gain - best[0], ALIKE) > 0:
-            best = (gain, int(at), tried)
-    if best is None:
-        return None
-    return best[2], corrected(math.sqrt(best[0]), best[1])
-
-
-def _without_needless(current: Fit, level: float) -> Fit:
-    """Drop, one at a time, effects whose likelihood ratio in the whole model is not significant at `level`."""
-    from scipy.special import chdtrc
-
-    while len(current.effects) > 1:
-        without = [
-            fit(current.patterns, [other for other in current.effects if other != effect], start=current)
-            for effect in current.effects
-        ]
-        least = max(without, key=lambda fitted: round(fitted.log_likelihood, ALIKE))
-        if chdtrc(1, 2 * max(0.0, current.log_likelihood - least.log_likelihood)) <= level:
-            break
-        current = least
-    return current
+        told = share(same[mine], panel.query[compared.pair[mine]], level=level)
+        found.append(
+            AssessorFinding(
+                assessor=panel.assessors[assessor],
+                kind="no information",
+                grade=panel.scale[place],
+                direction=None,
+                size=Estimate(told.value, told.interval),
+                halves=_halves(compared, int(assessor), compared.by_cell(same.astype(np.float64)), half),
+                n=told.of,
+                queries=int((compared.cell_who == assessor).sum()),
+                p_value=Undefined("one grade given throughout is a count, not a test"),
+                against=compared.partners[assessor],
+                either=False,
+            )
+        )
+    return found

@@ -29,7 +29,7 @@ from annot.diagnosis import (
     severities,
 )
 
-TOLERANCE, MAX_STEPS = 1e-12, 50_000
+TOLERANCE, MAX_STEPS = 1e-7, 2_000
 """Of the expectation-maximisation of Dawid and Skene's model."""
 
 
@@ -87,6 +87,7 @@ def diagnosed(
     coefficient: Callable[[npt.NDArray[np.float64], Sequence[int]], float],
     alpha: float,
     level: float,
+    power: float,
     seed: int,
     hardest: int,
     examples: int,
@@ -100,7 +101,7 @@ def diagnosed(
         matrix=pairwise_matrix(panel, coefficient=coefficient, level=level),
         against_final=against_final(panel, level=level),
         severities=severities(panel, level=level),
-        diagnosis=diagnose(panel, alpha=alpha, level=level, seed=seed, hardest=hardest, examples=examples),
+        diagnosis=diagnose(panel, alpha=alpha, level=level, power=power, seed=seed, hardest=hardest, examples=examples),
         dawid_skene=compare_with_final(panel, tolerance=TOLERANCE, max_steps=MAX_STEPS, level=level),
         self_consistency=self_consistency(repeats, widest=panel.widest, level=level),
     )

@@ -35,12 +35,6 @@ class JudgedSequence:
         """Shape (n,), true where there is a time."""
         return np.greater(self.seconds, 0)
 
-    @property
-    def stretches(self) -> npt.NDArray[np.int64]:
-        """Shape (n,): the number of the unbroken run of one query that each judgement belongs to."""
-        changes = [a != b for a, b in zip(self.query_ids, self.query_ids[1:], strict=False)]
-        return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)[: len(self.query_ids)]
-
 
 def sequences_of(
     judgements: Iterable[Judgement], assignments: Iterable[Assignment], *, by_clock: bool

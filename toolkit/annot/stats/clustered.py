@@ -73,7 +73,7 @@ def clustered_interval(
     totals: Array = np.bincount(place, weights=influence).astype(np.float64)
     n = len(totals)
     if n < FEWEST_QUERIES:
-        return _too_few(n)
+        return too_few(n)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * math.sqrt(_variance(totals))
     method = f"clustered by {n} queries, Student's t"
     return Interval(max(-most, value - half), min(most, value + half), level, method)
@@ -89,7 +89,7 @@ def jackknife_interval(value: float, without: Array, *, level: float) -> Interva
 
     n = len(without)
     if n < FEWEST_QUERIES:
-        return _too_few(n)
+        return too_few(n)
     if max(abs(value), float(np.abs(without).max())) >= 1:
         return Undefined("it is 1 or -1, on all queries or without one of them")
     z, left_out = math.atanh(value), np.arctanh(without)
@@ -115,5 +115,6 @@ def _variance(totals: Array) -> float:
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
-def _too_few(n: int) -> Undefined:
+def too_few(n: int) -> Undefined:
+    """Why there is no interval over n queries."""
     return Undefined(f"{n} {'query' if n == 1 else 'queries'}: an interval over queries needs {FEWEST_QUERIES}")

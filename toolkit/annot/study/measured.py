@@ -106,6 +106,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
             coefficient=COEFFICIENTS["kappa_quadratic"],
             alpha=ALPHA,
             level=level,
+            power=POWER,
             seed=seed,
             hardest=HARDEST,
             examples=EXAMPLES,
@@ -115,7 +116,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         power=POWER,
         paces=paces(sequences, fence=fence, floor=TOO_FAST_SECONDS, fraction=TOO_FAST_SHARE, level=level),
         streaks=streaks(sequences, alpha=ALPHA, permutations=PERMUTATIONS, seed=seed),
-        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, power=POWER, permutations=PERMUTATIONS, seed=seed),
+        drifts=drifts(panel, sequences, fence=fence, alpha=ALPHA, power=POWER),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from annot.diagnosis import AgainstFinal, Drift, PairDiagnosis, Share, Undefined, order_of_hard
+from annot.diagnosis import AgainstFinal, AssessorPair, Drift, Share, Undefined, order_of_hard
 from annot.diagnosis.overview import MAX_STEPS, Diagnosed, Looked
 from annot.report.cells import (
     COEFFICIENT,
@@ -26,6 +26,7 @@ COMMAND = "annot agreement assessors"
 MOST_PAIRS, MOST_HARD, MOST_DEPARTURES = 10, 20, 10
 """So many pairs of assessors with their matrices, candidates, and departures are shown; JSON has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
+DISTANCE = Kind(2, 2, 0)
 CHANGE = {"agreement": Kind(0, 0, scale=100), "severity": Kind(2, 2), "speed": Kind(2, 2)}
 """How a change that could have been found is printed."""
 
@@ -38,7 +39,7 @@ def appendix(looked: Looked) -> Section:
 def told(looked: Looked) -> tuple[str, ...]:
     """The findings, and what else is said in sentences."""
     found = looked.diagnosed
-    return (*findings(found), *changes(looked), *_model_told(found), *_missing(found))
+    return (*findings(looked), *changes(looked), *_model_told(found), *_missing(found))
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
@@ -55,9 +56,10 @@ def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
     yield from _changes(looked)
 
 
-def findings(found: Diagnosed) -> tuple[str, ...]:
+def findings(looked: Looked) -> tuple[str, ...]:
     """What was found of single assessors and of the guidelines; that nothing was is said too."""
-    return sentences("assessors.findings", diagnosis=found.diagnosis, undefined=isinstance(found.diagnosis, Undefined))
+    found = looked.diagnosed.diagnosis
+    return sentences("assessors.findings", diagnosis=found, power=looked.power, undefined=isinstance(found, Undefined))
 
 
 def changes(looked: Looked) -> tuple[str, ...]:
@@ -81,6 +83,7 @@ def _model_told(found: Diagnosed) -> tuple[str, ...]:
         fitted=fitted,
         prevalence=[(grade, number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
         same=_share(fitted.same),
+        baseline=_share(fitted.baseline),
         by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
         reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
         steps=f"{MAX_STEPS:,}",
@@ -94,7 +97,7 @@ def _missing(found: Diagnosed) -> tuple[str, ...]:
 
 def _between(found: Diagnosed) -> Iterator[Table]:
     """Every two assessors: the figures, and who gave which grade where the other gave which."""
-    met = [figures for figures in found.matrix if figures.same.of]
+    met = found.matrix
     if not met:
         return
     yield _table(
@@ -182,40 +185,24 @@ def _repeats(found: Diagnosed) -> Iterator[Table]:
 
 
 def _parts(found: Diagnosed) -> Iterator[Table]:
-    """What the disagreement of every two assessors is made of."""
-    if isinstance(found.diagnosis, Undefined) or not found.diagnosis.pairs:
-        return
-    rows = [_part(one) for one in found.diagnosis.pairs[:MOST_PAIRS]]
-    notes = _cut(MOST_PAIRS, len(found.diagnosis.pairs), "pairs of assessors")
-    if any(str(cell).startswith("-") for row in rows for cell in row[5:]):
-        notes += sentences("assessors.negative_part")
-    yield _table(
-        "parts",
-        (
-            "Assessor",
-            "Compared with",
-            "Pairs",
-            "Different grades",
-            "Expected",
-            "Ordinary",
-            "Severity",
-            "Threshold",
-            "Noise",
-        ),
-        rows,
-        notes=notes,
-        numeric_from=2,
-    )
-
-
-def _part(one: PairDiagnosis) -> tuple[object, ...]:
-    shares = [number(one.parts[name].value, PERCENT) for name in ("severity", "threshold", "noise")]
-    expected = number(one.expected, PERCENT)
-    ordinary: object = NONE
-    if all(share.value is not None for share in (expected, *shares)):
-        # Rounded so that the row adds up.
-        ordinary = number((float(str(expected)) - sum(float(str(share)) for share in shares)) / 100, PERCENT)
-    return one.first, one.second, one.differ.of, _share(one.differ), expected, ordinary, *shares
+    """What the distance of every two assessors is made of."""
+    if found.matrix:
+        yield _table(
+            "parts",
+            ("Assessor", "Compared with", "Pairs", "Different grades", "Distance", "Severity", "Threshold", "Noise"),
+            (
+                (
+                    one.first,
+                    one.second,
+                    one.same.of,
+                    one.same.of - one.same.count,
+                    *(number(value, DISTANCE) for value in (one.distance, *one.parts.values())),
+                )
+                for one in found.matrix[:MOST_PAIRS]
+            ),
+            notes=_cut(MOST_PAIRS, len(found.matrix), "pairs of assessors"),
+            numeric_from=2,
+        )
 
 
 def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
@@ -228,7 +215,7 @@ def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     if shown:
         yield _table(
             "hardest",
-            ("Query", "Facet", "Document", "Grades", "Distance", "Chance"),
+            ("Query", "Facet", "Document", "Grades", "Distance", "Share"),
             (
                 (
                     one.query_id,
@@ -236,7 +223,7 @@ def _hardest(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
                     one.doc_id,
                     ", ".join(f"{name} {grade}" for name, grade in sorted(one.grades.items())),
                     one.spread,
-                    p_value(one.probability),
+                    number(one.share, PERCENT),
                 )
                 for one in shown
             ),
@@ -320,17 +307,17 @@ def _streaks(looked: Looked) -> Table:
 
 
 def _changes(looked: Looked) -> Iterator[Table]:
-    """Each assessor and measure: before and after its most likely change, and what could have been found."""
+    """Each assessor and measure in both halves of the queries, and what change could have been found."""
     rows = [drift for drift in looked.drifts if drift.axis == "position" and drift.levels]
     if rows:
         yield _table(
             "change-sizes",
-            ("Assessor", "Measure", "Judgements", "Before", "After", "p", "Detectable change"),
+            ("Assessor", "Measure", "Queries", "First half", "Second half", "p", "Detectable change"),
             (
                 (
                     row.assessor,
                     f"{row.measure} ({UNIT[row.measure]})",
-                    row.n,
+                    row.queries,
                     *(number(level.mean, _kind(row)) for level in row.levels),
                     p_value(row.p_value),
                     _detectable(row),
