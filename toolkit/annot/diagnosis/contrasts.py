@@ -1,22 +1,21 @@
 """How each assessor differs from the others on the same pairs, with whole queries as the units of chance.
 
 Pairs of one query are no independent evidence: a person may be strict on one query and lenient on the next. So every
-figure is first taken within each query; then the queries are the sample of a Student's t. A p-value is never below that
-of the sign test of queries that all point the same way, so that a few equal queries prove nothing.
+figure is first taken within each query; then the queries are the sample of Student's t.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
-from annot.diagnosis.panel import Array, Compared, Index, Panel
+from annot.diagnosis.chance import ZERO, higher
+from annot.diagnosis.panel import Array, Compared, Index, sums
 from annot.stats.clustered import FEWEST_QUERIES, too_few
 from annot.stats.values import Estimate, Interval, Undefined
 
-ZERO = 1e-12
 Kind = Literal["severity", "threshold", "noise"]
 
 
@@ -37,26 +36,22 @@ class Contrast:
     """Shape (M,), over queries; nan where there is none."""
     error: Array
     freedom: Array
-    """Shape (M,) each, the standard error and the degrees of freedom."""
     p: Array
     """Shape (M,), by Student's t; one-sided for noise: to be less noisy than others is no fault."""
     least: Array
     """Shape (M,), the p-value of queries that all point the same way: no smaller one is believed."""
 
-    def estimate(self, assessor: int, *, level: float, most: float) -> Estimate:
-        """The figure of one assessor, with an interval inside -most and most."""
+    def estimate(self, assessor: int, *, level: float, most: float, sign: float) -> Estimate:
+        """The figure of one assessor times `sign`, with an interval inside -most and most."""
         from scipy.special import stdtrit
 
-        n, mean = int(self.n[assessor]), float(self.mean[assessor])
-        if not n:
-            nothing = Undefined("no pair was judged by anyone else too")
-            return Estimate(nothing, nothing)
+        n, mean = int(self.n[assessor]), sign * float(self.mean[assessor])
         if n < FEWEST_QUERIES:
-            return Estimate(mean, too_few(n))
+            nothing = Undefined("no pair was judged by anyone else too")
+            return Estimate(mean, too_few(n)) if n else Estimate(nothing, nothing)
         half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
-        return Estimate(
-            mean, Interval(max(-most, mean - half), min(most, mean + half), level, f"{n} queries, Student's t")
-        )
+        low, high = max(-most, mean - half), min(most, mean + half)
+        return Estimate(mean, Interval(low, high, level, f"clustered by {n} queries, Student's t"))
 
 
 def severity(compared: Compared) -> Contrast:
@@ -73,25 +68,22 @@ def threshold(compared: Compared, place: int) -> Contrast:
 def noise(compared: Compared) -> Contrast:
     """How far the grades lie from the others' on the same pairs, less how far the others' lie from each other.
 
-    Both are mean distances of two grades within one query. Where one team judged a query, there are no others:
-    the queries of somebody's teams are compared with those of the other teams.
+    Both are mean distances of two grades within one query. Where one team judged a query there are no others: the
+    queries of somebody's teams are compared with those of the other teams.
     """
-    panel = compared.panel
-    distance, between = np.zeros(len(compared.at)), np.zeros(len(panel.query_ids))
-    count = np.bincount(compared.pair, minlength=len(between))
+    panel, n_queries = compared.panel, compared.n_queries
+    count = compared.by_pair(np.ones(len(compared.at)))
+    distance, between = np.zeros(len(compared.at)), np.zeros(len(count))
     for place, step in enumerate(np.diff(panel.scale), start=1):
         above = compared.grade >= place
         n_above = compared.by_pair(above)
         distance += step * np.where(above, (count - n_above)[compared.pair], n_above[compared.pair])
         between += step * n_above * (count - n_above)
-    met = np.bincount(compared.cell, weights=compared.count - 1).astype(np.float64)
-    mine = np.bincount(compared.cell, weights=distance).astype(np.float64)
-    n_queries = int(panel.query.max()) + 1
-    total = np.bincount(panel.query, weights=between, minlength=n_queries)
-    meetings = np.bincount(panel.query, weights=count * (count - 1) / 2, minlength=n_queries)
+    met = sums(compared.cell, compared.others, len(compared.cell_who))
+    mine = sums(compared.cell, distance, len(met)) / met
+    total, meetings = sums(panel.query, between, n_queries), sums(panel.query, count * (count - 1) / 2, n_queries)
     left = meetings[compared.cell_query] - met
     with np.errstate(invalid="ignore", divide="ignore"):
-        mine /= met
         theirs = (total[compared.cell_query] - mine * met) / left
         of_query = total / meetings
     found = _over_queries(compared, "noise", None, np.where(left > 0, mine - theirs, np.nan))
@@ -118,36 +110,9 @@ def _over_queries(compared: Compared, kind: Kind, place: int | None, cells: Arra
     n = np.bincount(who, minlength=m)
     telling = np.bincount(who[np.abs(values) > ZERO], minlength=m)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(who, weights=values, minlength=m) / n
-        squares = np.bincount(who, weights=(values - mean[who]) ** 2, minlength=m)
-        error = np.sqrt(squares / (n - 1) / n)
+        mean = sums(who, values, m) / n
+        error = np.sqrt(sums(who, (values - mean[who]) ** 2, m) / (n - 1) / n)
         t = np.where(telling > 0, mean / error, 0.0)
         sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
         p = np.where(n > 1, sides * stdtr(n - 1.0, t), 1.0)
     return Contrast(kind, place, cells, n, telling, mean, error, n - 1.0, p, sides * 0.5**telling)
-
-
-class Higher(NamedTuple):
-    """Whether the queries of one sample have higher values than those of another."""
-
-    by: float
-    error: float
-    freedom: float
-    p: float
-    """One-sided."""
-    least: float
-    """The p-value of the most telling order: no smaller one is believed."""
-
-
-def higher(sample: Array, other: Array) -> Higher | None:
-    """Welch's t-test (1947, Biometrika 34, 28-35); None where a sample has fewer than two values, or none varies."""
-    from scipy.special import binom
-    from scipy.stats import ttest_ind
-
-    if min(len(sample), len(other)) < 2 or max(np.ptp(sample), np.ptp(other)) < ZERO:
-        return None
-    found = ttest_ind(sample, other, equal_var=False, alternative="greater")
-    by = float(sample.mean() - other.mean())
-    error = float(np.sqrt(sample.var(ddof=1) / len(sample) + other.var(ddof=1) / len(other)))
-    least = float(1 / binom(len(sample) + len(other), len(sample)))
-    return Higher(by, error, float(found.df), float(found.pvalue), least)

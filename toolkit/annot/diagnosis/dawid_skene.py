@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.diagnosis.panel import Array, Index, Panel
-from annot.errors import UndefinedStatistic
 from annot.stats.clustered import no_share, share
 from annot.stats.values import Share
 
 TINY = 1e-300
+TOLERANCE, MAX_STEPS = 1e-7, 2_000
 BEARS, SHOWN = 6, 2
 """Decimals of a probability: as many as the EM finds alike on every machine, and as many as a page prints."""
 
@@ -68,10 +68,8 @@ class ModelAgainstFinal:
     converged: bool
 
 
-def dawid_skene(
-    pair: Index, who: Index, grade: Index, *, n_grades: int, tolerance: float, max_steps: int
-) -> DawidSkene:
-    """Run the EM until a step raises the log-likelihood by less than `tolerance` a pair, or `max_steps` are used up.
+def dawid_skene(pair: Index, who: Index, grade: Index, *, n_grades: int, max_steps: int) -> DawidSkene:
+    """Run the EM until a step raises the log-likelihood by less than `TOLERANCE` a pair, or `max_steps` are used up.
 
     pair, who, grade: shape (J,), of each judgement, by number from 0; `pair` ascends and leaves none out.
     """
@@ -80,7 +78,7 @@ def dawid_skene(
     posterior = votes / votes.sum(axis=1, keepdims=True)
     reached = -np.inf
     for _ in range(max_steps):
-        prevalence = posterior.mean(axis=0)
+        prevalence: Array = posterior.mean(axis=0)
         said = [
             np.bincount(who * n_grades + grade, weights=posterior[pair, of_class], minlength=m * n_grades)
             for of_class in range(n_grades)
@@ -97,22 +95,15 @@ def dawid_skene(
         evidence = likelihood.sum(axis=1, keepdims=True)
         posterior = likelihood / evidence
         before, reached = reached, float((np.log(evidence) + top).sum())
-        converged = reached - before < tolerance * len(starts)
+        converged = reached - before < TOLERANCE * len(starts)
         if converged:
             break
     return DawidSkene(posterior, prevalence, errors, reached, converged)
 
 
-def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level: float) -> ModelAgainstFinal:
-    """Fit the model to the panel and set its most likely grades beside the final ones (ties: the lower grade).
-
-    Raises UndefinedStatistic when nothing was judged.
-    """
-    if not len(panel.pair):
-        raise UndefinedStatistic("nothing was judged")
-    fitted = dawid_skene(
-        panel.pair, panel.who, panel.grade, n_grades=len(panel.scale), tolerance=tolerance, max_steps=max_steps
-    )
+def compare_with_final(panel: Panel, *, level: float) -> ModelAgainstFinal:
+    """Fit the model to the panel and set its most likely grades beside the final ones (ties: the lower grade)."""
+    fitted = dawid_skene(panel.pair, panel.who, panel.grade, n_grades=len(panel.scale), max_steps=MAX_STEPS)
     posterior = np.round(fitted.posterior, BEARS)
     model = posterior.argmax(axis=1)
     settled = np.flatnonzero(panel.independent)

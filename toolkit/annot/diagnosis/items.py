@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annot.diagnosis.contrasts import higher
-from annot.diagnosis.panel import Panel
+from annot.diagnosis.chance import ALPHA, higher
+from annot.diagnosis.panel import Mask, Panel
 from annot.stats.rounding import significant
 from annot.stats.significance import holm
 
+PER_QUERY, EXAMPLES = 3, 5
+"""So many hard pairs of each query, and of each gap."""
 SHOWN = 2
-"""Significant digits of a share on a page: what is equal at these is ordered by what else is known of it."""
+"""Significant digits of a figure on a page: what is equal at these is ordered by what else is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,90 +52,78 @@ class GuidelineGap:
     """The hardest first."""
 
 
-def hardest_pairs(panel: Panel, *, per_query: int) -> tuple[HardPair, ...]:
+def hardest_pairs(panel: Panel) -> tuple[HardPair, ...]:
     """The hardest pairs of each query, by query, widest apart first; never a pair on which all agree."""
-    pairs = sorted(_hard(panel), key=lambda pair: (pair.query_id, *order_of_hard(pair)))
-    by_query = itertools.groupby(pairs, key=lambda pair: pair.query_id)
-    return tuple(pair for _, of_query in by_query for pair in itertools.islice(of_query, per_query))
+    everywhere = np.ones(len(panel.query_ids), dtype=np.bool_)
+    by_query = itertools.groupby(_hard(panel, everywhere), key=lambda pair: pair.query_id)
+    return tuple(pair for _, of_query in by_query for pair in itertools.islice(of_query, PER_QUERY))
 
 
 def order_of_hard(pair: HardPair) -> tuple[int, float, str, str]:
     """Widest apart first; then what is rare in its query, as printed; then by id."""
-    return (-pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id)
+    return -pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id
 
 
-def guideline_gaps(panel: Panel, *, alpha: float, examples: int) -> tuple[GuidelineGap, ...]:
-    """Facet by facet the grades that are confused more than elsewhere, at family-wise level `alpha`, clearest first.
+def guideline_gaps(panel: Panel) -> tuple[GuidelineGap, ...]:
+    """Facet by facet the grades that are confused more than elsewhere, corrected by Holm, the clearest first.
 
     In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The
     facet's queries are compared with those of the other facets; with one facet alone there is nothing to compare.
     """
-    twice = panel.n_judged > 1
     has = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
     has[panel.pair, panel.grade] = True
-    facets = np.array(panel.facets)
-    hard = sorted(_hard(panel), key=order_of_hard)
+    facets, n_queries = np.array(panel.facets), int(panel.query[-1]) + 1
     found = []
     for low, high in itertools.combinations(range(len(panel.scale)), 2):
-        both, either = has[:, low] & has[:, high] & twice, (has[:, low] | has[:, high]) & twice
-        queries, first = np.unique(panel.query[either], return_index=True)
-        if not len(queries):
-            continue
-        of_query = np.bincount(panel.query[either])[queries]
-        shares = np.bincount(panel.query[both], minlength=queries[-1] + 1)[queries] / of_query
-        names = facets[either][first]
-        for name in sorted(set(names.tolist())):
-            inside = names == name
+        both, either = has[:, low] & has[:, high], (has[:, low] | has[:, high]) & (panel.n_judged > 1)
+        hits, times = (np.bincount(panel.query[part], minlength=n_queries) for part in (both, either))
+        asked = np.flatnonzero(times)
+        for facet in sorted(set(panel.facets)):
+            here = facets == facet
+            inside = np.isin(asked, panel.query[here])
+            shares = hits[asked] / times[asked]
             test = higher(shares[inside], shares[~inside])
             if test is None:
                 continue
-            here = facets == name
-            elsewhere = float((both & ~here).sum() / (either & ~here).sum())
-            grades = {panel.scale[low], panel.scale[high]}
-            shown = [pair for pair in hard if pair.facet == name and grades <= set(pair.grades.values())]
-            found.append(
-                GuidelineGap(
-                    facet=name,
-                    low=panel.scale[low],
-                    high=panel.scale[high],
-                    observed=int((both & here).sum()),
-                    expected=elsewhere * int((either & here).sum()),
-                    of=int((either & here).sum()),
-                    p_value=max(test.p, test.least),
-                    examples=tuple(shown[:examples]),
-                )
+            of = int((either & here).sum())
+            expected = of * float(hits[asked[~inside]].sum() / times[asked[~inside]].sum())
+            gap = GuidelineGap(
+                facet, panel.scale[low], panel.scale[high], int((both & here).sum()), expected, of, test.p, ()
             )
-    corrected = holm([gap.p_value for gap in found])
-    clear = [replace(gap, p_value=p) for gap, p in zip(found, corrected, strict=True) if p <= alpha]
+            found.append((gap, max(test.p, test.least), both & here))
+    corrected = holm([p for _, p, _ in found])
+    clear = [
+        replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))
+        for (gap, _, among), p in zip(found, corrected, strict=True)
+        if p <= ALPHA
+    ]
     return tuple(
         sorted(clear, key=lambda gap: (significant(gap.p_value, SHOWN), -gap.observed, gap.facet, gap.low, gap.high))
     )
 
 
-def _hard(panel: Panel) -> list[HardPair]:
-    """Every pair on which not all agree."""
-    n = len(panel.query_ids)
-    highest, lowest = np.full(n, -1), np.full(n, len(panel.scale))
-    np.maximum.at(highest, panel.pair, panel.grade)
-    np.minimum.at(lowest, panel.pair, panel.grade)
-    spread = highest - lowest
+def _hard(panel: Panel, among: Mask) -> list[HardPair]:
+    """Every pair of these on which not all agree, by query, the hardest first. among: shape (N,)."""
+    starts = np.searchsorted(panel.pair, np.arange(len(panel.query_ids) + 1))
+    spread = np.maximum.reduceat(panel.grade, starts[:-1]) - np.minimum.reduceat(panel.grade, starts[:-1])
     twice = panel.n_judged > 1
     of_query = np.bincount(panel.query[twice], minlength=panel.query[-1] + 1)
-    at_least = [
-        np.bincount(panel.query[twice & (spread >= so_far)], minlength=len(of_query))
-        for so_far in range(len(panel.scale))
+    as_wide = [
+        np.bincount(panel.query[twice & (spread >= s)], minlength=len(of_query)) for s in range(len(panel.scale))
     ]
-    ends = np.searchsorted(panel.pair, np.arange(n + 1))
-    return [
-        HardPair(
-            query_id=panel.query_ids[row],
-            doc_id=panel.doc_ids[row],
-            facet=panel.facets[row],
-            grades={
-                panel.assessors[panel.who[at]]: panel.scale[panel.grade[at]] for at in range(ends[row], ends[row + 1])
-            },
-            spread=int(spread[row]),
-            share=float(at_least[spread[row]][panel.query[row]] / of_query[panel.query[row]]),
+    found = []
+    for row in np.flatnonzero((spread > 0) & among):
+        at = slice(starts[row], starts[row + 1])
+        grades = zip(panel.who[at].tolist(), panel.grade[at].tolist(), strict=True)
+        query, distance = panel.query[row], int(spread[row])
+        found.append(
+            HardPair(
+                query_id=panel.query_ids[row],
+                doc_id=panel.doc_ids[row],
+                facet=panel.facets[row],
+                grades={panel.assessors[who]: panel.scale[grade] for who, grade in grades},
+                spread=distance,
+                share=float(as_wide[distance][query] / of_query[query]),
+            )
         )
-        for row in np.flatnonzero(spread)
-    ]
+    return sorted(found, key=lambda pair: (pair.query_id, order_of_hard(pair)))

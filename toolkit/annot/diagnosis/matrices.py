@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +16,6 @@ from annot.stats.values import Estimate, Interval, Share, Undefined, Value
 
 Coefficient = Callable[[Array, Sequence[int]], float]
 """Takes grades, shape (2, N), and the scale; raises UndefinedStatistic with the reason where it has no value."""
-
-
-class Crossing(NamedTuple):
-    """How two assessors stand to one threshold: pairs that one puts at it or above, the other below."""
-
-    grade: int
-    first_above: int
-    second_above: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,6 @@ class AssessorPair:
     """What the distance is made of, exactly. noise: at a threshold, differences one way and the other that cancel.
     severity: what is left, as far as all thresholds point the same way, which is the size of `difference`. threshold:
     what is left beyond that."""
-    crossings: tuple[Crossing, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +98,9 @@ def _between(panel: Panel, first: Index, second: Index, coefficient: Coefficient
     queries = panel.query[panel.pair[first]]
     difference = both[0] - both[1]
     kappa = _value(coefficient, both, panel.scale)
-    crossings = tuple(
-        Crossing(grade, int(((rows >= k) & (columns < k)).sum()), int(((rows < k) & (columns >= k)).sum()))
-        for k, grade in enumerate(panel.scale[1:], start=1)
-    )
-    steps = np.diff(panel.scale) / len(first)
-    above, below = np.array([one.first_above for one in crossings]), np.array([one.second_above for one in crossings])
-    one_way, net = float(steps @ np.abs(above - below)), abs(float(difference.mean()))
+    net = float(difference.mean())
+    shares = [((rows >= place).mean() - (columns >= place).mean()) for place in range(1, len(panel.scale))]
+    one_way = float(np.diff(panel.scale) @ np.abs(shares))
     distance = float(np.abs(difference).mean())
     return AssessorPair(
         first=panel.assessors[panel.who[first[0]]],
@@ -124,8 +111,7 @@ def _between(panel: Panel, first: Index, second: Index, coefficient: Coefficient
         difference=mean_by_queries(difference, queries, level=level, most=panel.widest),
         table=_table(panel, rows, columns),
         distance=distance,
-        parts={"severity": net, "threshold": one_way - net, "noise": distance - one_way},
-        crossings=crossings,
+        parts={"severity": abs(net), "threshold": one_way - abs(net), "noise": distance - one_way},
     )
 
 
@@ -135,8 +121,8 @@ def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
     Left out are pairs without a final grade, and pairs that nobody else judged or settled: there the final grade is the
     assessor's own.
     """
-    of_each = np.split(np.argsort(panel.who, kind="stable"), np.cumsum(np.bincount(panel.who))[:-1])
-    return tuple(_against_final(panel, name, mine, level) for name, mine in zip(panel.assessors, of_each, strict=True))
+    by_name = zip(panel.assessors, panel.in_order, strict=True)
+    return tuple(_against_final(panel, name, mine, level) for name, mine in by_name)
 
 
 def _against_final(panel: Panel, name: str, mine: Index, level: float) -> AgainstFinal:
@@ -171,12 +157,11 @@ def _against_final(panel: Panel, name: str, mine: Index, level: float) -> Agains
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
     """Each assessor's severity, by name: the mean over queries, with whole queries as the units of chance."""
-    compared = Compared(panel, np.ones(len(panel.assessors), dtype=np.bool_))
+    compared = Compared(panel, without=())
     lenience = contrasts.severity(compared)
-    strict = replace(lenience, mean=-lenience.mean)
     n = np.bincount(compared.who, minlength=len(panel.assessors))
     return tuple(
-        Severity(name, strict.estimate(a, level=level, most=panel.widest), int(n[a]), compared.partners[a])
+        Severity(name, lenience.estimate(a, level=level, most=panel.widest, sign=-1.0), int(n[a]), compared.partners[a])
         for a, name in enumerate(panel.assessors)
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from annot.diagnosis import to_json
-from annot.diagnosis.overview import Looked
+from annot.diagnosis import Looked
 from annot.names import known_query
 from annot.report.sections.assessors import tables, told
 from annot.report.text import table_text, wrapped
+from annot.stats.values import to_json
 from annot.study.measured import assessors_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

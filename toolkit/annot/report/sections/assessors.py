@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from annot.diagnosis import AgainstFinal, AssessorPair, Drift, Share, Undefined, order_of_hard
-from annot.diagnosis.overview import MAX_STEPS, Diagnosed, Looked
+from annot.diagnosis import AgainstFinal, Diagnosed, Drift, Looked, order_of_hard
+from annot.diagnosis.dawid_skene import MAX_STEPS
 from annot.report.cells import (
     COEFFICIENT,
     GRADES,
@@ -21,6 +21,7 @@ from annot.report.cells import (
 )
 from annot.report.document import Section, Table
 from annot.report.words import sentence, sentences
+from annot.stats.values import Share, Undefined
 
 COMMAND = "annot agreement assessors"
 MOST_PAIRS, MOST_HARD, MOST_DEPARTURES = 10, 20, 10
@@ -292,11 +293,9 @@ def _streaks(looked: Looked) -> Table:
             (
                 streak.assessor,
                 streak.n,
-                *(
-                    (None,) * 3
-                    if isinstance(streak.longest, Undefined)
-                    else (streak.longest.length, streak.longest.grade, streak.longest.start)
-                ),
+                streak.longest.length,
+                streak.longest.grade,
+                streak.longest.start,
                 number(streak.expected, MEAN),
                 p_value(streak.p_value),
             )
