@@ -15,7 +15,8 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT / "toolkit"), str(CHECKOUT / "tests" / "diagnosis")]
 
-from simulated_assessors import DESIGNS, Study, design_effect, diagnosed, simulate  # noqa: E402
+from annot.diagnosis.findings import Diagnosis, diagnose  # noqa: E402
+from simulated_assessors import DESIGNS, Study, as_planted, design_effect, simulate  # noqa: E402
 
 EFFECTS = (1.0, 3.0, 9.0)
 FAULTS = ("severity", "share", "slips", "wobble", "constant")
@@ -23,10 +24,10 @@ FAULTS = ("severity", "share", "slips", "wobble", "constant")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=600, help="with nothing planted, of each kind")
-    parser.add_argument("--planted", type=int, default=100, help="with a fault, of each kind")
+    parser.add_argument("--studies", type=int, default=520, help="with nothing planted, of each kind")
+    parser.add_argument("--planted", type=int, default=60, help="with a fault, of each kind")
     options = parser.parse_args()
-    print("design     effect  planted    studies  found  named  other people  seconds")
+    print("design     effect measured  planted    studies  found  named  others   gaps  seconds")
     for fault in (None, *FAULTS):
         for design in DESIGNS:
             for effect in EFFECTS:
@@ -34,22 +35,25 @@ def main() -> None:
 
 
 def count(study: Study, studies: int) -> None:
-    """Print a line: studies with the planted person found, named as planted, and with a finding on anyone else."""
-    found = named = others = 0
-    effect = 0.0
+    """Print a line: studies with a finding on the planted person, named as planted, on anyone else, on guidelines."""
+    found = named = others = gaps = 0
+    effects = []
     started = time.process_time()
     for seed in range(studies):
         panel, planted = simulate(study, seed)
-        reported = diagnosed(panel)
-        guilty = planted.assessor if planted else ""
-        found += guilty in {one.assessor for one in reported}
+        diagnosis = diagnose(panel, level=0.95, seed=seed)
+        assert isinstance(diagnosis, Diagnosis)
+        reported = as_planted(diagnosis)
+        people, guilty = {one.assessor for one in reported}, planted.assessor if planted else ""
+        found += guilty in people
         named += planted in reported
-        others += bool({one.assessor for one in reported} - {guilty})
-        effect += design_effect(panel) / studies if seed < 20 else 0.0
-    seconds = (time.process_time() - started) / studies
+        others += bool(people - {guilty})
+        gaps += bool(diagnosis.gaps)
+        if seed < 20:
+            effects.append(design_effect(panel))
     print(
-        f"{study.design:<10} {study.design_effect:>6} {study.fault or 'nothing':<10} {studies:>7} {found:>6} {named:>6} "
-        f"{others:>13} {seconds:>8.3f}",
+        f"{study.design:<10} {study.design_effect:>6} {sum(effects) / len(effects):>8.1f}  {study.fault or 'nothing':<10} "
+        f"{studies:>7} {found:>6} {named:>6} {others:>7} {gaps:>6} {(time.process_time() - started) / studies:>8.3f}",
         flush=True,
     )
 

@@ -15,9 +15,11 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from annot.diagnosis import Diagnosis, Panel, diagnose
+from annot.diagnosis import Panel
+from annot.diagnosis.findings import Diagnosis, diagnose
 from annot.diagnosis.panel import Compared
 from annot.stats.seeding import generator
+from annot.stats.values import Undefined
 
 GRADE_MIX = (0.4, 0.3, 0.2, 0.1)
 THRESHOLDS = np.array([0.5, 1.5, 2.5])
@@ -25,7 +27,6 @@ ASSESSORS = ("a1", "a2", "a3", "a4")
 TEAMS = list(itertools.combinations(range(len(ASSESSORS)), 2))
 PAIRS = 20
 DESIGNS = ("all", "per-pair", "per-query")
-ALPHA = 0.02
 VARIANCE, SLOPE = 0.34, 0.75
 """Of the difference of two assessors on one pair, and by how much the mean grade falls for a severity of 1."""
 
@@ -44,7 +45,7 @@ class Study:
     """What is simulated: 50 queries of 20 pairs."""
 
     design: str
-    """all: all four judge all pairs; per-pair: two of them in turn judge each pair; per-query: one team of two a query."""
+    """all: all four judge all pairs; per-pair: two of them in turn; per-query: one team of two judges a whole query."""
     fault: str | None
     """severity: 0.4 grades, stricter or more lenient. share: 25 percent of the pairs that the assessor would put at
     grade 1 are put at 0, or all such at 2. slips: 25 percent of ratings are any grade alike; wobble: they are off by
@@ -61,8 +62,8 @@ def simulate(study: Study, seed: int) -> tuple[Panel, Planted | None]:
     query = np.repeat(np.arange(study.queries), PAIRS)
     similarity = np.interp(rng.random(n), np.cumsum([0.0, *GRADE_MIX]), [-0.5, *THRESHOLDS, 3.5])
     seen = similarity[:, None] + 0.35 * rng.standard_normal((n, len(ASSESSORS)))
-    # Two of them in turn: half of the pairs, against a mean of three others.
-    in_common = PAIRS / 3 if study.design == "per-pair" else PAIRS
+    # Two of them in turn: half of the pairs, against three others whose own severities differ within the query.
+    in_common = (PAIRS - 1.55 * study.design_effect) / 3 if study.design == "per-pair" else PAIRS
     spread = np.sqrt((study.design_effect - 1) * VARIANCE / (2 * in_common * SLOPE**2))
     seen += spread * rng.standard_normal((study.queries, len(ASSESSORS)))[query]
     who = int(rng.integers(len(ASSESSORS)))
@@ -80,15 +81,19 @@ def simulate(study: Study, seed: int) -> tuple[Panel, Planted | None]:
     return panel(grades, query), planted
 
 
-def diagnosed(panel: Panel) -> set[Planted]:
+def as_planted(diagnosis: Diagnosis | Undefined) -> set[Planted]:
     """What the diagnosis reports, in the terms of what is planted."""
-    diagnosis = diagnose(panel, alpha=ALPHA, level=0.95, power=0.8, seed=13, hardest=3, examples=5)
     assert isinstance(diagnosis, Diagnosis)
     return {Planted(one.assessor, one.kind, one.grade) for one in diagnosis.findings}
 
 
+def diagnosed(panel: Panel) -> set[Planted]:
+    """What is found in the panel."""
+    return as_planted(diagnose(panel, level=0.95, seed=13))
+
+
 def panel(grades: np.ndarray, query: np.ndarray, facets: tuple[str, ...] = ("background", "method")) -> Panel:
-    """A panel of simulated grades, shape (N, M), -1 where there is none; queries take the facets in turn, and nothing is
+    """A panel of simulated grades, shape (N, M), -1 where there is none. Queries take the facets in turn; nothing is
     settled yet."""
     n = len(grades)
     pair, who = np.nonzero(grades >= 0)
@@ -101,15 +106,26 @@ def panel(grades: np.ndarray, query: np.ndarray, facets: tuple[str, ...] = ("bac
         pair=pair,
         who=who,
         grade=grades[pair, who].astype(np.int64),
+        seconds=np.full(len(pair), np.nan),
+        days=np.full(len(pair), ""),
+        in_order=tuple(np.flatnonzero(who == a) for a in range(grades.shape[1])),
+        by_clock=np.zeros(grades.shape[1], dtype=bool),
         final=np.full(n, -1),
         adjudicated=np.zeros(n, dtype=bool),
         open=np.zeros(n, dtype=bool),
     )
 
 
+def dense(panel: Panel) -> np.ndarray:
+    """The grades of all pairs and assessors, shape (N, M), -1 where there is none."""
+    grades = np.full((len(panel.query_ids), len(panel.assessors)), -1)
+    grades[panel.pair, panel.who] = panel.grade
+    return grades
+
+
 def design_effect(panel: Panel) -> float:
     """How many times the variance of the query means of a1's differences to the others is that of independent pairs."""
-    compared = Compared(panel, np.ones(len(panel.assessors), dtype=bool))
+    compared = Compared(panel, without=())
     mine = compared.who == 0
     difference = compared.differences(compared.grade)[mine]
     query = panel.query[compared.pair[mine]]
