@@ -51,9 +51,10 @@ def count(study: Study, studies: int) -> None:
         gaps += bool(diagnosis.gaps)
         if seed < 20:
             effects.append(design_effect(panel))
+    measured, seconds = sum(effects) / len(effects), (time.process_time() - started) / studies
     print(
-        f"{study.design:<10} {study.design_effect:>6} {sum(effects) / len(effects):>8.1f}  {study.fault or 'nothing':<10} "
-        f"{studies:>7} {found:>6} {named:>6} {others:>7} {gaps:>6} {(time.process_time() - started) / studies:>8.3f}",
+        f"{study.design:<10} {study.design_effect:>6} {measured:>8.1f}  {study.fault or 'nothing':<10} "
+        f"{studies:>7} {found:>6} {named:>6} {others:>7} {gaps:>6} {seconds:>8.3f}",
         flush=True,
     )
 

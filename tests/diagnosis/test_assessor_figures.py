@@ -78,7 +78,7 @@ def test_assessors_who_never_met_are_not_compared() -> None:
 
 
 def test_reason_of_a_coefficient_without_value_is_kept() -> None:
-    judgements = [Judgement("q1", f"d{i}", name, 0) for i in range(4) for name in ("a1", "a2")]
+    judgements = [Judgement("q1", f"d{i}", name, 0) for i in range(5) for name in ("a1", "a2")]
     panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
     (one,) = pairwise_matrix(panel, coefficient=kappa, level=LEVEL)
     assert one.coefficient == Undefined("both gave one grade only")

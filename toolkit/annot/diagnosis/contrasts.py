@@ -115,4 +115,5 @@ def _over_queries(compared: Compared, kind: Kind, place: int | None, cells: Arra
         t = np.where(telling > 0, mean / error, 0.0)
         sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
         p = np.where(n > 1, sides * stdtr(n - 1.0, t), 1.0)
-    return Contrast(kind, place, cells, n, telling, mean, error, n - 1.0, p, sides * 0.5**telling)
+    least: Array = sides * 0.5**telling
+    return Contrast(kind, place, cells, n, telling, mean, error, n - 1.0, p, least)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.diagnosis.panel import Array, Index, Panel
+from annot.diagnosis.panel import Array, Index, Panel, sums
 from annot.stats.clustered import no_share, share
 from annot.stats.values import Share
 
@@ -75,14 +75,11 @@ def dawid_skene(pair: Index, who: Index, grade: Index, *, n_grades: int, max_ste
     """
     m, starts = int(who.max()) + 1, np.flatnonzero(np.diff(pair, prepend=-1))
     votes = np.bincount(pair * n_grades + grade, minlength=len(starts) * n_grades).reshape(-1, n_grades)
-    posterior = votes / votes.sum(axis=1, keepdims=True)
+    posterior: Array = votes / votes.sum(axis=1, keepdims=True)
     reached = -np.inf
     for _ in range(max_steps):
-        prevalence: Array = posterior.mean(axis=0)
-        said = [
-            np.bincount(who * n_grades + grade, weights=posterior[pair, of_class], minlength=m * n_grades)
-            for of_class in range(n_grades)
-        ]
+        prevalence = posterior.mean(axis=0)
+        said = [sums(who * n_grades + grade, posterior[pair, of_class], m * n_grades) for of_class in range(n_grades)]
         errors = np.stack(said).reshape(n_grades, m, n_grades).swapaxes(0, 1)
         total = errors.sum(axis=2, keepdims=True)
         # An assessor who met no pair of a class has no error rates there: all alike, which moves no posterior.

@@ -14,6 +14,8 @@ from annot.errors import UndefinedStatistic
 from annot.stats.clustered import FEWEST_QUERIES, jackknife_interval, mean_by_queries, no_share, share, too_few
 from annot.stats.values import Estimate, Interval, Share, Undefined, Value
 
+FEWEST = 5
+"""Two assessors with fewer common pairs are not told of: of many people there are many such, and they say nothing."""
 Coefficient = Callable[[Array, Sequence[int]], float]
 """Takes grades, shape (2, N), and the scale; raises UndefinedStatistic with the reason where it has no value."""
 
@@ -72,7 +74,7 @@ class Severity:
 
 
 def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> tuple[AssessorPair, ...]:
-    """Every two assessors with a pair in common, by name."""
+    """Every two assessors with `FEWEST` pairs in common, by name."""
     return tuple(_between(panel, first, second, coefficient, level) for first, second in _meetings(panel))
 
 
@@ -89,7 +91,9 @@ def _meetings(panel: Panel) -> Iterator[tuple[Index, Index]]:
     first, second = first[order], second[order]
     couple = panel.who[first] * len(panel.assessors) + panel.who[second]
     starts = np.flatnonzero(np.diff(couple)) + 1
-    yield from zip(np.split(first, starts), np.split(second, starts), strict=True)
+    for one, other in zip(np.split(first, starts), np.split(second, starts), strict=True):
+        if len(one) >= FEWEST:
+            yield one, other
 
 
 def _between(panel: Panel, first: Index, second: Index, coefficient: Coefficient, level: float) -> AssessorPair:

@@ -179,7 +179,7 @@ def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int
     places = panel.in_order[assessor]
     grades, query = panel.grade[places], panel.query[panel.pair[places]]
     of_queries = [np.flatnonzero(query == one) for one in np.unique(query)]
-    lengths = np.zeros(0, dtype=np.int64)
+    lengths: Index = np.zeros(0, dtype=np.int64)
     while len(lengths) < enough and (lengths >= observed).sum() < RARE:
         permuted = np.tile(grades, (PERMUTATIONS, 1))
         for at in of_queries:

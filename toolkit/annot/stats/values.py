@@ -14,9 +14,8 @@ jackknife
     of kappa between two assessors, over whole queries, on the scale of Fisher's z, with Student's t: two assessors
     often share only a few queries, for which a bootstrap is far too narrow. `annot.stats.clustered.jackknife_interval`
 clustered
-    of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`
-Wald, delta method
-    of what the ordinal model of the assessors estimates. `annot.diagnosis`
+    of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`; where one
+    assessor is compared with all others, of means over queries. `annot.diagnosis.contrasts`
 order statistics
     of a median time: it assumes nothing about how times are distributed. `annot.diagnosis.pace`
 prediction

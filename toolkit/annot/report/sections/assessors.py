@@ -24,8 +24,9 @@ from annot.report.words import sentence, sentences
 from annot.stats.values import Share, Undefined
 
 COMMAND = "annot agreement assessors"
-MOST_PAIRS, MOST_HARD, MOST_DEPARTURES = 10, 20, 10
-"""So many pairs of assessors with their matrices, candidates, and departures are shown; JSON has all."""
+MOST_PAIRS, MOST_HARD, MOST_DEPARTURES, MOST_ROWS = 10, 20, 10, 200
+"""So many pairs of assessors with their matrices, candidates, departures, and rows of any other table are shown; JSON
+has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
 DISTANCE = Kind(2, 2, 0)
 CHANGE = {"agreement": Kind(0, 0, scale=100), "severity": Kind(2, 2), "speed": Kind(2, 2)}
@@ -374,7 +375,9 @@ def _table(
 ) -> Table:
     """A table with the caption that the words have for its name."""
     caption = sentence(f"assessors.{name.replace('-', '_')}", **values)
-    return Table(name, caption, headings, tuple(rows), COMMAND, notes, numeric_from)
+    rows = tuple(rows)
+    notes += _cut(MOST_ROWS, len(rows), "rows")
+    return Table(name, caption, headings, rows[:MOST_ROWS], COMMAND, notes, numeric_from)
 
 
 def _cut(most: int, of: int, what: str, before: str = "") -> tuple[str, ...]:
