@@ -111,9 +111,9 @@ def _over_queries(compared: Compared, kind: Kind, place: int | None, cells: Arra
     telling = np.bincount(who[np.abs(values) > ZERO], minlength=m)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums(who, values, m) / n
-        error = np.sqrt(sums(who, (values - mean[who]) ** 2, m) / (n - 1) / n)
+        error: Array = np.sqrt(sums(who, (values - mean[who]) ** 2, m) / (n - 1) / n)
         t = np.where(telling > 0, mean / error, 0.0)
         sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
         p = np.where(n > 1, sides * stdtr(n - 1.0, t), 1.0)
-    least: Array = sides * 0.5**telling
-    return Contrast(kind, place, cells, n, telling, mean, error, n - 1.0, p, least)
+    freedom, least = np.asarray(n - 1, dtype=np.float64), np.asarray(sides * 0.5**telling, dtype=np.float64)
+    return Contrast(kind, place, cells, n, telling, mean, error, freedom, p, least)

@@ -42,8 +42,8 @@ class AssessorFinding:
     """For a threshold the grade that it opens; without information the one that is always given."""
     direction: Literal["stricter", "more lenient"] | None
     size: Estimate
-    """Above 0, a mean over queries. Severity: grades. Threshold: the share of pairs at `grade` or higher. Noise: how many
-    grades further from the others than these from each other. No information: the share of `grade`, over pairs."""
+    """Above 0, a mean over queries. Severity: grades. Threshold: the share of pairs at `grade` or higher. Noise: so
+    many grades further from the others than these from each other. No information: the share of `grade`, over pairs."""
     halves: tuple[Value, ...]
     """The same in two halves of the queries, split by chance; below 0 where it is the other way round."""
     n: int
