@@ -98,7 +98,7 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
         _, clearest = min(clear)
         settled[clearest] = [one for one in told if one.drift.assessor == clearest]
     n_tests = sum(one.test is not None for one in told)
-    return tuple(replace(one.drift, detectable=_detectable(one, n_tests)) for one in told)
+    return tuple(replace(one.drift, detectable=_detectable(one, n_tests, panel.widest)) for one in told)
 
 
 def _speed(panel: Panel, fence: float) -> Array:
@@ -161,10 +161,12 @@ def _corrected(told: Sequence[_Tested]) -> list[_Tested]:
     return found
 
 
-def _detectable(one: _Tested, n_tests: int) -> Value:
+def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
     if one.drift.axis == "day" or one.test is None:
         return one.drift.detectable
     if one.test.least * n_tests > ALPHA:
         return Undefined("too few queries: their orders differ too little for any change to stand out from chance")
     size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
+    if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
+        return Undefined("no change is as large as it would have to be")
     return math.exp(size) if one.drift.measure == "speed" else size
