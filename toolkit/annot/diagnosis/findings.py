@@ -102,7 +102,7 @@ def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
         ),
         detectable=float(np.median(sizes)) if told.any() else Undefined(f"nobody shares {FEWEST_QUERIES} queries"),
         hardest=hardest_pairs(panel),
-        gaps=guideline_gaps(panel),
+        gaps=guideline_gaps(asked.compared),
     )
 
 

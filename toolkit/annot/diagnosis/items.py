@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annot.diagnosis.chance import ALPHA, higher
-from annot.diagnosis.panel import Mask, Panel
+from annot.diagnosis.panel import Compared, Mask, Panel
 from annot.stats.rounding import significant
 from annot.stats.significance import holm
 
@@ -45,7 +45,7 @@ class GuidelineGap:
     expected: float
     """The same at the rate of the other facets."""
     of: int
-    """Pairs of the facet with two judgements or more, one of the two grades among them."""
+    """Pairs of the facet with one of the two grades among their judgements, of two or more."""
     p_value: float
     """One-sided, over whole queries, corrected over all facets and grade pairs."""
     examples: tuple[HardPair, ...]
@@ -64,18 +64,20 @@ def order_of_hard(pair: HardPair) -> tuple[int, float, str, str]:
     return -pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id
 
 
-def guideline_gaps(panel: Panel) -> tuple[GuidelineGap, ...]:
+def guideline_gaps(compared: Compared) -> tuple[GuidelineGap, ...]:
     """Facet by facet the grades that are confused more than elsewhere, corrected by Holm, the clearest first.
 
     In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The
     facet's queries are compared with those of the other facets; with one facet alone there is nothing to compare.
+    compared: without those who differ from the others, so that the facet that they judged most is not blamed.
     """
+    panel = compared.panel
     has = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
-    has[panel.pair, panel.grade] = True
+    has[compared.pair, compared.grade] = True
     facets, n_queries = np.array(panel.facets), int(panel.query[-1]) + 1
     found = []
     for low, high in itertools.combinations(range(len(panel.scale)), 2):
-        both, either = has[:, low] & has[:, high], (has[:, low] | has[:, high]) & (panel.n_judged > 1)
+        both, either = has[:, low] & has[:, high], has[:, low] | has[:, high]
         hits, times = (np.bincount(panel.query[part], minlength=n_queries) for part in (both, either))
         asked = np.flatnonzero(times)
         for facet in sorted(set(panel.facets)):
