@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annot.diagnosis import matrices
 from annot.diagnosis.chance import POWER
 from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final
 from annot.diagnosis.drift import Drift, drifts
 from annot.diagnosis.findings import Diagnosis, diagnose
-from annot.diagnosis.matrices import (
-    AgainstFinal,
-    AssessorPair,
-    Coefficient,
-    Repeat,
-    SelfConsistency,
-    Severity,
-    against_final,
-    pairwise_matrix,
-    self_consistency,
-    severities,
-)
 from annot.diagnosis.pace import Pace, Streak, paces, streaks
 from annot.diagnosis.panel import Panel
 from annot.stats.values import Undefined
@@ -46,12 +35,12 @@ class Diagnosed:
     """What annot.toml says of missing judgements. It is for coefficients: a grade that nobody gave tells nothing of an
     assessor, and is left out here."""
     missing: tuple[AskedAndGraded, ...]
-    matrix: tuple[AssessorPair, ...]
-    against_final: tuple[AgainstFinal, ...]
-    severities: tuple[Severity, ...]
+    matrix: tuple[matrices.AssessorPair, ...]
+    against_final: tuple[matrices.AgainstFinal, ...]
+    severities: tuple[matrices.Severity, ...]
     diagnosis: Diagnosis | Undefined
     dawid_skene: ModelAgainstFinal
-    self_consistency: tuple[SelfConsistency, ...]
+    self_consistency: tuple[matrices.SelfConsistency, ...]
     """Who agrees with themselves; empty where nothing was asked twice."""
 
 
@@ -73,9 +62,9 @@ class Looked:
 
 def look(
     panel: Panel,
-    repeats: Iterable[Repeat],
+    repeats: Iterable[matrices.Repeat],
     *,
-    coefficient: Coefficient,
+    coefficient: matrices.Coefficient,
     policy: str,
     missing: tuple[AskedAndGraded, ...],
     order: str,
@@ -90,12 +79,12 @@ def look(
             level=level,
             policy=policy,
             missing=missing,
-            matrix=pairwise_matrix(panel, coefficient=coefficient, level=level),
-            against_final=against_final(panel, level=level),
-            severities=severities(panel, level=level),
+            matrix=matrices.pairwise_matrix(panel, coefficient=coefficient, level=level),
+            against_final=matrices.against_final(panel, level=level),
+            severities=matrices.severities(panel, level=level),
             diagnosis=diagnose(panel, level=level, seed=seed),
             dawid_skene=compare_with_final(panel, level=level),
-            self_consistency=self_consistency(repeats, widest=panel.widest, level=level),
+            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level),
         ),
         order=order,
         fence=fence,

@@ -85,7 +85,7 @@ def _model_told(found: Diagnosed) -> tuple[str, ...]:
         fitted=fitted,
         prevalence=[(grade, number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
         same=_share(fitted.same),
-        baseline=_share(fitted.baseline),
+        baseline=number(fitted.baseline.value, PERCENT),
         by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
         reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
         steps=f"{MAX_STEPS:,}",
