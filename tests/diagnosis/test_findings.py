@@ -230,6 +230,21 @@ def test_those_with_too_few_queries_are_named() -> None:
     assert "Not compared, for they share too few queries with others: a3." in told(one)
 
 
+def test_one_with_few_queries_does_not_hide_a_clear_finding() -> None:
+    """a1 differs by the same on each of 8 queries, which proves little; a2 is strict on 50."""
+    rng = np.random.default_rng(8)
+    grades = adjacent(rng, rng.choice(4, 1000, p=GRADE_MIX), 4, rate=0.1)
+    query = np.repeat(np.arange(50), 20)
+    grades[:, 1] = np.maximum(0, grades[:, 1] - (rng.random(1000) < 0.4))
+    grades[:, 0] = -1
+    few = query < 8
+    grades[few] = rng.integers(0, 2, (few.sum(), 1))
+    grades[few, 0] += 1
+    assert {(one.assessor, one.kind, one.direction) for one in diagnosis_of(panel(grades, query)).findings} == {
+        ("a2", "severity", "stricter")
+    }
+
+
 def test_without_two_judgements_of_a_pair_there_is_no_diagnosis() -> None:
     grades = np.array([[1, -1], [-1, 2]])
     assert diagnose(panel(grades, np.array([0, 0])), level=0.95, seed=1) == Undefined(

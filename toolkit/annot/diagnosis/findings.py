@@ -84,8 +84,8 @@ def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
     first = asked = _Asked(panel, findings)
     reached = 0.0
     while asked.n_tests:
-        question, assessor = divmod(int(np.nanargmin(asked.p)), len(panel.assessors))
-        reached = max(reached, asked.corrected(question, assessor))
+        question, assessor = asked.clearest()
+        reached = max(reached, asked.n_tests * float(asked.p[question, assessor]))
         if reached > ALPHA:
             break
         findings.append(_finding(asked, question, assessor, shuffled, reached, level))
@@ -98,7 +98,9 @@ def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
         findings=tuple(findings),
         tested=first.n_tests,
         untested=tuple(
-            name for name, p in zip(panel.assessors, first.p.T, strict=True) if name not in named and np.isnan(p).all()
+            name
+            for name, n in zip(panel.assessors, first.contrasts[0].n, strict=True)
+            if n < FEWEST_QUERIES and name not in named
         ),
         detectable=float(np.median(sizes)) if told.any() else Undefined(f"nobody shares {FEWEST_QUERIES} queries"),
         hardest=hardest_pairs(panel),
@@ -113,12 +115,17 @@ class _Asked:
         self.compared = compared = Compared(panel, without=[one.assessor for one in found])
         thresholds = [threshold(compared, place) for place in range(1, len(panel.scale))]
         self.contrasts = [severity(compared), *thresholds, noise(compared)]
-        self.p: Array = np.stack([np.where(one.telling >= FEWEST_QUERIES, one.p, np.nan) for one in self.contrasts])
+        self.by_t = np.stack([one.p for one in self.contrasts])
+        least = np.stack([np.where(one.telling >= FEWEST_QUERIES, one.least, np.nan) for one in self.contrasts])
+        self.p: Array = np.maximum(self.by_t, least)
         """Shape (questions, M), not yet corrected; nan where it is not tested."""
         self.n_tests = int(np.isfinite(self.p).sum())
 
-    def corrected(self, question: int, assessor: int) -> float:
-        return self.n_tests * float(max(self.p[question, assessor], self.contrasts[question].least[assessor]))
+    def clearest(self) -> tuple[int, int]:
+        """The question and the assessor with the smallest p-value; of equal ones, with the smallest by Student's t."""
+        equal = self.p == np.nanmin(self.p)
+        question, assessor = divmod(int(np.where(equal, self.by_t, np.inf).argmin()), equal.shape[1])
+        return question, assessor
 
 
 def _finding(
@@ -131,7 +138,7 @@ def _finding(
         if one.kind == "threshold" and p <= ALPHA and one.mean[assessor] * contrast.mean[assessor] > 0
     ]
     # Several thresholds moved the same way are severity.
-    if contrast.kind == "threshold" and len(alike) > 1 and asked.corrected(0, assessor) <= ALPHA:
+    if contrast.kind == "threshold" and len(alike) > 1 and asked.n_tests * asked.p[0, assessor] <= ALPHA:
         contrast = asked.contrasts[0]
     sign = 1.0 if contrast.mean[assessor] > 0 else -1.0
     most = 1.0 if contrast.kind == "threshold" else panel.widest
