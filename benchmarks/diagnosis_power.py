@@ -19,7 +19,7 @@ ratings random, or off by one, and one grade given throughout:
     per-pair      1.0     1.3%      100%    75%    98%     85%      100%
     per-pair      3.0     1.2%       98%    28%    92%     42%      100%
     per-pair      9.0     2.5%        8%     3%     5%      0%      100%
-    per-query     1.0     2.5%      100%    62%   100%     85%      100%
+    per-query     1.0     2.5%       98%    62%   100%     85%      100%
     per-query     3.0     1.0%      100%    28%    98%     73%      100%
     per-query     9.0     2.1%       57%     7%    63%     20%      100%
 
