@@ -27,4 +27,4 @@ def csfcube_panel(shared: Path) -> Panel:
             for doc_id, grade, *all_given in zip(lists["cands"], lists["relevance_adju"], *given.values(), strict=True):
                 origin = "agreed" if set(all_given) == {grade} else "adjudicated"
                 decisions.append(Decision(query_id, doc_id, grade, origin))
-    return panel_of(judgements, decisions, facets, scale=(0, 1, 2, 3), open_pairs=())
+    return panel_of(judgements, decisions, facets, scale=(0, 1, 2, 3), open_pairs=(), assignments=(), by_clock=False)

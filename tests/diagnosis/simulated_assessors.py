@@ -4,6 +4,9 @@ A pair's similarity lies on a line in grades, cut at 0.5, 1.5, 2.5, spread so th
 and 10 percent of the pairs. It is not normal: flat within a grade, with hard ends. An assessor sees it with a normal
 noise of 0.35 grades: two of them then give the same grade to 70 percent of the pairs, as in CSFCube's method facet
 (69.6; its background facet has 57.1).
+
+Real people are stricter on one query and more lenient on another. Where the design effect is above 1, every assessor
+has a severity of their own on every query, normal around 0.
 """
 
 from __future__ import annotations
@@ -12,15 +15,20 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from annot.diagnosis import Diagnosis, Panel, diagnose
+from annot.diagnosis import Panel
+from annot.diagnosis.findings import Diagnosis, diagnose
+from annot.diagnosis.panel import Compared
 from annot.stats.seeding import generator
+from annot.stats.values import Undefined
 
 GRADE_MIX = (0.4, 0.3, 0.2, 0.1)
 THRESHOLDS = np.array([0.5, 1.5, 2.5])
 ASSESSORS = ("a1", "a2", "a3", "a4")
-QUERIES = 16
+TEAMS = list(itertools.combinations(range(len(ASSESSORS)), 2))
+PAIRS = 20
 DESIGNS = ("all", "per-pair", "per-query")
-ALPHA = 0.02
+VARIANCE, SLOPE = 0.34, 0.75
+"""Of the difference of two assessors on one pair, and by how much the mean grade falls for a severity of 1."""
 
 
 @dataclass(frozen=True)
@@ -34,88 +42,115 @@ class Planted:
 
 @dataclass(frozen=True)
 class Study:
-    """What is simulated."""
+    """What is simulated: 50 queries of 20 pairs."""
 
     design: str
-    """all: 400 pairs, judged by all four; per-pair: 800 pairs, each by two of them in turn; per-query: so too, but with
-    one team a query. Everyone judges 400 pairs."""
+    """all: all four judge all pairs; per-pair: two of them in turn; per-query: one team of two judges a whole query."""
     fault: str | None
     """severity: 0.4 grades, stricter or more lenient. share: 25 percent of the pairs that the assessor would put at
-    grade 1 are put at 0, or all such at 2. move: the threshold itself is moved so far. slips: 25 percent of ratings are
-    any grade alike; wobble: they are off by one; shuffle: they are drawn from the assessor's own grades."""
-    noise: float = 0.35
-    uneven: float = 0.0
-    """Queries differ in noise: standard deviation of its logarithm."""
+    grade 1 are put at 0, or all such at 2. slips: 25 percent of ratings are any grade alike; wobble: they are off by
+    one; constant: all ratings but one in a thousand are 3."""
+    design_effect: float = 1.0
+    """How many times the variance of query means of differences is what independent pairs would give."""
+    queries: int = 50
 
 
 def simulate(study: Study, seed: int) -> tuple[Panel, Planted | None]:
-    rng = generator(seed, "simulated study", study.design, str(study.fault), str(study.noise), str(study.uneven))
-    n = 400 if study.design == "all" else 800
+    key = [study.design, str(study.fault), str(study.design_effect), str(study.queries)]
+    rng = generator(seed, "simulated study", *key)
+    n = study.queries * PAIRS
+    query = np.repeat(np.arange(study.queries), PAIRS)
     similarity = np.interp(rng.random(n), np.cumsum([0.0, *GRADE_MIX]), [-0.5, *THRESHOLDS, 3.5])
-    query = np.repeat(np.arange(QUERIES), n // QUERIES)
-    noise = study.noise * np.exp(study.uneven * rng.standard_normal(QUERIES))[query]
-    seen = similarity[:, None] + noise[:, None] * rng.standard_normal((n, len(ASSESSORS)))
+    seen = similarity[:, None] + 0.35 * rng.standard_normal((n, len(ASSESSORS)))
+    # Two of them in turn: half of the pairs, against three others whose own severities differ within the query.
+    in_common = (PAIRS - 1.55 * study.design_effect) / 3 if study.design == "per-pair" else PAIRS
+    spread = np.sqrt((study.design_effect - 1) * VARIANCE / (2 * in_common * SLOPE**2))
+    seen += spread * rng.standard_normal((study.queries, len(ASSESSORS)))[query]
     who = int(rng.integers(len(ASSESSORS)))
     stricter = bool(rng.random() < 0.5)
     if study.fault == "severity":
         seen[:, who] -= 0.4 if stricter else -0.4
     grades = (seen[:, :, None] >= THRESHOLDS).sum(axis=2)
-    planted = _distort(grades, seen, who, stricter, study.fault, rng)
+    planted = _distort(grades, who, stricter, study.fault, rng)
     if study.design != "all":
-        teams = list(itertools.combinations(range(len(ASSESSORS)), 2))
         turn = query if study.design == "per-query" else np.arange(n)
         judged = np.zeros(grades.shape, dtype=bool)
-        for i in range(n):
-            judged[i, list(teams[turn[i] % len(teams)])] = True
+        for member in range(2):
+            judged[np.arange(n), np.array(TEAMS)[turn % len(TEAMS), member]] = True
         grades = np.where(judged, grades, -1)
     return panel(grades, query), planted
 
 
-def diagnosed(panel: Panel) -> set[Planted]:
+def as_planted(diagnosis: Diagnosis | Undefined) -> set[Planted]:
     """What the diagnosis reports, in the terms of what is planted."""
-    diagnosis = diagnose(panel, alpha=ALPHA, level=0.95, seed=13, hardest=3, examples=5)
     assert isinstance(diagnosis, Diagnosis)
     return {Planted(one.assessor, one.kind, one.grade) for one in diagnosis.findings}
 
 
+def diagnosed(panel: Panel) -> set[Planted]:
+    """What is found in the panel."""
+    return as_planted(diagnose(panel, level=0.95, seed=13))
+
+
 def panel(grades: np.ndarray, query: np.ndarray, facets: tuple[str, ...] = ("background", "method")) -> Panel:
-    """A panel of simulated grades; queries take the facets in turn, and nothing is settled yet."""
+    """A panel of simulated grades, shape (N, M), -1 where there is none. Queries take the facets in turn; nothing is
+    settled yet."""
     n = len(grades)
+    pair, who = np.nonzero(grades >= 0)
     return Panel(
         assessors=ASSESSORS[: grades.shape[1]],
         query_ids=tuple(f"q{one:02}" for one in query),
         doc_ids=tuple(f"d{i:04}" for i in range(n)),
         facets=tuple(facets[one % len(facets)] for one in query),
         scale=(0, 1, 2, 3),
-        grades=grades.astype(np.int64),
+        pair=pair,
+        who=who,
+        grade=grades[pair, who].astype(np.int64),
+        seconds=np.full(len(pair), np.nan),
+        days=np.full(len(pair), ""),
+        in_order=tuple(np.flatnonzero(who == a) for a in range(grades.shape[1])),
+        by_clock=np.zeros(grades.shape[1], dtype=bool),
         final=np.full(n, -1),
         adjudicated=np.zeros(n, dtype=bool),
         open=np.zeros(n, dtype=bool),
     )
 
 
-def _distort(grades, seen, who, stricter, fault, rng) -> Planted | None:
+def dense(panel: Panel) -> np.ndarray:
+    """The grades of all pairs and assessors, shape (N, M), -1 where there is none."""
+    grades = np.full((len(panel.query_ids), len(panel.assessors)), -1)
+    grades[panel.pair, panel.who] = panel.grade
+    return grades
+
+
+def design_effect(panel: Panel) -> float:
+    """How many times the variance of the query means of a1's differences to the others is that of independent pairs."""
+    compared = Compared(panel, without=())
+    mine = compared.who == 0
+    difference = compared.differences(compared.grade)[mine]
+    query = panel.query[compared.pair[mine]]
+    by_query = [difference[query == one] for one in np.unique(query)]
+    expected = np.mean([values.var(ddof=1) / len(values) for values in by_query])
+    return float(np.var([values.mean() for values in by_query], ddof=1) / expected)
+
+
+def _distort(grades, who, stricter, fault, rng) -> Planted | None:
     if fault is None:
         return None
     name, n = ASSESSORS[who], len(grades)
     if fault == "severity":
         return Planted(name, "severity", None)
-    if fault in ("share", "move"):
+    if fault == "constant":
+        grades[:, who] = np.where(rng.random(n) < 0.001, 0, 3)
+        return Planted(name, "no information", 3)
+    if fault == "share":
         at_one = np.flatnonzero(grades[:, who] == 1)
-        if fault == "share":
-            moved = at_one[rng.random(len(at_one)) < 0.25]
-        else:
-            order = np.argsort(seen[at_one, who])
-            quarter = len(at_one) // 4
-            moved = at_one[order[:quarter] if stricter else order[-quarter:]]
-        grades[moved, who] = 0 if stricter else 2
+        grades[at_one[rng.random(len(at_one)) < 0.25], who] = 0 if stricter else 2
         return Planted(name, "threshold", 1 if stricter else 2)
     hit = np.flatnonzero(rng.random(n) < 0.25)
     if fault == "slips":
         grades[hit, who] = rng.integers(0, 4, len(hit))
-    elif fault == "wobble":
+    else:
         step = grades[hit, who] + rng.choice([-1, 1], len(hit))
         grades[hit, who] = np.select([step < 0, step > 3], [1, 2], step)
-    else:
-        grades[hit, who] = rng.permutation(grades[:, who])[: len(hit)]
     return Planted(name, "noise", None)

@@ -6,29 +6,34 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.diagnosis import JudgedSequence, Undefined, paces, sequences_of, streaks
+from annot.diagnosis import Panel, panel_of
+from annot.diagnosis.pace import paces, streaks
 from annot.forecast.hours import pair_time
 from annot.records import Assignment, Judgement
+from annot.stats.values import Undefined
 from scipy.stats import median_abs_deviation
 
-
-def sequence(grades: list[int], queries: list[str], *, name: str = "a1", seconds: list[float] | None = None):
-    return JudgedSequence(
-        assessor=name,
-        query_ids=tuple(queries),
-        doc_ids=tuple(f"d{i}" for i in range(len(grades))),
-        grades=np.array(grades, dtype=np.int64),
-        seconds=np.full(len(grades), np.nan) if seconds is None else np.array(seconds),
-        days=None,
-        order="position",
-    )
+RULE = {"fence": 3.0, "level": 0.95}
 
 
-RULE = {"fence": 3.0, "floor": 3.0, "fraction": 0.2, "level": 0.95}
+def panel(judged: list[Judgement], plan: list[Assignment], *, by_clock: bool) -> Panel:
+    facets = {one.query_id: "method" for one in judged}
+    return panel_of(judged, [], facets, scale=(0, 1, 2, 3), open_pairs=(), assignments=plan, by_clock=by_clock)
 
 
-def pace(seconds: list[float], **rule: float):
-    return paces([sequence([0] * len(seconds), ["q1"] * len(seconds), seconds=seconds)], **(RULE | rule))[0]
+def people(*sequences: tuple[str, list[int], list[str], list[float] | None]) -> Panel:
+    """A panel of people, each with a name, and grades, queries and seconds in the order of judging."""
+    judged, plan = [], []
+    for name, grades, queries, seconds in sequences:
+        for i, (grade, query) in enumerate(zip(grades, queries, strict=True)):
+            took = None if seconds is None else seconds[i]
+            judged.append(Judgement(query, f"d{i:03}", name, int(grade), lead_time=took))
+            plan.append(Assignment(query, f"d{i:03}", name, i + 1))
+    return panel(judged, plan, by_clock=False)
+
+
+def pace(seconds: list[float]):
+    return paces(people(("a1", [0] * len(seconds), ["q1"] * len(seconds), [float(one) for one in seconds])), **RULE)[0]
 
 
 def test_fences_are_those_of_scipys_robust_width() -> None:
@@ -60,7 +65,7 @@ def test_pace_and_forecast_have_one_definition_of_idling() -> None:
     seconds = [*rng.lognormal(4.2, 0.4, 33), 7200.0, 3600.0, 10800.0]
     judged = [Judgement("q1", f"d{i:02}", "a1", 1, lead_time=float(one)) for i, one in enumerate(seconds)]
     theirs = pair_time(judged, 3.0)
-    (ours,) = paces(sequences_of(judged, [], by_clock=True), **RULE)
+    (ours,) = paces(panel(judged, [], by_clock=True), **RULE)
     assert (ours.winsorised, ours.n_slow) == (theirs.winsorised, theirs.n_slow)
     assert 3 <= ours.n_slow <= 4
     assert ours.winsorised < 1.3 * np.mean(seconds[:33])
@@ -68,15 +73,15 @@ def test_pace_and_forecast_have_one_definition_of_idling() -> None:
 
 def test_interval_of_the_median_takes_the_tabled_order_statistics() -> None:
     """Ten observations: the second and the ninth (Conover 1999; coverage 97.9 percent)."""
-    interval = pace([float(x) for x in range(1, 11)], floor=0.0, fraction=0.0).median_interval
+    interval = pace([float(x) for x in range(1, 11)]).median_interval
     assert (interval.low, interval.high) == (2.0, 9.0)
     assert isinstance(pace([5.0] * 5).median_interval, Undefined)
 
 
 def test_too_fast_is_measured_by_all_assessors_not_by_the_hasty_one() -> None:
-    calm = [sequence([1] * 20, ["q1"] * 20, name=name, seconds=[40.0] * 20) for name in ("a1", "a2")]
-    hasty = sequence([1] * 20, ["q1"] * 20, name="a3", seconds=[6.0] * 15 + [30.0] * 4 + [2.0])
-    *rest, found = paces([*calm, hasty], **RULE)
+    calm = [(name, [1] * 20, ["q1"] * 20, [40.0] * 20) for name in ("a1", "a2")]
+    hasty = ("a3", [1] * 20, ["q1"] * 20, [6.0] * 15 + [30.0] * 4 + [2.0])
+    *rest, found = paces(people(*calm, hasty), **RULE)
     assert [one.too_fast.count for one in rest] == [0, 0]
     assert (found.too_fast.count, found.too_fast.of) == (16, 20)
     assert found.fast[0].seconds == 2.0
@@ -84,13 +89,13 @@ def test_too_fast_is_measured_by_all_assessors_not_by_the_hasty_one() -> None:
 
 
 def test_without_times_there_are_words() -> None:
-    found = paces([sequence([1, 2], ["q1", "q1"])], **RULE)[0]
+    found = paces(people(("a1", [1, 2], ["q1", "q1"], None)), **RULE)[0]
     assert found.median == Undefined("only 0 judgements have a time; 5 are needed")
     assert isinstance(found.too_fast.value, Undefined)
 
 
 def test_streak_p_value_is_that_of_all_orders() -> None:
-    """Two queries of four: every order of grades within a query counted, against 20,000 drawn ones."""
+    """Two queries of four: every order of grades within a query counted, against 2,000 drawn ones."""
     grades, queries = [0, 0, 0, 1, 1, 1, 0, 1], ["q1"] * 4 + ["q2"] * 4
     longest = [
         max(len(list(run)) for _, run in itertools.groupby(one + other))
@@ -98,35 +103,44 @@ def test_streak_p_value_is_that_of_all_orders() -> None:
         for other in itertools.permutations(grades[4:])
     ]
     exact = float(np.mean(np.array(longest) >= 3))
-    (found,) = streaks([sequence(grades, queries)], alpha=0.05, permutations=20_000, seed=5)
+    (found,) = streaks(people(("a1", grades, queries, None)), seed=5)
     assert (found.longest.length, found.longest.start, found.longest.grade) == (3, 1, 0)
-    assert found.p_value == pytest.approx(exact, abs=0.012)
-    assert found.expected == pytest.approx(float(np.mean(longest)), abs=0.03)
+    assert found.p_value == pytest.approx(exact, abs=0.04)
+    assert found.expected == pytest.approx(float(np.mean(longest)), abs=0.09)
 
 
 def test_a_run_in_a_query_of_one_grade_is_no_streak_but_a_planted_one_is() -> None:
     rng = np.random.default_rng(4)
     mixed = list(rng.integers(0, 3, 60))
-    empty = sequence([0] * 40 + mixed, ["q1"] * 40 + ["q2"] * 60, name="a1")
-    lazy = sequence([*list(rng.integers(0, 3, 40)), *mixed[:30], *([1] * 14), *mixed[30:]], ["q1"] * 104, name="a2")
-    honest, flagged = streaks([empty, lazy], alpha=0.05, permutations=999, seed=5)
+    empty = ("a1", [0] * 40 + mixed, ["q1"] * 40 + ["q2"] * 60, None)
+    lazy = ("a2", [*list(rng.integers(0, 3, 40)), *mixed[:30], *([1] * 14), *mixed[30:]], ["q1"] * 114, None)
+    honest, flagged = streaks(people(empty, lazy), seed=5)
     assert honest.longest.length >= 40
     assert honest.flagged == ()
-    assert flagged.p_value <= 0.05
+    assert flagged.p_value <= 0.02
     assert [(one.grade, one.length >= 14, one.start <= 71) for one in flagged.flagged] == [(1, True, True)]
 
 
 def test_streaks_are_rarely_flagged_where_there_are_none() -> None:
     rng = np.random.default_rng(6)
     flagged = 0
-    for _ in range(60):
-        people = [
-            sequence(list(rng.choice(4, 100, p=[0.5, 0.3, 0.15, 0.05])), [f"q{i // 25}" for i in range(100)], name=name)
-            for name in ("a1", "a2", "a3")
-        ]
-        flagged += any(one.flagged for one in streaks(people, alpha=0.05, permutations=199, seed=5))
-    # 5 percent in truth: 9 or more of 60 come up with chance 0.3 percent.
-    assert flagged <= 8
+    for _ in range(30):
+        grades = [list(rng.choice(4, 100, p=[0.5, 0.3, 0.15, 0.05])) for _ in range(3)]
+        queries = [f"q{i // 25}" for i in range(100)]
+        found = streaks(people(*((f"a{a}", given, queries, None) for a, given in enumerate(grades))), seed=5)
+        flagged += any(one.flagged for one in found)
+    # 2 percent in truth: 4 or more of 30 come up with chance 0.3 percent.
+    assert flagged <= 3
+
+
+def test_a_long_run_among_many_people_is_not_lost_in_the_correction() -> None:
+    """Of 60 people one stops reading: 2,000 orders alone could not tell one in 3,000."""
+    rng = np.random.default_rng(7)
+    queries = ["q1"] * 60
+    grades = [list(rng.integers(0, 4, 60)) for _ in range(60)]
+    grades[7][21:36] = [2] * 15
+    found = streaks(people(*((f"a{a:02}", given, queries, None) for a, given in enumerate(grades))), seed=5)
+    assert [one.assessor for one in found if one.flagged] == ["a07"]
 
 
 def test_order_follows_the_clock_else_the_plan() -> None:
@@ -136,14 +150,14 @@ def test_order_follows_the_clock_else_the_plan() -> None:
         Judgement("q1", "d2", "a1", 2, judged_at="2026-01-04T09:00:00Z"),
         Judgement("q2", "d1", "a1", 3, judged_at="2026-01-02T09:00:00Z"),
     ]
-    (timed,) = sequences_of(judged, plan, by_clock=True)
-    assert (timed.order, timed.grades.tolist()) == ("judged_at", [3, 1, 2])
-    assert timed.days == ("2026-01-02", "2026-01-03", "2026-01-04")
-    assert timed.stretches.tolist() == [0, 1, 1]
-    (unasked,) = sequences_of(judged, plan, by_clock=False)
-    assert (unasked.order, unasked.grades.tolist()) == ("position", [2, 1, 3])
-    (planned,) = sequences_of([*judged[:2], Judgement("q2", "d1", "a1", 3)], plan, by_clock=True)
-    assert (planned.order, planned.days, planned.grades.tolist()) == ("position", None, [2, 1, 3])
+    timed = panel(judged, plan, by_clock=True)
+    assert timed.by_clock.tolist() == [True]
+    assert timed.grade[timed.in_order[0]].tolist() == [3, 1, 2]
+    assert timed.days[timed.in_order[0]].tolist() == ["2026-01-02", "2026-01-03", "2026-01-04"]
+    unasked = panel(judged, plan, by_clock=False)
+    assert (unasked.by_clock.tolist(), unasked.grade[unasked.in_order[0]].tolist()) == ([False], [2, 1, 3])
+    planned = panel([*judged[:2], Judgement("q2", "d1", "a1", 3)], plan, by_clock=True)
+    assert (planned.by_clock.tolist(), planned.grade[planned.in_order[0]].tolist()) == ([False], [2, 1, 3])
 
 
 def test_a_hidden_repeat_moves_no_first_judgement() -> None:
@@ -153,5 +167,5 @@ def test_a_hidden_repeat_moves_no_first_judgement() -> None:
         Judgement("q1", "d2", "a1", 1),
         Judgement("q1", "d1", "a1", 2, occasion=2),
     ]
-    (one,) = sequences_of(judged, plan, by_clock=True)
-    assert one.grades.tolist() == [0, 1]
+    one = panel(judged, plan, by_clock=True)
+    assert one.grade[one.in_order[0]].tolist() == [0, 1]

@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final, dawid_skene
-from annot.diagnosis.disagreement import Diagnosis, diagnose
-from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.drift import Drift
 from annot.diagnosis.items import order_of_hard
-from annot.diagnosis.matrices import (
-    AgainstFinal,
-    AssessorPair,
-    Repeat,
-    SelfConsistency,
-    Severity,
-    against_final,
-    pairwise_matrix,
-    self_consistency,
-    severities,
-)
-from annot.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.diagnosis.matrices import AgainstFinal, Repeat
+from annot.diagnosis.overview import AskedAndGraded, Diagnosed, Looked, look
 from annot.diagnosis.panel import Panel, panel_of
-from annot.diagnosis.parts import PairDiagnosis
-from annot.diagnosis.sequences import JudgedSequence, sequences_of
-from annot.stats.values import Share, Undefined, to_json
 
 __all__ = [
     "AgainstFinal",
-    "AssessorPair",
-    "Diagnosis",
+    "AskedAndGraded",
+    "Diagnosed",
     "Drift",
-    "JudgedSequence",
-    "ModelAgainstFinal",
-    "Pace",
-    "PairDiagnosis",
+    "Looked",
     "Panel",
     "Repeat",
-    "SelfConsistency",
-    "Severity",
-    "Share",
-    "Streak",
-    "Undefined",
-    "against_final",
-    "compare_with_final",
-    "dawid_skene",
-    "diagnose",
-    "drifts",
+    "look",
     "order_of_hard",
-    "paces",
-    "pairwise_matrix",
     "panel_of",
-    "self_consistency",
-    "sequences_of",
-    "severities",
-    "streaks",
-    "to_json",
 ]

@@ -1,42 +1,32 @@
 """Dawid and Skene's model: the most likely grade of each pair and each assessor's error rates, without adjudication.
 
 Dawid and Skene 1979, Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied Statistics
-28(1), 20-28. The EM below is theirs (equations 2.3 to 2.5, start 3.1); crowd-kit, which has it too, installs
-transformers, tokenizers and a hub client. Tested on the paper's own data against both.
+28(1), 20-28: equations 2.3 to 2.5, start 3.1. Tested on the paper's own data.
 
-The EM crawls where two judgements a pair say little: on CSFCube's 4,051 pairs it comes to a plateau where a step moves
-no posterior by 1e-6 (after 14,378 steps), and from there, over 43,772, to a maximum that lies elsewhere. So equal pairs
-are counted together, steps are extrapolated (SQUAREM, scheme S3 of Varadhan and Roland 2008, Scandinavian Journal of
-Statistics 35, 335-353; never to a lower likelihood), and the tolerance has to be far below 1e-6.
-
-It is a comparison, not a judge: it takes grades as names without order, and with two judgements a pair it leans on few
-equations, so that a frequent error of everybody is taken for the truth, and other maxima are nearly as high.
+It is a comparison and judges nobody: it takes grades as names without order, and with two judgements a pair it leans on
+few equations, so that a frequent error of everybody is taken for the truth. So it stands beside a plain rule that knows
+nothing of assessors, the lower median of a pair's grades.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.panel import Panel
-from annot.errors import UndefinedStatistic
+from annot.diagnosis.panel import Array, Index, Panel, sums
 from annot.stats.clustered import no_share, share
 from annot.stats.values import Share
 
-Array = npt.NDArray[np.float64]
 TINY = 1e-300
-SHORTEST_LEAP = 1.01
-"""An extrapolation by 1 is two plain steps."""
+TOLERANCE, MAX_STEPS = 1e-7, 2_000
 BEARS, SHOWN = 6, 2
 """Decimals of a probability: as many as the EM finds alike on every machine, and as many as a page prints."""
 
 
 @dataclass(frozen=True, slots=True)
 class DawidSkene:
-    """The model at its maximum, as arrays."""
+    """The model where the EM stopped, as arrays."""
 
     posterior: Array
     """Shape (N, G), the probability of each class for each pair."""
@@ -45,7 +35,6 @@ class DawidSkene:
     errors: Array
     """Shape (M, G, G), the probability that assessor m says l (last axis) where the class is j."""
     log_likelihood: float
-    steps: int
     converged: bool
 
 
@@ -63,10 +52,12 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class ModelAgainstFinal:
-    """The model's grades beside the final ones."""
+    """The model's grades beside the final ones, and those of a rule that needs no model."""
 
     same: Share
     """Without value while disputes are open. Pairs whose final grade is the only one given are left out."""
+    baseline: Share
+    """The same for the lower median of a pair's grades: of two, the lower one."""
     by_facet: dict[str, Share]
     prevalence: dict[int, float]
     """The share of each grade as the model estimates it."""
@@ -77,105 +68,39 @@ class ModelAgainstFinal:
     converged: bool
 
 
-def dawid_skene(counts: npt.ArrayLike, *, tolerance: float, max_steps: int) -> DawidSkene:
-    """Run the EM until a step moves no posterior by `tolerance` or more, or `max_steps` are used up.
+def dawid_skene(pair: Index, who: Index, grade: Index, *, n_grades: int, max_steps: int) -> DawidSkene:
+    """Run the EM until a step raises the log-likelihood by less than `TOLERANCE` a pair, or `max_steps` are used up.
 
-    counts: shape (N, M, G), how often assessor m said g of pair n; every pair has at least one.
+    pair, who, grade: shape (J,), of each judgement, by number from 0; `pair` ascends and leaves none out.
     """
-    counts = np.asarray(counts, dtype=np.float64)
-    rows, of_pair, times = np.unique(counts.reshape(len(counts), -1), axis=0, return_inverse=True, return_counts=True)
-    em = _Em(rows, times.astype(np.float64), counts.shape[2])
-    at = em.start()
-    steps, converged = 1, False
-    while steps < max_steps and not converged:
-        first = em.step(at)
-        steps += 1
-        converged = float(np.abs(first.posterior - at.posterior).max()) < tolerance
-        if converged or steps == max_steps:
-            at = first
-            break
-        second = em.step(first)
-        at, tried = em.leap(at, first, second, most=max_steps - steps - 1)
-        steps += 1 + tried
-    return DawidSkene(at.posterior[of_pair.reshape(-1)], *em.apart(at.parameters), at.log_likelihood, steps, converged)
-
-
-class _State(NamedTuple):
-    parameters: Array
-    """Prevalence, then the errors by class, assessor and grade, in one row."""
-    posterior: Array
-    """By pattern, under these parameters."""
-    log_likelihood: float
-
-
-class _Em:
-    """The EM on patterns: rows, shape (P, M * G), each seen `times`."""
-
-    def __init__(self, rows: Array, times: Array, g: int) -> None:
-        self.rows, self.times, self.g = rows, times, g
-
-    def start(self) -> _State:
-        votes = self.rows.reshape(len(self.rows), -1, self.g).sum(axis=1)
-        return self.at(self._fitted(votes / votes.sum(axis=1, keepdims=True)))
-
-    def step(self, state: _State) -> _State:
-        return self.at(self._fitted(state.posterior))
-
-    def leap(self, state: _State, first: _State, second: _State, *, most: int) -> tuple[_State, int]:
-        """Beyond two steps as far as the likelihood does not fall, and how many places were tried, up to `most`."""
-        rise = first.parameters - state.parameters
-        bend = second.parameters - first.parameters - rise
-        size = float(np.linalg.norm(bend))
-        length = float(np.linalg.norm(rise)) / size if size > 0 else 1.0
-        for tried in range(1, most + 1):
-            if length <= SHORTEST_LEAP:
-                return second, tried - 1
-            there = self.at(self._allowed(state.parameters + 2 * length * rise + length**2 * bend, second.parameters))
-            if there.log_likelihood >= second.log_likelihood:
-                return there, tried
-            length = length / 4 if length > 4 else (length + 1) / 2
-        return second, max(0, most)
-
-    def at(self, parameters: Array) -> _State:
-        prevalence, errors = parameters[: self.g], parameters[self.g :].reshape(self.g, -1)
-        # The logarithm of 0 is kept finite, so that 0 times it is 0: what was never said tells nothing.
-        joint = np.log(np.maximum(prevalence, TINY)) + self.rows @ np.log(np.maximum(errors, TINY)).T
-        top = joint.max(axis=1, keepdims=True)
-        likelihood = np.exp(joint - top)
-        total = likelihood.sum(axis=1, keepdims=True)
-        return _State(parameters, likelihood / total, float(self.times @ (np.log(total[:, 0]) + top[:, 0])))
-
-    def apart(self, parameters: Array) -> tuple[Array, Array]:
-        """Prevalence and errors as `DawidSkene` has them."""
-        return parameters[: self.g], parameters[self.g :].reshape(self.g, -1, self.g).swapaxes(0, 1)
-
-    def _fitted(self, posterior: Array) -> Array:
-        weighted = posterior * self.times[:, None]
-        errors = (weighted.T @ self.rows).reshape(self.g, -1, self.g)
-        return self._whole(weighted.sum(axis=0), errors)
-
-    def _allowed(self, leapt: Array, fallback: Array) -> Array:
-        """Shares below 0 take the fallback's value, and all sum to 1 again."""
-        leapt = np.where(leapt > 0, leapt, fallback)
-        return self._whole(leapt[: self.g], leapt[self.g :].reshape(self.g, -1, self.g))
-
-    def _whole(self, prevalence: Array, errors: Array) -> Array:
+    m, starts = int(who.max()) + 1, np.flatnonzero(np.diff(pair, prepend=-1))
+    votes = np.bincount(pair * n_grades + grade, minlength=len(starts) * n_grades).reshape(-1, n_grades)
+    posterior: Array = votes / votes.sum(axis=1, keepdims=True)
+    reached = -np.inf
+    for _ in range(max_steps):
+        prevalence = posterior.mean(axis=0)
+        said = [sums(who * n_grades + grade, posterior[pair, of_class], m * n_grades) for of_class in range(n_grades)]
+        errors = np.stack(said).reshape(n_grades, m, n_grades).swapaxes(0, 1)
         total = errors.sum(axis=2, keepdims=True)
         # An assessor who met no pair of a class has no error rates there: all alike, which moves no posterior.
-        errors = np.divide(errors, total, out=np.full_like(errors, 1 / self.g), where=total > 0)
-        return np.concatenate([prevalence / prevalence.sum(), errors.reshape(-1)])
+        errors = np.divide(errors, total, out=np.full_like(errors, 1 / n_grades), where=total > 0)
+        # The logarithm of 0 is kept finite: what was never said is as good as impossible.
+        likely = np.log(np.maximum(errors, TINY))[who, :, grade]
+        joint = np.log(np.maximum(prevalence, TINY)) + np.add.reduceat(likely, starts)
+        top = joint.max(axis=1, keepdims=True)
+        likelihood = np.exp(joint - top)
+        evidence = likelihood.sum(axis=1, keepdims=True)
+        posterior = likelihood / evidence
+        before, reached = reached, float((np.log(evidence) + top).sum())
+        converged = reached - before < TOLERANCE * len(starts)
+        if converged:
+            break
+    return DawidSkene(posterior, prevalence, errors, reached, converged)
 
 
-def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level: float) -> ModelAgainstFinal:
-    """Fit the model to the panel and set its most likely grades beside the final ones (ties: the lower grade).
-
-    Raises UndefinedStatistic when nothing was judged.
-    """
-    if not len(panel.doc_ids):
-        raise UndefinedStatistic("nothing was judged")
-    g = len(panel.scale)
-    counts = (panel.grades[:, :, None] == np.arange(g)).astype(np.float64)
-    fitted = dawid_skene(counts, tolerance=tolerance, max_steps=max_steps)
+def compare_with_final(panel: Panel, *, level: float) -> ModelAgainstFinal:
+    """Fit the model to the panel and set its most likely grades beside the final ones (ties: the lower grade)."""
+    fitted = dawid_skene(panel.pair, panel.who, panel.grade, n_grades=len(panel.scale), max_steps=MAX_STEPS)
     posterior = np.round(fitted.posterior, BEARS)
     model = posterior.argmax(axis=1)
     settled = np.flatnonzero(panel.independent)
@@ -190,17 +115,18 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
         for i in settled
         if model[i] != panel.final[i]
     ]
-    facet, queries = np.array(panel.facets)[settled], np.array(panel.query_ids)[settled]
-    right = model[settled] == panel.final[settled]
     waiting = int(panel.open.sum())
     pairs = "1 pair is" if waiting == 1 else f"{waiting} pairs are"
     reason = f"{pairs} disputed and not settled; until then only undisputed pairs have a final grade"
+
+    def same(grades: Index, at: Index) -> Share:
+        return no_share(reason) if waiting else share(grades[at] == panel.final[at], panel.query[at], level=level)
+
+    facets = np.array(panel.facets)[settled]
     return ModelAgainstFinal(
-        same=no_share(reason) if waiting else share(right, queries, level=level),
-        by_facet={
-            name: no_share(reason) if waiting else share(right[facet == name], queries[facet == name], level=level)
-            for name in sorted(set(panel.facets))
-        },
+        same=same(model, settled),
+        baseline=same(_lower_median(panel), settled),
+        by_facet={name: same(model, settled[facets == name]) for name in sorted(set(panel.facets))},
         prevalence={grade: round(float(p), BEARS) for grade, p in zip(panel.scale, fitted.prevalence, strict=True)},
         errors={
             name: tuple(tuple(round(float(rate), BEARS) for rate in row) for row in rates)
@@ -211,3 +137,10 @@ def compare_with_final(panel: Panel, *, tolerance: float, max_steps: int, level:
         ),
         converged=fitted.converged,
     )
+
+
+def _lower_median(panel: Panel) -> Index:
+    """Shape (N,), the place of the grade below or at which half of a pair's judgements lie."""
+    ordered = panel.grade[np.lexsort((panel.grade, panel.pair))]
+    first = np.searchsorted(panel.pair, np.arange(len(panel.query_ids)))
+    return np.asarray(ordered[first + (panel.n_judged - 1) // 2])

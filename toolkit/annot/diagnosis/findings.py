@@ -1,225 +1,196 @@
-"""Which assessor differs from the others, and how: findings that hold together, or none.
+"""Which assessor differs from the others, and how: findings that hold over whole queries, or none.
 
-Every assessor who can be compared is suspected of everything: of severity, of each threshold moved (altogether, or for
-a share of the pairs at a grade), of noise (a wider spread, slips to any grade, slips to the next one). A suspicion that
-the robust score test (Boos 1992, The American Statistician 46, 327-333) does not drop at once is fitted, and the best
-explanation is taken when its likelihood ratio is too large for the largest of so many correlated tests (Hothorn, Bretz
-and Westfall 2008, Biometrical Journal 50, 346-363: the distribution of the largest of jointly normal statistics). It
-enters the model, and the rest is asked again, so that what one finding explains is not found again under another name.
-At the end a finding that another one has made needless is dropped.
+Every assessor is asked for severity, for each threshold moved, and for noise (`contrasts`). The clearest difference of
+all is a finding if it holds after correction for everything that was tested (Holm 1979, Scandinavian Journal of
+Statistics 6, 65-70). Whoever was compared with that assessor seems to differ the other way round; so the assessor is
+taken out, and the others are compared among themselves, until nothing more is found. An assessor has one finding, the
+clearest.
 
-What is taken as chance: pairs are independent given their similarity. For noise, where a hard query looks like a noisy
-assessor, the variance between queries is used when it is the larger one.
+`benchmarks/diagnosis_power.py` shows how often this finds something where there is nothing, and what it finds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.grading import SHARES, Effect, Kind, Patterns, patterns_of
-from annot.diagnosis.ordinal import Fit, effect_scores, fit
-from annot.diagnosis.panel import NO_GRADE, Panel, partners
+from annot.diagnosis.chance import ALPHA, detectable
+from annot.diagnosis.contrasts import noise, severity, threshold
+from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
+from annot.diagnosis.panel import Array, Compared, Index, Panel
+from annot.stats.clustered import share
 from annot.stats.seeding import generator
+from annot.stats.values import Estimate, Undefined, Value
 
-Named = Literal["severity", "threshold", "noise"]
-
-NAMED: dict[Kind, Named] = {
-    "severity": "severity",
-    "threshold": "threshold",
-    "down": "threshold",
-    "up": "threshold",
-    "spread": "noise",
-    "slips": "noise",
-    "wobble": "noise",
-}
-ONE_SIDED: frozenset[Kind] = frozenset((*SHARES, "spread"))
-"""Less noise than others, or fewer moved pairs, is no finding."""
-
-DRAWS = 4000
-"""Of the largest statistic; p-values are accurate to about 0.002 at 0.02."""
-FITTED_AT_ONCE = 5
-DROPPED_AT_ONCE = 0.3
-"""A suspicion whose corrected score test says more than this is not fitted."""
-COMPARABLE = 0.6
-"""Nor one whose score statistic is below this share of the largest."""
-ON_EACH_SIDE = 10
-"""A threshold is tested with at least so many grades on either side of it."""
-ALIKE = 6
-"""Decimals at which two explanations are equally good; the first one asked is taken."""
-PER_ASSESSOR = 4
-"""At most so many findings an assessor: one with more is not described by findings any more."""
-
-
-class NotTested(NamedTuple):
-    """A suspicion that the data cannot answer, and why."""
-
-    assessor: str
-    kind: Named
-    grade: int | None
-    reason: str
+ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
+"""Who gives one grade to this share of the pairs or more, where others give it to no more than that one, says nothing;
+asked of so many judgements or more."""
+FEWEST_QUERIES = math.ceil(1 - math.log2(ALPHA))
+"""Queries that must tell something: fewer are no evidence at `ALPHA` even if all point the same way."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
-    """The model with what was found, and what it rests on."""
+class AssessorFinding:
+    """One way in which one assessor differs from the others, by more than chance."""
 
-    fitted: Fit
-    rows: npt.NDArray[np.int64]
-    """The panel's rows with two or more grades: the pairs of `fitted`, in order."""
-    p_values: tuple[float, ...]
-    """Of each effect in `fitted`, corrected over all suspicions."""
+    assessor: str
+    kind: Literal["severity", "threshold", "noise", "no information"]
+    grade: int | None
+    """For a threshold the grade that it opens; without information the one that is always given."""
+    direction: Literal["stricter", "more lenient"] | None
+    size: Estimate
+    """Above 0, a mean over queries. Severity: grades. Threshold: the share of pairs at `grade` or higher. Noise: so
+    many grades further from the others than these from each other. No information: the share of `grade`, over pairs."""
+    halves: tuple[Value, ...]
+    """The same in two halves of the queries, split by chance; below 0 where it is the other way round."""
+    n: int
+    """The assessor's judgements that it rests on."""
+    queries: int
+    p_value: Value
+    """Corrected over all that was tested."""
+    against: tuple[str, ...]
+    """Those compared with, on common pairs."""
+    either: bool
+    """Compared with one other only: the other may be the one who differs, the other way round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why the assessors of a study disagree."""
+
+    alpha: float
+    """The chance of any false finding is at most about this."""
+    findings: tuple[AssessorFinding, ...]
+    """The strongest first."""
     tested: int
-    not_tested: tuple[NotTested, ...]
+    untested: tuple[str, ...]
+    """Those who share too few queries with others for any difference to stand out from chance."""
+    detectable: Value
+    """The severity, in grades, that would have been found: the median over assessors."""
+    hardest: tuple[HardPair, ...]
+    gaps: tuple[GuidelineGap, ...]
 
 
-def select(panel: Panel, *, alpha: float, seed: int) -> Selected | None:
-    """The findings at family-wise level `alpha`; None where no pair was judged twice."""
-    rows = np.flatnonzero(panel.judged.sum(axis=1) >= 2)
-    if not len(rows):
-        return None
-    patterns = patterns_of_panel(panel, rows)
-    suspicions, not_tested = _suspicions(panel, rows)
-    current = fit(patterns, (), start=None)
-    p_values: dict[Effect, float] = {}
-    while True:
-        step = _next(current, suspicions, generator(seed, "diagnosis", str(len(current.effects))))
-        if step is None or step[1] > alpha:
+def diagnose(panel: Panel, *, level: float, seed: int) -> Diagnosis | Undefined:
+    """Findings, hard pairs and guideline gaps. level: of intervals. Missing judgements are missing."""
+    compared = Compared(panel, without=())
+    if not len(compared.at):
+        return Undefined("no pair was judged by two assessors")
+    shuffled = generator(seed, "halves").permutation(compared.n_queries)
+    findings = _without_information(compared, shuffled, level)
+    first = asked = _Asked(panel, findings)
+    reached = 0.0
+    while asked.n_tests:
+        question, assessor = asked.clearest()
+        reached = max(reached, asked.n_tests * float(asked.p[question, assessor]))
+        if reached > ALPHA:
             break
-        current = step[0]
-        p_values[current.effects[-1]] = step[1]
-        if sum(effect.assessor == current.effects[-1].assessor for effect in current.effects) >= PER_ASSESSOR:
-            break
-    current = _without_needless(current, alpha / max(1, len(suspicions)))
-    return Selected(current, rows, tuple(p_values[effect] for effect in current.effects), len(suspicions), not_tested)
-
-
-def patterns_of_panel(panel: Panel, rows: npt.NDArray[np.int64]) -> Patterns:
-    """Equal rows of the panel, counted; queries and facets by number in the order of their names."""
-    queries = sorted({panel.query_ids[i] for i in rows})
-    facet_of = {panel.query_ids[i]: panel.facets[i] for i in rows}
-    facets = sorted(set(facet_of.values()))
-    number = {name: at for at, name in enumerate(queries)}
-    return patterns_of(
-        panel.grades[rows],
-        np.array([number[panel.query_ids[i]] for i in rows]),
-        np.array([facets.index(facet_of[name]) for name in queries]),
-        n_grades=len(panel.scale),
+        findings.append(_finding(asked, question, assessor, shuffled, reached, level))
+        asked = _Asked(panel, findings)
+    told = np.isfinite(first.p[0])
+    sizes = detectable(first.contrasts[0].error[told], first.contrasts[0].freedom[told], ALPHA / max(1, first.n_tests))
+    named = {one.assessor for one in findings}
+    return Diagnosis(
+        alpha=ALPHA,
+        findings=tuple(findings),
+        tested=first.n_tests,
+        untested=tuple(
+            name
+            for name, n in zip(panel.assessors, first.contrasts[0].n, strict=True)
+            if n < FEWEST_QUERIES and name not in named
+        ),
+        detectable=float(np.median(sizes)) if told.any() else Undefined(f"nobody shares {FEWEST_QUERIES} queries"),
+        hardest=hardest_pairs(panel),
+        gaps=guideline_gaps(asked.compared),
     )
 
 
-def variance_ratio(fitted: Fit, at: int) -> float:
-    """How much larger the variance of an effect's scores is by queries than by pairs, at least 1.
+class _Asked:
+    """All that is asked of the assessors of whom nothing was found yet."""
 
-    at: the effect's place in `fitted.effects`. Scores are taken where the effect is fitted, so that they vary around 0.
-    """
-    column = len(fitted.parameters) - len(fitted.effects) + at
-    others = np.delete(np.arange(len(fitted.parameters)), column)
-    information = fitted.information
-    shared = np.linalg.lstsq(information[np.ix_(others, others)], information[others, column], rcond=1e-10)[0]
-    effective = fitted.scores[:, column] - fitted.scores[:, others] @ shared
-    count = fitted.patterns.count
-    n_queries = len(fitted.patterns.facet_of_query)
-    if n_queries < 2:
-        return 1.0
-    totals = np.bincount(fitted.patterns.query, weights=count * effective, minlength=n_queries)
-    by_queries = float((totals**2).sum()) * n_queries / (n_queries - 1)
-    return max(1.0, by_queries / max(float(count @ effective**2), 1e-12))
+    def __init__(self, panel: Panel, found: list[AssessorFinding]) -> None:
+        self.compared = compared = Compared(panel, without=[one.assessor for one in found])
+        thresholds = [threshold(compared, place) for place in range(1, len(panel.scale))]
+        self.contrasts = [severity(compared), *thresholds, noise(compared)]
+        self.by_t = np.stack([one.p for one in self.contrasts])
+        least = np.stack([np.where(one.telling >= FEWEST_QUERIES, one.least, np.nan) for one in self.contrasts])
+        self.p: Array = np.maximum(self.by_t, least)
+        """Shape (questions, M), not yet corrected; nan where it is not tested."""
+        self.n_tests = int(np.isfinite(self.p).sum())
+
+    def clearest(self) -> tuple[int, int]:
+        """The question and the assessor with the smallest p-value; of equal ones, with the smallest by Student's t."""
+        equal = self.p == np.nanmin(self.p)
+        question, assessor = divmod(int(np.where(equal, self.by_t, np.inf).argmin()), equal.shape[1])
+        return question, assessor
 
 
-def _suspicions(panel: Panel, rows: npt.NDArray[np.int64]) -> tuple[list[Effect], tuple[NotTested, ...]]:
-    grades = panel.grades[rows]
-    groups = partners(panel)
-    found: list[Effect] = []
-    not_tested: list[NotTested] = []
-    for a, name in enumerate(panel.assessors):
-        if len(groups[a]) < 2:
-            not_tested.append(NotTested(name, "severity", None, "no pair was judged by anyone else too"))
+def _finding(
+    asked: _Asked, question: int, assessor: int, shuffled: Index, p_value: float, level: float
+) -> AssessorFinding:
+    panel, contrast = asked.compared.panel, asked.contrasts[question]
+    alike = [
+        one
+        for one, p in zip(asked.contrasts, asked.p[:, assessor], strict=True)
+        if one.kind == "threshold" and p <= ALPHA and one.mean[assessor] * contrast.mean[assessor] > 0
+    ]
+    # Several thresholds moved the same way are severity.
+    if contrast.kind == "threshold" and len(alike) > 1 and asked.n_tests * asked.p[0, assessor] <= ALPHA:
+        contrast = asked.contrasts[0]
+    sign = 1.0 if contrast.mean[assessor] > 0 else -1.0
+    most = 1.0 if contrast.kind == "threshold" else panel.widest
+    against = asked.compared.partners[assessor]
+    return AssessorFinding(
+        assessor=panel.assessors[assessor],
+        kind=contrast.kind,
+        grade=None if contrast.place is None else panel.scale[contrast.place],
+        direction=None if contrast.kind == "noise" else "more lenient" if sign > 0 else "stricter",
+        size=contrast.estimate(assessor, level=level, most=most, sign=sign),
+        halves=_halves(asked.compared, assessor, sign * contrast.cells, shuffled),
+        n=int((asked.compared.who == assessor).sum()),
+        queries=int(contrast.n[assessor]),
+        p_value=p_value,
+        against=against,
+        either=len(against) == 1,
+    )
+
+
+def _halves(compared: Compared, assessor: int, cells: Array, shuffled: Index) -> tuple[Value, ...]:
+    """Means over every other query of theirs, in the order of `shuffled`, and over the rest."""
+    at = np.flatnonzero((compared.cell_who == assessor) & ~np.isnan(cells))
+    at = at[np.argsort(shuffled[compared.cell_query[at]])]
+    return tuple(float(cells[half].mean()) if len(half) else Undefined("one query") for half in (at[::2], at[1::2]))
+
+
+def _without_information(compared: Compared, shuffled: Index, level: float) -> list[AssessorFinding]:
+    """Those who give one grade whatever the pair is."""
+    panel = compared.panel
+    m, g = len(panel.assessors), len(panel.scale)
+    given = np.bincount(compared.who * g + compared.grade, minlength=m * g).reshape(m, g)
+    n = given.sum(axis=1)
+    found = []
+    for assessor in np.flatnonzero((given.max(axis=1) >= ONE_GRADE * n) & (n >= FEWEST)):
+        place, mine = int(given[assessor].argmax()), compared.who == assessor
+        same = compared.grade == place
+        if (same - compared.differences(same))[mine].mean() > OTHERS_AT_MOST:
             continue
-        found.append(Effect(a, "severity", None))
-        mine = grades[grades[:, a] != NO_GRADE]
-        given = mine[mine != NO_GRADE]
-        for k in range(1, len(panel.scale)):
-            below, above = int((given < k).sum()), int((given >= k).sum())
-            if min(below, above) < ON_EACH_SIDE:
-                reason = f"{below} grades are lower and {above} are not; {ON_EACH_SIDE} of each are needed"
-                not_tested.append(NotTested(name, "threshold", panel.scale[k], reason))
-                continue
-            found += [Effect(a, kind, k) for kind in ("threshold", "down", "up")]
-        if len(groups[a]) < 3:
-            other = panel.assessors[min(groups[a] - {a})]
-            reason = f"compared with {other} alone, it is not known which of the two is the noisy one"
-            not_tested.append(NotTested(name, "noise", None, reason))
-        else:
-            found += [Effect(a, kind, None) for kind in ("spread", "slips", "wobble")]
-    return found, tuple(not_tested)
-
-
-def _next(current: Fit, suspicions: Sequence[Effect], rng: np.random.Generator) -> tuple[Fit, float] | None:
-    """The model with the best further explanation, and its corrected p-value."""
-    from scipy.special import ndtr
-
-    open_ones = [effect for effect in suspicions if effect not in current.effects]
-    if not open_ones:
-        return None
-    count = current.patterns.count
-    own = np.stack([effect_scores(current, effect) for effect in open_ones], axis=1)
-    effective, score = current.efficient(own)
-    covariance = effective.T @ (count[:, None] * effective)
-    squares = np.diag(covariance)
-    # What the model's parameters explain wholly cannot be told apart from them.
-    told = squares > 1e-6 * np.maximum(count @ own**2, 1e-12)
-    open_ones = [effect for effect, yes in zip(open_ones, told, strict=True) if yes]
-    if not open_ones:
-        return None
-    effective, covariance, squares = effective[:, told], covariance[np.ix_(told, told)], squares[told]
-    one_sided = np.array([effect.kind in ONE_SIDED for effect in open_ones])
-    z = score[told] / np.sqrt(squares)
-    z = np.where(one_sided, z, np.abs(z))
-
-    values, vectors = np.linalg.eigh(covariance / np.sqrt(np.outer(squares, squares)))
-    # The symmetric root: eigenvectors have no sign, nor those of equal values a direction, that every machine finds.
-    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    drawn = rng.standard_normal((DRAWS, len(z))) @ root
-    smallest = np.where(one_sided, ndtr(-drawn), 2 * ndtr(-np.abs(drawn))).min(axis=1)
-
-    def corrected(statistic: float, at: int) -> float:
-        p = float(ndtr(-statistic)) * (1 if one_sided[at] else 2)
-        return float((1 + (smallest <= p).sum()) / (1 + DRAWS))
-
-    best: tuple[float, int, Fit] | None = None
-    for at in np.argsort(-np.round(z, ALIKE), kind="stable")[:FITTED_AT_ONCE]:
-        if z[at] < COMPARABLE * z.max() or corrected(float(z[at]), int(at)) > DROPPED_AT_ONCE:
-            break
-        tried = fit(current.patterns, (*current.effects, open_ones[at]), start=current)
-        if not tried.converged:
-            continue
-        gain = 2 * max(0.0, tried.log_likelihood - current.log_likelihood)
-        if NAMED[open_ones[at].kind] == "noise":
-            gain /= variance_ratio(tried, len(current.effects))
-        if best is None or round(gain - best[0], ALIKE) > 0:
-            best = (gain, int(at), tried)
-    if best is None:
-        return None
-    return best[2], corrected(math.sqrt(best[0]), best[1])
-
-
-def _without_needless(current: Fit, level: float) -> Fit:
-    """Drop, one at a time, effects whose likelihood ratio in the whole model is not significant at `level`."""
-    from scipy.special import chdtrc
-
-    while len(current.effects) > 1:
-        without = [
-            fit(current.patterns, [other for other in current.effects if other != effect], start=current)
-            for effect in current.effects
-        ]
-        least = max(without, key=lambda fitted: round(fitted.log_likelihood, ALIKE))
-        if chdtrc(1, 2 * max(0.0, current.log_likelihood - least.log_likelihood)) <= level:
-            break
-        current = least
-    return current
+        told = share(same[mine], panel.query[compared.pair[mine]], level=level)
+        found.append(
+            AssessorFinding(
+                assessor=panel.assessors[assessor],
+                kind="no information",
+                grade=panel.scale[place],
+                direction=None,
+                size=Estimate(told.value, told.interval),
+                halves=_halves(compared, assessor, compared.by_cell(same), shuffled),
+                n=told.of,
+                queries=int((compared.cell_who == assessor).sum()),
+                p_value=Undefined("a grade given throughout is counted, not tested"),
+                against=compared.partners[assessor],
+                either=False,
+            )
+        )
+    return found

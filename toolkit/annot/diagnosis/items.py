@@ -1,4 +1,4 @@
-"""Pairs that are hard to judge, and grade pairs that recur in a facet: what the guidelines may have left open."""
+"""Pairs that are hard to judge, and grades that a facet confuses: what the guidelines may have left open."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.findings import Selected
-from annot.diagnosis.ordinal import grade_probabilities
-from annot.diagnosis.panel import Panel
+from annot.diagnosis.chance import ALPHA, higher
+from annot.diagnosis.panel import Compared, Mask, Panel
 from annot.stats.rounding import significant
 from annot.stats.significance import holm
 
-Array = npt.NDArray[np.float64]
+PER_QUERY, EXAMPLES = 3, 5
+"""So many hard pairs of each query, and of each gap."""
 SHOWN = 2
-"""Significant digits of a probability on a page: what is equal at these is ordered by what else is known of it."""
+"""Significant digits of a figure on a page: what is equal at these is ordered by what else is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class HardPair:
-    """A pair on which the assessors differ by more than their known ways explain."""
+    """A pair on which the assessors differ."""
 
     query_id: str
     doc_id: str
@@ -30,13 +29,13 @@ class HardPair:
     """By assessor."""
     spread: int
     """The highest grade's place in the scale less the lowest's."""
-    probability: float
-    """Of a spread so large or larger, for a pair of this query judged by these assessors, findings included."""
+    share: float
+    """Of the query's pairs with two grades or more, those with a spread so large or larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuidelineGap:
-    """Two grades that are given to the same pair more often in a facet than chance explains."""
+    """Two grades that meet on the same pair more often in one facet than in the others."""
 
     facet: str
     low: int
@@ -44,138 +43,89 @@ class GuidelineGap:
     observed: int
     """Pairs with both grades among their judgements."""
     expected: float
-    """The same by the model: the facet's own mix of grades, the study's noise, the findings."""
+    """The same at the rate of the other facets."""
     of: int
-    """Pairs of the facet with two judgements or more."""
+    """Pairs of the facet with one of the two grades among their judgements, of two or more."""
     p_value: float
-    """One-sided, corrected over all facets and grade pairs."""
+    """One-sided, over whole queries, corrected over all facets and grade pairs."""
     examples: tuple[HardPair, ...]
-    """The least probable ones first."""
+    """The hardest first."""
 
 
-def hardest_pairs(panel: Panel, selected: Selected, *, per_query: int) -> tuple[HardPair, ...]:
-    """The hardest pairs of each query, by query, least probable first; never a pair on which all agree."""
-    pairs = sorted(_hard(panel, selected), key=lambda pair: (pair.query_id, *order_of_hard(pair)))
-    by_query = itertools.groupby(pairs, key=lambda pair: pair.query_id)
-    return tuple(pair for _, of_query in by_query for pair in itertools.islice(of_query, per_query))
+def hardest_pairs(panel: Panel) -> tuple[HardPair, ...]:
+    """The hardest pairs of each query, by query, widest apart first; never a pair on which all agree."""
+    everywhere = np.ones(len(panel.query_ids), dtype=np.bool_)
+    by_query = itertools.groupby(_hard(panel, everywhere), key=lambda pair: pair.query_id)
+    return tuple(pair for _, of_query in by_query for pair in itertools.islice(of_query, PER_QUERY))
 
 
-def guideline_gaps(panel: Panel, selected: Selected, *, alpha: float, examples: int) -> tuple[GuidelineGap, ...]:
-    """Facet by facet the grade pairs that recur, at family-wise level `alpha`, the clearest first.
+def order_of_hard(pair: HardPair) -> tuple[int, float, str, str]:
+    """Widest apart first; then what is rare in its query, as printed; then by id."""
+    return -pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id
 
-    The excess of pairs with both grades over what the model expects is tested as a score: the model was fitted to the
-    same grades, gap included, and has taken some of it for noise. So each pair's excess is taken less what the model's
-    parameters could explain of it (the efficient score: Cox and Hinkley 1974, Theoretical Statistics, 9.3), and its
-    variance is that of what is left; or that between the facet's queries, where it is the larger one. The tail is the
-    Poisson distribution's with that variance, longer than the normal one. `expected` is still the fitted model's own
-    figure, and too high where there is a gap.
+
+def guideline_gaps(compared: Compared) -> tuple[GuidelineGap, ...]:
+    """Facet by facet the grades that are confused more than elsewhere, corrected by Holm, the clearest first.
+
+    In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The
+    facet's queries are compared with those of the other facets; with one facet alone there is nothing to compare.
+    compared: without those who differ from the others, so that the facet that they judged most is not blamed.
     """
-    from scipy.special import gammainc
-
-    fitted = selected.fitted
-    patterns = fitted.patterns
-    chances = _chance_of_both(selected)
-    facet = patterns.facet_of_query[patterns.query]
-    hard = sorted(_hard(panel, selected), key=order_of_hard)
-    gaps = []
-    for (at, name), (low, high) in itertools.product(
-        enumerate(sorted({panel.facets[i] for i in selected.rows})),
-        itertools.combinations(range(patterns.n_grades), 2),
-    ):
-        inside = facet == at
-        has = (patterns.grades == low).any(axis=1) & (patterns.grades == high).any(axis=1) & inside
-        observed = float(patterns.count[has].sum())
-        expected = float(patterns.count[inside] @ chances[low, high][inside])
-        left, excess = fitted.efficient(np.where(inside, has - chances[low, high], 0.0))
-        p = 1.0
-        if observed > expected > 0 and excess > 0:
-            n_queries = len(patterns.facet_of_query)
-            by_query = np.bincount(patterns.query, weights=patterns.count * left, minlength=n_queries)
-            by_query = by_query[patterns.facet_of_query == at]
-            between = float(((by_query - by_query.mean()) ** 2).sum()) * len(by_query) / max(1, len(by_query) - 1)
-            variance = max(float(patterns.count @ left**2), between)
-            # P(Poisson(variance) >= variance + excess)
-            p = float(gammainc(variance + float(excess), variance))
-        both = {panel.scale[low], panel.scale[high]}
-        shown = [pair for pair in hard if pair.facet == name and both <= set(pair.grades.values())]
-        gaps.append(
-            GuidelineGap(
-                facet=name,
-                low=panel.scale[low],
-                high=panel.scale[high],
-                observed=int(observed),
-                expected=expected,
-                of=int(patterns.count[inside].sum()),
-                p_value=p,
-                examples=tuple(shown[:examples]),
+    panel = compared.panel
+    has = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
+    has[compared.pair, compared.grade] = True
+    facets, n_queries = np.array(panel.facets), int(panel.query[-1]) + 1
+    found = []
+    for low, high in itertools.combinations(range(len(panel.scale)), 2):
+        both, either = has[:, low] & has[:, high], has[:, low] | has[:, high]
+        hits, times = (np.bincount(panel.query[part], minlength=n_queries) for part in (both, either))
+        asked = np.flatnonzero(times)
+        for facet in sorted(set(panel.facets)):
+            here = facets == facet
+            inside = np.isin(asked, panel.query[here])
+            shares = hits[asked] / times[asked]
+            test = higher(shares[inside], shares[~inside])
+            if test is None:
+                continue
+            of = int((either & here).sum())
+            expected = of * float(hits[asked[~inside]].sum() / times[asked[~inside]].sum())
+            gap = GuidelineGap(
+                facet, panel.scale[low], panel.scale[high], int((both & here).sum()), expected, of, test.p, ()
             )
-        )
-    corrected = holm([gap.p_value for gap in gaps])
-    clear = [replace(gap, p_value=p) for gap, p in zip(gaps, corrected, strict=True) if p <= alpha]
+            found.append((gap, max(test.p, test.least), both & here))
+    corrected = holm([p for _, p, _ in found])
+    clear = [
+        replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))
+        for (gap, _, among), p in zip(found, corrected, strict=True)
+        if p <= ALPHA
+    ]
     return tuple(
         sorted(clear, key=lambda gap: (significant(gap.p_value, SHOWN), -gap.observed, gap.facet, gap.low, gap.high))
     )
 
 
-def order_of_hard(pair: HardPair) -> tuple[float, int, str, str]:
-    """Least probable first, as printed; then the widest apart; then by id."""
-    return (significant(pair.probability, SHOWN), -pair.spread, pair.query_id, pair.doc_id)
-
-
-def _hard(panel: Panel, selected: Selected) -> list[HardPair]:
-    """Every pair on which not all agree."""
-    patterns = selected.fitted.patterns
-    judged = patterns.grades >= 0
-    highest = np.where(judged, patterns.grades, -1).max(axis=1)
-    spread = highest - np.where(judged, patterns.grades, patterns.n_grades).min(axis=1)
-    probability = _chance_of_spread(selected, spread)
-    return [
-        HardPair(
-            query_id=panel.query_ids[row],
-            doc_id=panel.doc_ids[row],
-            facet=panel.facets[row],
-            grades={
-                name: panel.scale[grade]
-                for name, grade in zip(panel.assessors, panel.grades[row], strict=True)
-                if grade >= 0
-            },
-            spread=int(spread[pattern]),
-            probability=float(probability[pattern]),
-        )
-        for row, pattern in zip(selected.rows, patterns.of_pair, strict=True)
-        if spread[pattern]
+def _hard(panel: Panel, among: Mask) -> list[HardPair]:
+    """Every pair of these on which not all agree, by query, the hardest first. among: shape (N,)."""
+    starts = np.searchsorted(panel.pair, np.arange(len(panel.query_ids) + 1))
+    spread = np.maximum.reduceat(panel.grade, starts[:-1]) - np.minimum.reduceat(panel.grade, starts[:-1])
+    twice = panel.n_judged > 1
+    of_query = np.bincount(panel.query[twice], minlength=panel.query[-1] + 1)
+    as_wide = [
+        np.bincount(panel.query[twice & (spread >= s)], minlength=len(of_query)) for s in range(len(panel.scale))
     ]
-
-
-def _all_within(selected: Selected, allowed: npt.NDArray[np.bool_]) -> Array:
-    """P(all grades of a pair are among the allowed), by pattern: its query and who judged it. allowed: shape (G,)."""
-    patterns = selected.fitted.patterns
-    tables, weights = grade_probabilities(selected.fitted, selected.fitted.sizes)
-    inside = tables[:, :, allowed].sum(axis=2)  # (Q, M, nodes)
-    each = np.where((patterns.grades >= 0)[:, :, None], inside[patterns.query], 1.0)
-    return np.asarray(each.prod(axis=1) @ weights)
-
-
-def _chance_of_both(selected: Selected) -> dict[tuple[int, int], Array]:
-    """P(both grades are among a pair's), by pattern, for every two grades."""
-    g = selected.fitted.patterns.n_grades
-    grades = np.arange(g)
-    without = [_all_within(selected, grades != grade) for grade in range(g)]
-    return {
-        (low, high): 1.0 - without[low] - without[high] + _all_within(selected, (grades != low) & (grades != high))
-        for low, high in itertools.combinations(range(g), 2)
-    }
-
-
-def _chance_of_spread(selected: Selected, spread: npt.NDArray[np.int64]) -> Array:
-    """P(a spread of at least so much), by pattern."""
-    g = selected.fitted.patterns.n_grades
-    grades = np.arange(g)
-    below = np.zeros((g, len(spread)))
-    for most in range(g - 1):
-        # All grades lie in a window of `most` steps: count windows, take off what two neighbours share.
-        for start in range(g - most):
-            below[most + 1] += _all_within(selected, (grades >= start) & (grades <= start + most))
-            if start:
-                below[most + 1] -= _all_within(selected, (grades >= start) & (grades < start + most))
-    return np.asarray(np.clip(1.0 - below[spread, np.arange(len(spread))], 0.0, 1.0))
+    found = []
+    for row in np.flatnonzero((spread > 0) & among):
+        at = slice(starts[row], starts[row + 1])
+        grades = zip(panel.who[at].tolist(), panel.grade[at].tolist(), strict=True)
+        query, distance = panel.query[row], int(spread[row])
+        found.append(
+            HardPair(
+                query_id=panel.query_ids[row],
+                doc_id=panel.doc_ids[row],
+                facet=panel.facets[row],
+                grades={panel.assessors[who]: panel.scale[grade] for who, grade in grades},
+                spread=distance,
+                share=float(as_wide[distance][query] / of_query[query]),
+            )
+        )
+    return sorted(found, key=lambda pair: (pair.query_id, order_of_hard(pair)))

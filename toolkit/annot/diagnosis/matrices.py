@@ -1,21 +1,21 @@
-"""Assessors against each other and against the final grade: matrices, bias, severity, agreement grade by grade."""
+"""Assessors against each other, against the final grade and against themselves: matrices, bias, severity."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.panel import Panel, partners
+from annot.diagnosis import contrasts
+from annot.diagnosis.panel import Array, Compared, Index, Panel
 from annot.errors import UndefinedStatistic
-from annot.stats.clustered import clustered_interval, jackknife_interval, mean_by_queries, no_share, share
+from annot.stats.clustered import FEWEST_QUERIES, jackknife_interval, mean_by_queries, no_share, share, too_few
 from annot.stats.values import Estimate, Interval, Share, Undefined, Value
 
-Array = npt.NDArray[np.float64]
+FEWEST = 5
+"""Two assessors with fewer common pairs are not told of: of many people there are many such, and they say nothing."""
 Coefficient = Callable[[Array, Sequence[int]], float]
 """Takes grades, shape (2, N), and the scale; raises UndefinedStatistic with the reason where it has no value."""
 
@@ -34,6 +34,12 @@ class AssessorPair:
     """Mean grade of the first less that of the second."""
     table: tuple[tuple[int, ...], ...]
     """How often the first gave the row's grade and the second the column's."""
+    distance: float
+    """How many grades the two lie apart on average."""
+    parts: dict[str, float]
+    """What the distance is made of, exactly. noise: at a threshold, differences one way and the other that cancel.
+    severity: what is left, as far as all thresholds point the same way, which is the size of `difference`. threshold:
+    what is left beyond that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +63,60 @@ class AgainstFinal:
 
 @dataclass(frozen=True, slots=True)
 class Severity:
-    """How much lower the assessor grades than the others would grade the same pairs, in grades."""
+    """How much lower the assessor grades than the others do on the same pairs, in grades: the mean over queries."""
 
     assessor: str
     severity: Estimate
-    """Above 0 for the strict. It is relative: over assessors who can be compared it sums to 0."""
+    """Above 0 for the strict."""
     n: int
     """Judgements of theirs that it rests on."""
     partners: tuple[str, ...]
 
 
 def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> tuple[AssessorPair, ...]:
-    """Every two assessors, by name; those without a common pair too, with the reason in place of figures."""
+    """Every two assessors with `FEWEST` pairs in common, by name."""
+    return tuple(_between(panel, first, second, coefficient, level) for first, second in _meetings(panel))
+
+
+def _meetings(panel: Panel) -> Iterator[tuple[Index, Index]]:
+    """For every two assessors who met, the places of their judgements of the common pairs in the panel."""
     found = []
-    for first, second in itertools.combinations(range(len(panel.assessors)), 2):
-        at = np.flatnonzero(panel.judged[:, [first, second]].all(axis=1))
-        both = np.array(panel.scale, dtype=np.float64)[panel.grades[at][:, [first, second]].T]
-        queries = np.array(panel.query_ids)[at]
-        found.append(
-            AssessorPair(
-                first=panel.assessors[first],
-                second=panel.assessors[second],
-                same=share(both[0] == both[1], queries, level=level),
-                coefficient=(kappa := _value(coefficient, both, panel.scale)),
-                coefficient_interval=_interval(kappa, coefficient, both, panel.scale, queries, level),
-                difference=mean_by_queries(both[0] - both[1], queries, level=level, most=panel.widest),
-                table=_table(panel, panel.grades[at, first], panel.grades[at, second]),
-            )
-        )
-    return tuple(found)
+    for apart in range(1, int(panel.n_judged.max(initial=0))):
+        first = np.flatnonzero(panel.pair[apart:] == panel.pair[:-apart])
+        found.append((first, first + apart))
+    if not found:
+        return
+    first, second = (np.concatenate(side) for side in zip(*found, strict=True))
+    order = np.lexsort((first, panel.who[second], panel.who[first]))
+    first, second = first[order], second[order]
+    couple = panel.who[first] * len(panel.assessors) + panel.who[second]
+    starts = np.flatnonzero(np.diff(couple)) + 1
+    for one, other in zip(np.split(first, starts), np.split(second, starts), strict=True):
+        if len(one) >= FEWEST:
+            yield one, other
+
+
+def _between(panel: Panel, first: Index, second: Index, coefficient: Coefficient, level: float) -> AssessorPair:
+    rows, columns = panel.grade[first], panel.grade[second]
+    both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
+    queries = panel.query[panel.pair[first]]
+    difference = both[0] - both[1]
+    kappa = _value(coefficient, both, panel.scale)
+    net = float(difference.mean())
+    shares = [((rows >= place).mean() - (columns >= place).mean()) for place in range(1, len(panel.scale))]
+    one_way = float(np.diff(panel.scale) @ np.abs(shares))
+    distance = float(np.abs(difference).mean())
+    return AssessorPair(
+        first=panel.assessors[panel.who[first[0]]],
+        second=panel.assessors[panel.who[second[0]]],
+        same=share(rows == columns, queries, level=level),
+        coefficient=kappa,
+        coefficient_interval=_interval(kappa, coefficient, both, panel, queries, level),
+        difference=mean_by_queries(difference, queries, level=level, most=panel.widest),
+        table=_table(panel, rows, columns),
+        distance=distance,
+        parts={"severity": abs(net), "threshold": one_way - abs(net), "noise": distance - one_way},
+    )
 
 
 def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
@@ -94,28 +125,27 @@ def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
     Left out are pairs without a final grade, and pairs that nobody else judged or settled: there the final grade is the
     assessor's own.
     """
-    return tuple(_against_final(panel, a, level) for a in range(len(panel.assessors)))
+    by_name = zip(panel.assessors, panel.in_order, strict=True)
+    return tuple(_against_final(panel, name, mine, level) for name, mine in by_name)
 
 
-def _against_final(panel: Panel, a: int, level: float) -> AgainstFinal:
-    name = panel.assessors[a]
-    mine = panel.judged[:, a]
-    waiting = int((mine & panel.open).sum())
-    at = np.flatnonzero(mine & panel.independent)
+def _against_final(panel: Panel, name: str, mine: Index, level: float) -> AgainstFinal:
+    waiting = int(panel.open[panel.pair[mine]].sum())
+    at = mine[panel.independent[panel.pair[mine]]]
     if waiting or not len(at):
         why = Undefined(
-            f"{waiting} of {int(mine.sum())} pairs that {name} judged are disputed and not settled; until then only "
+            f"{waiting} of {len(mine)} pairs that {name} judged are disputed and not settled; until then only "
             "undisputed pairs have a final grade"
             if waiting
             else f"no pair that {name} judged has a final grade that rests on anyone else"
         )
         nothing = no_share(why.reason)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
-    given, final = panel.grades[at, a], panel.final[at]
-    queries = np.array(panel.query_ids)[at]
+    given, final = panel.grade[at], panel.final[panel.pair[at]]
+    queries = panel.query[panel.pair[at]]
     right = given == final
     scale = np.array(panel.scale, dtype=np.float64)
-    settled = panel.adjudicated[at]
+    settled = panel.adjudicated[panel.pair[at]]
     return AgainstFinal(
         assessor=name,
         table=_table(panel, final, given),
@@ -130,54 +160,17 @@ def _against_final(panel: Panel, a: int, level: float) -> AgainstFinal:
 
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
-    """Each assessor's severity against all partners at once, by name.
-
-    Least squares of grade = pair + assessor (two-way layout, unbalanced: Searle 1971, Linear Models, chapter 7), so
-    that an assessor is compared on the same pairs only and the severity of the partners is taken out. The interval is
-    clustered by query.
-    """
-    shifts, influence, (rows, columns) = severity_fit(panel)
-    groups = partners(panel)
-    query_ids = np.array(panel.query_ids)
-    found = []
-    for a, name in enumerate(panel.assessors):
-        others = tuple(panel.assessors[other] for other in sorted(groups[a] - {a}))
-        if not others:
-            alone = Undefined("no pair was judged by anyone else too")
-            found.append(Severity(name, Estimate(alone, alone), 0, others))
-            continue
-        used = np.isin(query_ids[rows], query_ids[panel.judged[:, a]])
-        value, queries = -float(shifts[a]), query_ids[rows][used]
-        interval = clustered_interval(value, influence[used, a], queries, level=level, most=panel.widest)
-        found.append(Severity(name, Estimate(value, interval), int((columns == a).sum()), others))
-    return tuple(found)
-
-
-def severity_fit(panel: Panel) -> tuple[Array, Array, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """The assessors' shifts, shape (M,), above 0 for the lenient; what each judgement adds to their error, shape
-    (judgements, M); and the row and column of each judgement used (pairs with two or more)."""
-    judged = panel.judged & (panel.judged.sum(axis=1) >= 2)[:, None]
-    rows, columns = np.nonzero(judged)
-    m = len(panel.assessors)
-    if not len(rows):
-        return np.zeros(m), np.zeros((0, m)), (rows, columns)
-    grade = np.array(panel.scale, dtype=np.float64)[panel.grades[rows, columns]]
-    who = np.zeros((len(rows), m))
-    who[np.arange(len(rows)), columns] = 1.0
-    count = np.bincount(rows, minlength=len(panel.query_ids))
-    mean_grade = np.bincount(rows, weights=grade, minlength=len(count))[rows] / count[rows]
-    mean_who = np.stack([np.bincount(rows, weights=who[:, a], minlength=len(count)) for a in range(m)], axis=1)
-    who -= mean_who[rows] / count[rows][:, None]
-    # The minimum-norm solution: in every group of assessors who can be compared the shifts sum to 0.
-    inverse = np.linalg.pinv(who.T @ who, rcond=1e-10)
-    shifts = inverse @ (who.T @ (grade - mean_grade))
-    residual = grade - mean_grade - who @ shifts
-    return shifts, (who * residual[:, None]) @ inverse, (rows, columns)
+    """Each assessor's severity, by name: the mean over queries, with whole queries as the units of chance."""
+    compared = Compared(panel, without=())
+    lenience = contrasts.severity(compared)
+    n = np.bincount(compared.who, minlength=len(panel.assessors))
+    return tuple(
+        Severity(name, lenience.estimate(a, level=level, most=panel.widest, sign=-1.0), int(n[a]), compared.partners[a])
+        for a, name in enumerate(panel.assessors)
+    )
 
 
 def _value(coefficient: Coefficient, both: Array, scale: Sequence[int]) -> Value:
-    if not both.shape[1]:
-        return Undefined("they have judged no pair in common")
     try:
         return float(coefficient(both, scale))
     except UndefinedStatistic as error:
@@ -185,25 +178,24 @@ def _value(coefficient: Coefficient, both: Array, scale: Sequence[int]) -> Value
 
 
 def _interval(
-    value: Value,
-    coefficient: Coefficient,
-    both: Array,
-    scale: Sequence[int],
-    queries: npt.NDArray[np.str_],
-    level: float,
+    value: Value, coefficient: Coefficient, both: Array, panel: Panel, queries: Index, level: float
 ) -> Interval | Undefined:
     if isinstance(value, Undefined):
         return value
+    names = np.unique(queries)
+    if len(names) < FEWEST_QUERIES:
+        return too_few(len(names))
     without = []
-    for query_id in np.unique(queries):
-        left = _value(coefficient, both[:, queries != query_id], scale)
+    for query in names:
+        left = _value(coefficient, both[:, queries != query], panel.scale)
         if isinstance(left, Undefined):
-            return Undefined(f"without query {query_id} it has no value: {left.reason}")
+            name = panel.query_ids[int(np.searchsorted(panel.query, query))]
+            return Undefined(f"without query {name} it has no value: {left.reason}")
         without.append(left)
     return jackknife_interval(value, np.array(without), level=level)
 
 
-def _table(panel: Panel, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+def _table(panel: Panel, rows: Index, columns: Index) -> tuple[tuple[int, ...], ...]:
     g = len(panel.scale)
     counts = np.bincount(rows * g + columns, minlength=g * g).reshape(g, g)
     return tuple(tuple(map(int, row)) for row in counts)

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from annot.diagnosis import (
-    AgainstFinal,
-    AssessorPair,
-    Diagnosis,
-    Drift,
-    ModelAgainstFinal,
-    Pace,
-    Panel,
-    Repeat,
-    SelfConsistency,
-    Severity,
-    Streak,
-    Undefined,
-    against_final,
-    compare_with_final,
-    diagnose,
-    pairwise_matrix,
-    self_consistency,
-    severities,
-)
-
-TOLERANCE, MAX_STEPS = 1e-12, 50_000
-"""Of the expectation-maximisation of Dawid and Skene's model."""
+from annot.diagnosis import matrices
+from annot.diagnosis.chance import POWER
+from annot.diagnosis.dawid_skene import ModelAgainstFinal, compare_with_final
+from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.findings import Diagnosis, diagnose
+from annot.diagnosis.pace import Pace, Streak, paces, streaks
+from annot.diagnosis.panel import Panel
+from annot.stats.values import Undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +35,12 @@ class Diagnosed:
     """What annot.toml says of missing judgements. It is for coefficients: a grade that nobody gave tells nothing of an
     assessor, and is left out here."""
     missing: tuple[AskedAndGraded, ...]
-    matrix: tuple[AssessorPair, ...]
-    against_final: tuple[AgainstFinal, ...]
-    severities: tuple[Severity, ...]
+    matrix: tuple[matrices.AssessorPair, ...]
+    against_final: tuple[matrices.AgainstFinal, ...]
+    severities: tuple[matrices.Severity, ...]
     diagnosis: Diagnosis | Undefined
     dawid_skene: ModelAgainstFinal
-    self_consistency: tuple[SelfConsistency, ...]
+    self_consistency: tuple[matrices.SelfConsistency, ...]
     """Who agrees with themselves; empty where nothing was asked twice."""
 
 
@@ -78,29 +60,36 @@ class Looked:
     drifts: tuple[Drift, ...]
 
 
-def diagnosed(
+def look(
     panel: Panel,
-    repeats: Sequence[Repeat],
+    repeats: Iterable[matrices.Repeat],
     *,
+    coefficient: matrices.Coefficient,
     policy: str,
     missing: tuple[AskedAndGraded, ...],
-    coefficient: Callable[[npt.NDArray[np.float64], Sequence[int]], float],
-    alpha: float,
+    order: str,
+    fence: float,
     level: float,
     seed: int,
-    hardest: int,
-    examples: int,
-) -> Diagnosed:
+) -> Looked:
     """Look at the panel and the repeats; `coefficient` is computed between every two assessors."""
-    return Diagnosed(
-        scale=panel.scale,
-        level=level,
-        policy=policy,
-        missing=missing,
-        matrix=pairwise_matrix(panel, coefficient=coefficient, level=level),
-        against_final=against_final(panel, level=level),
-        severities=severities(panel, level=level),
-        diagnosis=diagnose(panel, alpha=alpha, level=level, seed=seed, hardest=hardest, examples=examples),
-        dawid_skene=compare_with_final(panel, tolerance=TOLERANCE, max_steps=MAX_STEPS, level=level),
-        self_consistency=self_consistency(repeats, widest=panel.widest, level=level),
+    return Looked(
+        diagnosed=Diagnosed(
+            scale=panel.scale,
+            level=level,
+            policy=policy,
+            missing=missing,
+            matrix=matrices.pairwise_matrix(panel, coefficient=coefficient, level=level),
+            against_final=matrices.against_final(panel, level=level),
+            severities=matrices.severities(panel, level=level),
+            diagnosis=diagnose(panel, level=level, seed=seed),
+            dawid_skene=compare_with_final(panel, level=level),
+            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level),
+        ),
+        order=order,
+        fence=fence,
+        power=POWER,
+        paces=paces(panel, fence=fence, level=level),
+        streaks=streaks(panel, seed=seed),
+        drifts=drifts(panel, fence=fence),
     )

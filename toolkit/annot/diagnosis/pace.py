@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.diagnosis.sequences import JudgedSequence
+from annot.diagnosis.chance import ALPHA
+from annot.diagnosis.panel import Array, Index, Panel
 from annot.stats.clustered import share
 from annot.stats.durations import fences, winsorised
 from annot.stats.seeding import generator
 from annot.stats.significance import holm
 from annot.stats.values import Interval, Share, Undefined, Value
 
-Array = npt.NDArray[np.float64]
 FEWEST_TIMES = 5
+TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
+"""A judgement is too fast below so many seconds, or below this share of the assessors' median."""
+PERMUTATIONS, RARE = 2_000, 20
+"""Orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +70,52 @@ class Streak:
 
     assessor: str
     n: int
-    longest: RunOfGrades | Undefined
-    expected: Value
+    longest: RunOfGrades
+    expected: float
     """The mean longest run over permutations."""
-    p_value: Value
+    p_value: float
     """Corrected over all assessors."""
     flagged: tuple[RunOfGrades, ...]
     """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
 
 
-def paces(
-    sequences: Iterable[JudgedSequence], *, fence: float, floor: float, fraction: float, level: float
-) -> tuple[Pace, ...]:
+def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
     """Each assessor's time a pair.
 
-    fence: robust widths of the log times from their median beyond which a time is idling (`durations.fences`). floor,
-    fraction: a judgement is too fast below `floor` seconds, or below `fraction` of the median over assessors of their
-    median times: a yardstick that one hasty assessor cannot bend. The interval of the median is that of order
-    statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics, 3.2).
+    fence: robust widths of the log times from their median beyond which a time is idling (`durations.fences`). Too fast
+    is below a share of the median over assessors of their median times: a yardstick that one hasty assessor cannot
+    bend. The interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
+    Nonparametric Statistics, 3.2).
     """
-    sequences = list(sequences)
-    medians = [float(np.median(sequence.seconds[sequence.timed])) for sequence in sequences if sequence.timed.any()]
-    bound = max(floor, fraction * float(np.median(medians))) if medians else floor
-    rule = f"faster than {bound:.1f} s: the larger of {floor:g} s and {fraction:g} of the assessors' median"
-    return tuple(_pace(sequence, fence, bound, rule, level) for sequence in sequences)
+    timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
+    medians = [float(np.median(panel.seconds[places])) for places in timed if len(places)]
+    bound = max(TOO_FAST_SECONDS, TOO_FAST_SHARE * float(np.median(medians)) if medians else 0.0)
+    return tuple(
+        _pace(panel, name, places, fence, bound, level) for name, places in zip(panel.assessors, timed, strict=True)
+    )
 
 
-def _pace(sequence: JudgedSequence, fence: float, bound: float, rule: str, level: float) -> Pace:
-    timed = np.flatnonzero(sequence.timed)
-    times = sequence.seconds[timed]
-    quick = sorted((times[i], int(timed[i])) for i in np.flatnonzero(times < bound))
-    fast = tuple(Fast(sequence.query_ids[i], sequence.doc_ids[i], float(s), int(sequence.grades[i])) for s, i in quick)
-    flagged = share(times < bound, [sequence.query_ids[i] for i in timed], level=level)
+def _pace(panel: Panel, assessor: str, timed: Index, fence: float, bound: float, level: float) -> Pace:
+    times, pairs = panel.seconds[timed], panel.pair[timed]
+    rule = (
+        f"faster than {bound:.1f} s: the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} of the assessors' "
+        "median"
+    )
+    fast = [
+        Fast(
+            panel.query_ids[panel.pair[at]], panel.doc_ids[panel.pair[at]], float(seconds), panel.scale[panel.grade[at]]
+        )
+        for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
+    ]
+    flagged = share(times < bound, panel.query[pairs], level=level)
+    few = Undefined(f"only {len(times)} judgements have a time; {FEWEST_TIMES} are needed")
+    pace = Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
     if len(times) < FEWEST_TIMES:
-        none = Undefined(f"only {len(times)} judgements have a time; {FEWEST_TIMES} are needed")
-        return Pace(sequence.assessor, len(times), none, none, none, none, none, None, 0, flagged, fast, rule)
+        return pace
     low, high = fences(times, fence)
     q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
-    return Pace(
-        assessor=sequence.assessor,
-        n=len(times),
+    return replace(
+        pace,
         median=median,
         median_interval=_median_interval(times, level),
         q1=q1,
@@ -114,9 +123,6 @@ def _pace(sequence: JudgedSequence, fence: float, bound: float, rule: str, level
         winsorised=float(winsorised(times, fence=fence).mean()),
         fences=(low, high),
         n_slow=int((times > high).sum()),
-        too_fast=flagged,
-        fast=fast,
-        rule=rule,
     )
 
 
@@ -131,56 +137,58 @@ def _median_interval(times: Array, level: float) -> Interval | Undefined:
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
 
 
-def streaks(sequences: Iterable[JudgedSequence], *, alpha: float, permutations: int, seed: int) -> tuple[Streak, ...]:
+def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
     """Runs of one grade that are too long for the grades that the assessor gave.
 
     The statistic is the longest run. Candidates come in random order within a query, so the grades of each query are
     permuted within it: where a query holds hardly anything but 0, a long run of 0 is no news. p = (hits + 1) / (drawn +
-    1), corrected over assessors by Holm's method.
+    1), corrected over assessors by Holm's method; where it is small, more is drawn.
     """
-    sequences = list(sequences)
-    asked = [sequence for sequence in sequences if len(sequence.grades) >= 2]
-    drawn = [_longest(_within_queries(sequence, permutations, seed)) for sequence in asked]
-    runs = [_runs(sequence.grades) for sequence in asked]
+    m = len(panel.assessors)
+    runs = [_runs(panel, places) for places in panel.in_order]
     longest = [max(of_one, key=lambda run: (run.length, -run.start)) for of_one in runs]
+    drawn = [
+        _drawn(panel, a, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
+        for a, run in enumerate(longest)
+    ]
     p_values = [_p(lengths, run) for lengths, run in zip(drawn, longest, strict=True)]
-    found = {}
-    for sequence, lengths, of_one, run, p, corrected in zip(
-        asked, drawn, runs, longest, p_values, holm(p_values), strict=True
-    ):
-        unlikely = [other for other in of_one if corrected / p * _p(lengths, other) <= alpha]
-        flagged = tuple(unlikely) if corrected <= alpha else ()
-        n, expected = len(sequence.grades), float(lengths.mean())
-        found[sequence.assessor] = Streak(sequence.assessor, n, run, expected, corrected, flagged)
-    short = Undefined("a run needs two judgements")
-    return tuple(
-        found.get(sequence.assessor) or Streak(sequence.assessor, len(sequence.grades), short, short, short, ())
-        for sequence in sequences
-    )
+    found = []
+    for a, corrected in enumerate(holm(p_values)):
+        flagged = [run for run in runs[a] if corrected / p_values[a] * _p(drawn[a], run) <= ALPHA]
+        name, n = panel.assessors[a], len(panel.in_order[a])
+        found.append(Streak(name, n, longest[a], float(drawn[a].mean()), corrected, tuple(flagged)))
+    return tuple(found)
 
 
-def _p(drawn: npt.NDArray[np.int64], run: RunOfGrades) -> float:
+def _p(drawn: Index, run: RunOfGrades) -> float:
     return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
 
 
-def _runs(grades: npt.NDArray[np.int64]) -> list[RunOfGrades]:
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(grades)) + 1])
-    ends = np.concatenate([starts[1:], [len(grades)]])
-    return [RunOfGrades(int(grades[a]), int(a) + 1, int(b - a)) for a, b in zip(starts, ends, strict=True)]
+def _runs(panel: Panel, places: Index) -> list[RunOfGrades]:
+    starts = np.flatnonzero(np.diff(panel.grade[places], prepend=-1))
+    lengths = np.diff(np.append(starts, len(places)))
+    return [
+        RunOfGrades(panel.scale[panel.grade[places[start]]], int(start) + 1, int(length))
+        for start, length in zip(starts, lengths, strict=True)
+    ]
 
 
-def _within_queries(sequence: JudgedSequence, permutations: int, seed: int) -> npt.NDArray[np.int64]:
-    """Grades permuted within each query, shape (permutations, n)."""
-    rng = generator(seed, "streaks", sequence.assessor)
-    permuted = np.tile(sequence.grades, (permutations, 1))
-    queries = np.array(sequence.query_ids)
-    for name in sorted(set(sequence.query_ids)):
-        places = np.flatnonzero(queries == name)
-        permuted[:, places] = rng.permuted(permuted[:, places], axis=1)
-    return permuted
+def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Index:
+    """The longest run in each of many orders of the grades within each query; few where `observed` is nothing rare."""
+    rng = generator(seed, "streaks", panel.assessors[assessor])
+    places = panel.in_order[assessor]
+    grades, query = panel.grade[places], panel.query[panel.pair[places]]
+    of_queries = [np.flatnonzero(query == one) for one in np.unique(query)]
+    lengths: Index = np.zeros(0, dtype=np.int64)
+    while len(lengths) < enough and (lengths >= observed).sum() < RARE:
+        permuted = np.tile(grades, (PERMUTATIONS, 1))
+        for at in of_queries:
+            permuted[:, at] = rng.permuted(permuted[:, at], axis=1)
+        lengths = np.concatenate([lengths, _longest(permuted)])
+    return lengths
 
 
-def _longest(grades: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _longest(grades: Index) -> Index:
     """The longest run in each row."""
     rows, n = grades.shape
     place = np.arange(n)

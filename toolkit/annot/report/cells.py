@@ -48,6 +48,7 @@ PERCENT = Kind(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Kind(2, 2, -1, 1)
 PROBABILITY = Kind(2, 2)
+DISTANCE = Kind(2, 2, 0)
 MEAN = Kind(2, 1)
 GRADES = Kind(2, 2, signed=True)
 """A difference in grades."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from annot.agreement import AgreementTable, Bootstrap, Undefined
 from annot.assessor_effect import AssessorEffect
-from annot.diagnosis.overview import Looked
+from annot.diagnosis import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import CONVENTIONS
 from annot.formats.trec import write_qrels

@@ -79,7 +79,7 @@ def clustered_interval(
     totals: Array = np.bincount(place, weights=influence).astype(np.float64)
     n = len(totals)
     if n < FEWEST_QUERIES:
-        return _too_few(n)
+        return too_few(n)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * math.sqrt(_variance(totals))
     method = f"clustered by {n} queries, Student's t"
     return Interval(max(-most, value - half), min(most, value + half), level, method)
@@ -106,7 +106,7 @@ def median_interval(values: Array, *, level: float) -> Interval | Undefined:
     k = sum(chance >= level for chance in held)
     if k == 0:
         fewest = math.ceil(1 - math.log2(1 - level))
-        return _too_few(n, fewest)
+        return too_few(n, fewest)
     ordered = np.sort(values)
     next_held = held[k] if k < len(held) else 0.0
     to_next = (held[k - 1] - level) / (held[k - 1] - next_held)
@@ -131,7 +131,7 @@ def jackknife_interval(
 
     n, middle, width = len(without), (least + most) / 2, (most - least) / 2
     if n < FEWEST_QUERIES:
-        return _too_few(n)
+        return too_few(n)
     if np.isnan(without).any():
         return Undefined("it has no value without one of the queries")
     scaled, of_others = (value - middle) / width, (without - middle) / width
@@ -160,7 +160,8 @@ def _variance(totals: Array) -> float:
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
-def _too_few(n: int, fewest: int = FEWEST_QUERIES) -> Undefined:
+def too_few(n: int, fewest: int = FEWEST_QUERIES) -> Undefined:
+    """Why there is no interval over n queries."""
     return Undefined(
         f"{n} {'query' if n == 1 else 'queries'}: an interval over queries needs {fewest}",
         f"fewer than {fewest} queries",

@@ -17,9 +17,8 @@ bootstrap
     of measures of runs and of Kendall's tau: BCa over whole query papers, of tau over whole queries, as it needs no
     formula for either; percentile where BCa does not exist. `annot.stats.bootstrap`
 clustered
-    of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`
-Wald, delta method
-    of what the ordinal model of the assessors estimates. `annot.diagnosis`
+    of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`; where one
+    assessor is compared with all others, of means over queries. `annot.diagnosis.contrasts`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 

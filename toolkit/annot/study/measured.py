@@ -8,10 +8,9 @@ from pathlib import Path
 
 from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, Bootstrap, agreement_table
 from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
-from annot.diagnosis import Repeat, drifts, paces, panel_of, sequences_of, streaks
-from annot.diagnosis.overview import AskedAndGraded, Looked, diagnosed
+from annot.diagnosis import AskedAndGraded, Looked, Panel, Repeat, look, panel_of
 from annot.errors import InputError, MissingInput
-from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO, POWER
+from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
@@ -20,13 +19,6 @@ from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
 
-FINDING_ALPHA = 0.02
-"""The chance of any false finding on the assessors; `benchmarks/diagnosis_power.py` shows what it holds."""
-FINDING_PERMUTATIONS = 2_000
-TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
-"""A judgement is too fast below so many seconds, or below this share of the assessors' median."""
-HARDEST, EXAMPLES = 3, 5
-"""Pairs shown of each query, and of each gap in the guidelines."""
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 
@@ -89,47 +81,34 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
     if not counting:
         raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
-    panel = panel_of(
-        outcome.judgements, outcome.decisions, snapshot.facets, scale=settings.scale.grades, open_pairs=outcome.open
-    )
     elsewhere = snapshot.judged_elsewhere
     days = {(judgement.judged_at or "")[:10] for judgement in counting}
-    sequences = sequences_of(outcome.judgements, snapshot.assignments, by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK)
-    level, seed, fence = settings.agreement.level, settings.seed, settings.forecast.fence
-    return Looked(
-        diagnosed=diagnosed(
-            panel,
-            repeats_of(outcome),
-            policy=settings.judging.missing,
-            missing=_asked(outcome, counting),
-            coefficient=COEFFICIENTS["kappa_quadratic"],
-            alpha=FINDING_ALPHA,
-            level=level,
-            seed=seed,
-            hardest=HARDEST,
-            examples=EXAMPLES,
-        ),
-        order=_order({sequence.order for sequence in sequences}, elsewhere=elsewhere),
-        fence=fence,
-        power=POWER,
-        paces=paces(sequences, fence=fence, floor=TOO_FAST_SECONDS, fraction=TOO_FAST_SHARE, level=level),
-        streaks=streaks(sequences, alpha=FINDING_ALPHA, permutations=FINDING_PERMUTATIONS, seed=seed),
-        drifts=drifts(
-            panel,
-            sequences,
-            fence=fence,
-            alpha=FINDING_ALPHA,
-            power=POWER,
-            permutations=FINDING_PERMUTATIONS,
-            seed=seed,
-        ),
+    panel = panel_of(
+        outcome.judgements,
+        outcome.decisions,
+        snapshot.facets,
+        scale=settings.scale.grades,
+        open_pairs=outcome.open,
+        assignments=snapshot.assignments,
+        by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
+    )
+    return look(
+        panel,
+        repeats_of(outcome),
+        coefficient=COEFFICIENTS["kappa_quadratic"],
+        policy=settings.judging.missing,
+        missing=_asked(outcome, counting),
+        order=_order(panel, elsewhere=elsewhere),
+        fence=settings.forecast.fence,
+        level=settings.agreement.level,
+        seed=settings.seed,
     )
 
 
-def _order(orders: set[str], *, elsewhere: bool) -> str:
-    if orders == {"judged_at"}:
+def _order(panel: Panel, *, elsewhere: bool) -> str:
+    if panel.by_clock.all():
         return "the order of the clock"
-    of_some = " of those whose judgements do not all have a moment" if "judged_at" in orders else ""
+    of_some = " of those whose judgements do not all have a moment" if panel.by_clock.any() else ""
     if elsewhere:
         return f"the order of the imported file{of_some}, which need not be the order of judging"
     return f"the order of the plan{of_some}"

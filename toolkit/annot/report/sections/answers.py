@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annot.diagnosis import Undefined
 from annot.report import verdict
 from annot.report.document import Answer
 from annot.report.sections.agreement import alpha, disputed
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
+from annot.stats.values import Undefined
 
 QUESTIONS = {
     "what": "What is this collection?",

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from annot.diagnosis import Drift, PairDiagnosis, Share, Undefined, order_of_hard
-from annot.diagnosis.overview import MAX_STEPS, Diagnosed, Looked
+from annot.diagnosis import Diagnosed, Drift, Looked, order_of_hard
+from annot.diagnosis.dawid_skene import MAX_STEPS
 from annot.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, Number, measured, number
 from annot.report.document import Section, Table
 from annot.report.words import sentence, sentences, table
+from annot.stats.values import Share, Undefined
 
 COMMAND = "annot agreement assessors"
-MOST_PAIRS, MOST_HARD, MOST_DEPARTURES = 10, 20, 10
-"""So many pairs of assessors with their matrices, candidates, and departures are shown; JSON has all."""
+MOST_PAIRS, MOST_HARD, MOST_DEPARTURES, MOST_ROWS = 10, 20, 10, 200
+"""So many pairs of assessors with their matrices, candidates, departures, and rows of any other table are shown; JSON
+has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds a pair"}
 CHANGE = {"agreement": Kind(0, 0, scale=100), "severity": Kind(2, 2), "speed": Kind(2, 2)}
 """How a change that could have been found is printed."""
@@ -27,7 +29,7 @@ def appendix(looked: Looked) -> Section:
 def told(looked: Looked) -> tuple[str, ...]:
     """The findings, and what else is said in sentences."""
     found = looked.diagnosed
-    return (*findings(found), *changes(looked), *_model_told(found), *_missing(found))
+    return (*findings(looked), *changes(looked), *_model_told(found), *_missing(found))
 
 
 def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
@@ -36,13 +38,16 @@ def tables(looked: Looked, queries: Collection[str] = ()) -> Iterator[Table]:
     What was not asked, or not timed, has no table.
     """
     found = looked.diagnosed
-    made = (*_grades(found), *_why(found, queries), *_model(found), *_work(looked))
-    yield from (one for one in made if one.rows)
+    for one in (*_grades(found), *_why(found, queries), *_model(found), *_work(looked)):
+        if one.rows:
+            cut = _cut(MOST_ROWS, len(one.rows), "rows")
+            yield replace(one, rows=one.rows[:MOST_ROWS], notes=(*one.notes, *cut))
 
 
-def findings(found: Diagnosed) -> tuple[str, ...]:
+def findings(looked: Looked) -> tuple[str, ...]:
     """What was found of single assessors and of the guidelines; that nothing was is said too."""
-    return sentences("assessors.findings", diagnosis=found.diagnosis, undefined=isinstance(found.diagnosis, Undefined))
+    found = looked.diagnosed.diagnosis
+    return sentences("assessors.findings", diagnosis=found, power=looked.power, undefined=isinstance(found, Undefined))
 
 
 def changes(looked: Looked) -> tuple[str, ...]:
@@ -66,6 +71,7 @@ def _model_told(found: Diagnosed) -> tuple[str, ...]:
         fitted=fitted,
         prevalence=[(grade, number(share, PERCENT)) for grade, share in fitted.prevalence.items()],
         same=_share(fitted.same),
+        baseline=number(fitted.baseline.value, PERCENT),
         by_facet=[(name, _share(one)) for name, one in fitted.by_facet.items()],
         reason=fitted.same.value.reason if isinstance(fitted.same.value, Undefined) else "",
         steps=f"{MAX_STEPS:,}",
@@ -79,7 +85,7 @@ def _missing(found: Diagnosed) -> tuple[str, ...]:
 
 def _grades(found: Diagnosed) -> Iterator[Table]:
     """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
-    met = [pair for pair in found.matrix if pair.same.of]
+    met = found.matrix
     without = [(f"{pair.first} and {pair.second}", pair.coefficient) for pair in met]
     yield table("assessors.between", met, notes=_reasons(without))
     rows = [
@@ -104,29 +110,15 @@ def _grades(found: Diagnosed) -> Iterator[Table]:
 
 def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
     """What disagreement is made of, and the hardest candidates: of all, or all that are known of some queries."""
+    notes = _cut(MOST_PAIRS, len(found.matrix), "pairs of assessors")
+    yield table("assessors.parts", found.matrix[:MOST_PAIRS], notes=notes)
     if isinstance(found.diagnosis, Undefined):
         return
-    pairs = found.diagnosis.pairs
-    notes = _cut(MOST_PAIRS, len(pairs), "pairs of assessors")
-    parts = table("assessors.parts", pairs[:MOST_PAIRS], ordinary=_ordinary)
-    if any(str(cell).startswith("-") for row in parts.rows for cell in row[5:]):
-        notes += sentences("assessors.negative_part")
-    yield replace(parts, notes=notes)
     hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
     hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
     cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY or ")
     yield table("assessors.hardest", shown, notes=cut)
-
-
-def _ordinary(one: PairDiagnosis) -> object:
-    """What the findings leave of the differences that are expected."""
-    shares = [number(part.value, PERCENT) for part in one.parts.values()]
-    expected = number(one.expected, PERCENT)
-    if any(share.value is None for share in (expected, *shares)):
-        return NONE
-    # Rounded so that the row adds up.
-    return number((float(str(expected)) - sum(float(str(share)) for share in shares)) / 100, PERCENT)
 
 
 def _model(found: Diagnosed) -> Iterator[Table]:
@@ -146,7 +138,7 @@ def _model(found: Diagnosed) -> Iterator[Table]:
 
 
 def _work(looked: Looked) -> Iterator[Table]:
-    """How long a pair takes, the longest run of one grade, and each assessor before and after its likeliest change."""
+    """How long a pair takes, the longest run of one grade, and each assessor in both halves of the queries."""
     timed = [pace for pace in looked.paces if pace.n]
     if timed:
         yield table("assessors.pace", timed, fence=looked.fence, rule=timed[0].rule)

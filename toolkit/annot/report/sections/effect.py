@@ -42,7 +42,7 @@ def body(study: Study) -> Section:
         )
         blocks.append(ranges(found))
         told = sentences("effect.body", **_values(found, study))
-    return Section("effect", "Effect of the assessor", (*findings(diagnosed), *told), tuple(blocks))
+    return Section("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
 
 
 def appendix(study: Study) -> Iterator[Section]:
