@@ -29,7 +29,7 @@ setup = st.fixed_dictionaries(
         "paper_id": st.sampled_from(["q1", "q2", "d03"]),
         "cited": st.none() | st.lists(documents, max_size=6),
         "cited_outside": st.none() | st.integers(0, 9),
-        "mode": st.sampled_from(["round-robin", "blocks"]),
+        "mode": st.sampled_from(["round-robin", "blocks", "depth"]),
         "per_method": st.integers(1, 6),
         "ranking_depth": st.integers(1, 30),
         "seed": st.integers(0, 99),
@@ -89,6 +89,16 @@ def test_cited_papers_come_first_without_a_quota_in_order_of_id(mode: str) -> No
     assert brought_by(pool) == [(CITED, "10"), (CITED, "8"), (CITED, "9"), ("a", "1")]
     assert pool.entries[2] == PoolEntry("9", Draw(CITED, 3, None, 3), (Draw("a", 1, 0.0, None),))
     assert (pool.methods, pool.cited_outside) == ((CITED, "a"), 4)
+
+
+@given(rankings, st.integers(1, 6))
+def test_depth_is_the_union_of_every_methods_best(found: dict[str, Ranking], depth: int) -> None:
+    pool = draw(found, **arguments(mode="depth", per_method=depth))
+    assert {entry.doc_id for entry in pool.entries} == {doc.doc_id for one in found.values() for doc in one[:depth]}
+    ranks = [entry.drawn.rank for entry in pool.entries]
+    assert ranks == sorted(ranks)
+    for entry in pool.entries:
+        assert entry.drawn.rank == min(drawn.rank for drawn in (entry.drawn, *entry.also))
 
 
 def test_a_method_that_runs_dry_is_named_and_the_others_go_on() -> None:

@@ -1,8 +1,10 @@
 """Drawing the pool of a query paper from rankings.
 
 `round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
-in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both, cited
-papers come first and have no quota, and a document already pooled is passed over and the method draws further down.
+in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both a
+document already pooled is passed over and the method draws further down. `depth` is TREC's way (Voorhees and Harman,
+TREC, 2005, chapter 2): the union of every method's best, so that the pool is the smaller the more the methods agree.
+In all three, cited papers come first and have no quota.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def draw(
 
     rankings: each method's ranking for this paper; only the first `ranking_depth` are looked at, and the rank of a
     draw is the place there. cited: the papers it cites that are in the corpus, None where the arm takes no part;
-    cited_outside: how many more it cites. per_method: the quota of each ranking. without: methods left out, passed
+    cited_outside: how many more it cites. per_method: the quota of each ranking; in mode `depth` how
+    many of its best, new or not. without: methods left out, passed
     over here and recorded. excluded: ids that never enter, besides the paper itself.
     Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
     of `annot.ordering` or has a document twice.
@@ -136,7 +139,21 @@ def _blocks(
     return tuple(dry)
 
 
-_MODES = {"round-robin": _round_robin, "blocks": _blocks}
+def _depth(
+    draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
+) -> tuple[str, ...]:
+    best = {
+        name: [(rank, doc) for rank, doc in enumerate(rankings[name], start=1) if doc.doc_id not in banned][:quota]
+        for name in order
+    }
+    for place in range(quota):
+        for name in order:
+            for rank, doc in best[name][place : place + 1]:
+                draws.setdefault(doc.doc_id, Draw(name, rank, doc.score, len(draws) + 1))
+    return tuple(name for name in order if len(best[name]) < quota)
+
+
+_MODES = {"round-robin": _round_robin, "blocks": _blocks, "depth": _depth}
 
 
 def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranking_depth: int) -> None:

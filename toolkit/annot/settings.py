@@ -29,7 +29,7 @@ TERM_AND_EMBEDDING_METHODS = (
 FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What files are named after: letters, digits, and `_ . + -` within."""
 MissingPolicy = Literal["drop", "zero"]
-DrawMode = Literal["round-robin", "blocks"]
+DrawMode = Literal["round-robin", "blocks", "depth"]
 
 
 class _Section(BaseModel):
@@ -105,11 +105,13 @@ class QuerySettings(_Section):
 
 class PoolSettings(_Section):
     mode: DrawMode = "round-robin"
-    """How pools are drawn: the methods take turns, or each takes its whole quota in turn (`blocks`)."""
+    """How pools are drawn: the methods take turns; each takes its whole quota at once (`blocks`, as CSFCube); or the
+    union of the best `per_method` of each (`depth`, as TREC)."""
     per_method: Annotated[int, Field(ge=1)] = 13
-    """New documents that each method adds: 13 gives pools of about 100, 33 of about 250."""
+    """New documents that each method adds: 13 gives pools of about 100, 33 of about 250. In mode `depth`, the
+    depth of the pool: how many of its best each method adds, whether others have them or not."""
     ranking_depth: Annotated[int, Field(ge=1)] = 500
-    """Documents that each ranking holds."""
+    """Documents that each ranking holds; no method draws from further down. It is not the depth of the pool."""
     methods: tuple[FileName, ...] = (*TERM_AND_EMBEDDING_METHODS, "specter", "cited")
     """The pooling methods, in the order in which they draw."""
     without: tuple[str, ...] = ()

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 @command("pool", csv=True, verbs=True)
 def pool_build(
     ws: "Workspace",
-    mode: Annotated[str | None, setting("round-robin or blocks.")] = None,
-    per_method: Annotated[int | None, setting("New documents each method draws.", min=1)] = None,
-    ranking_depth: Annotated[int | None, setting("Documents kept of each ranking.", min=1)] = None,
+    mode: Annotated[str | None, setting("round-robin, blocks or depth (the best of each, as TREC).")] = None,
+    per_method: Annotated[
+        int | None, setting("New documents each method draws; with depth, the depth of the pool.", min=1)
+    ] = None,
+    ranking_depth: Annotated[
+        int | None, setting("Documents kept of each ranking; not the depth of the pool.", min=1)
+    ] = None,
     without: Annotated[
         list[str] | None, typer.Option(help="Method to leave out; recorded with the pool; may be repeated.")
     ] = None,

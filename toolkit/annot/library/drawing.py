@@ -64,12 +64,13 @@ def draw_pool(
         tags name the methods; or one table with a column ``method``. Higher scores are better; ties go by id.
     per_method : int
         How many new documents each method brings. A document that is in the pool already is passed over, and the method
-        draws further down.
+        draws further down. In mode `depth`: the depth of the pool.
     seed : int
         Seed of the order in which methods draw, which is another for each query. The pool of a query depends on no
         other query.
-    mode : {"round-robin", "blocks"}
-        Turn by turn, each method one document; or each method its whole quota before the next begins (as CSFCube).
+    mode : {"round-robin", "blocks", "depth"}
+        Turn by turn, each method one document; or each method its whole quota before the next begins (as CSFCube); or
+        the union of every method's best `per_method` (depth-k pooling, as TREC).
     ranking_depth : int
         How deep rankings are looked at.
     cited : dict of str to list of str, optional
