@@ -81,7 +81,7 @@ def test_a_page_that_is_no_label_studio_is_told(folder: Path, studio: Studio) ->
 
 def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder: Path, studio: Studio) -> None:
     with studio.gateway() as gateway:
-        projects = len(gateway._projects())
+        projects = len(list(gateway._client.projects.list()))
     before = snapshot(folder)
     refused = annot("push", folder=folder)
     assert refused.exit_code == 2
@@ -90,7 +90,7 @@ def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder
     assert "@" not in refused.stderr
     assert not difference(before, snapshot(folder))
     with studio.gateway() as gateway:
-        assert len(gateway._projects()) == projects
+        assert len(list(gateway._client.projects.list())) == projects
 
 
 def test_nothing_was_sent_so_nothing_can_be_pulled(folder: Path) -> None:
