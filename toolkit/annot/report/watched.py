@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from annot.agreement import TITLES
 from annot.report.cells import COST, HOURS, date, estimate, number
-from annot.report.text import share_done, table_text
-from annot.report.words import table
+from annot.report.terminal import printed, told
 from annot.stats.values import Undefined
 from annot.study.progress import AssessorSeen, Look, QuerySeen
-from annot.templating import render
 
 
 def describe(seen: Look, *, all_queries: bool) -> str:
@@ -16,20 +14,19 @@ def describe(seen: Look, *, all_queries: bool) -> str:
     begun = [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
     under_way = [query for query in begun if query.complete < query.pairs]
     costs = _costs(seen)
-    values = {
-        "seen": seen,
-        "share": share_done(seen.judged, seen.assigned),
-        "people": _assessors(seen),
-        "queries": _queries(seen, list(seen.queries) if all_queries else under_way),
-        "complete": len(begun) - len(under_way),
-        "under_way": len(under_way),
-        "waiting": len(seen.queries) - len(begun),
-        "agreement": seen.agreement and table_text(table("watch.agreement", seen.agreement.figures, titles=TITLES)),
-        "costs": costs,
-        "width": max(len(name) for name, _ in costs),
-        "notes": [*(seen.forecast.notes if seen.forecast.remaining else ()), *seen.notes],
-    }
-    return render("watch.txt.j2", values, overrides=None).rstrip("\n")
+    return told(
+        "watch",
+        seen=seen,
+        people=_assessors(seen),
+        queries=_queries(seen, list(seen.queries) if all_queries else under_way),
+        complete=len(begun) - len(under_way),
+        under_way=len(under_way),
+        waiting=len(seen.queries) - len(begun),
+        titles=TITLES,
+        costs=costs,
+        width=max(len(name) for name, _ in costs),
+        notes=[*(seen.forecast.notes if seen.forecast.remaining else ()), *seen.notes],
+    )
 
 
 def _assessors(seen: Look) -> str:
@@ -39,7 +36,7 @@ def _assessors(seen: Look) -> str:
 
     grades = [f"grade {grade}" for grade in seen.assessors[0].grades]
     forecasts = {forecast.assessor: forecast for forecast in seen.forecast.assessors}
-    return table_text(table("watch.assessors", seen.assessors, grades=grades, shares=shares, forecasts=forecasts))
+    return printed("watch.assessors", seen.assessors, grades=grades, shares=shares, forecasts=forecasts)
 
 
 def _queries(seen: Look, shown: list[QuerySeen]) -> str:
@@ -49,7 +46,7 @@ def _queries(seen: Look, shown: list[QuerySeen]) -> str:
         cells = [query.by_assessor.get(name) for name in people]
         return ["" if cell is None else f"{cell[0]}/{cell[1]}" for cell in cells]
 
-    return table_text(table("watch.queries", shown, people=people, done=done))
+    return printed("watch.queries", shown, people=people, done=done)
 
 
 def _costs(seen: Look) -> list[tuple[str, str]]:
