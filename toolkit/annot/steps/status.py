@@ -49,8 +49,7 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
     assigned = Counter(planned.assessor for planned in plan)
-    answers = (answer for answer in outcome.everything if answer.grade is not None or answer.cannot_judge is not None)
-    judged = Counter(answer.assessor for answer in answers if not answer.flags)
+    judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
