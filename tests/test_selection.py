@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from annot.errors import InputError
 from annot.selection.choosing import Choice, choose
-from annot.selection.evenness import Candidate, even_choice
+from annot.selection.evenness import even_choice, keys_of
 from annot.selection.sampling import sample
 from annot.selection.sheet import COLUMNS, PAPER_TYPES, SheetRow, read_sheet, write_sheet
 from annot.settings import Settings
@@ -349,14 +349,14 @@ def test_counts_differ_by_at_most_one_where_every_kind_has_enough_papers(seed: i
         assert max(counts) - min(counts) <= 1
 
 
-def brute_force(candidates: Sequence[Candidate], singles: int, doubles: int) -> int:
+def brute_force(candidates: Sequence[SheetRow], singles: int, doubles: int) -> int:
     """The least imbalance of all choices, one by one."""
     best: int | None = None
     for papers in combinations(candidates, singles + doubles):
         for twice in combinations(range(len(papers)), doubles):
             sizes = [2 if at in twice else 1 for at in range(len(papers))]
             for facets in product(*(combinations(p.facets, s) for p, s in zip(papers, sizes, strict=True))):
-                counts = Counter(key for paper, own in zip(papers, facets, strict=True) for key in paper.keys(own))
+                counts = Counter(key for paper, own in zip(papers, facets, strict=True) for key in keys_of(paper, own))
                 imbalance = sum(number**2 for number in counts.values())
                 best = imbalance if best is None else min(best, imbalance)
     assert best is not None
@@ -367,7 +367,7 @@ def brute_force(candidates: Sequence[Candidate], singles: int, doubles: int) -> 
 @given(st.data())
 def test_the_choice_is_as_even_as_the_best_of_all_choices(data: st.DataObject) -> None:
     candidates = [
-        Candidate(f"p{at}", period, kind, facets)
+        row(f"p{at}", period=period, type=kind, facets=facets)
         for at, (period, kind, facets) in enumerate(
             data.draw(
                 st.lists(

@@ -46,11 +46,7 @@ def pool_build(
             dry_run=dry_run,
             advance=advance,
         )
-    rows = [
-        [one.paper_id, one.queries, one.size, one.cited, one.cited_outside, " ".join(one.dry)] for one in built.pools
-    ]
-    text = table(["query paper", "queries", "pool", "cited", "cited, not in corpus", "exhausted methods"], rows)
-    return Answer(built, text, built.notes)
+    return Answer(built, table("pool.built", built.pools), built.notes)
 
 
 @command("pool show", csv=True)

@@ -47,10 +47,7 @@ def assessor_list(ws: "Workspace") -> Answer:
     from annot.steps import assessor as step
 
     people = step.listing(ws)
-    rows = [
-        [person.assessor, "adjudicator" if person.adjudicator else "assessor", person.assigned] for person in people
-    ]
-    return Answer(people, table(["name", "role", "pairs assigned"], rows))
+    return Answer(people, table("people.list", people))
 
 
 @command("guidelines")
@@ -101,8 +98,7 @@ def plan_make(
 
     ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
     made = step.make(ws, queries=tuple(queries or ()), dry_run=dry_run)
-    rows = [[load.assessor, load.queries, load.pairs, load.repeats] for load in made.loads]
-    text = table(["assessor", "queries", "pairs", "repeats"], rows)
+    text = table("people.loads", made.loads)
     return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}")
 
 
@@ -150,8 +146,7 @@ def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_
 
     with progress("sending tasks") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
-    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
-    text = table(["assessor", "planned", "already sent", "sent now", "address"], rows)
+    text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
     return Answer({"projects": pushed.projects}, text)
 
 
@@ -213,6 +208,5 @@ def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> A
 
     with progress("reading judgements") as advance:
         pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
-    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
-    text = table(["assessor", "assigned", "judged", "new", "changed", "flagged"], rows)
+    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
     return Answer(pulled, text, pulled.notes)

@@ -26,8 +26,7 @@ def run(
 
     with progress("ranking pools") as advance:
         made = step.make(ws, methods=tuple(methods or ()), advance=advance)
-    rows = [[one.tag, one.queries, one.documents, one.path] for one in made]
-    return Answer(made, table(["run", "queries", "documents", "file"], rows))
+    return Answer(made, table("files.runs", made))
 
 
 @command("evaluate", csv=True)

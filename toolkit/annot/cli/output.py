@@ -36,11 +36,11 @@ def say(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table for the terminal."""
-    from annot.report.text import text_table
+def table(block: str, rows: Iterable[object], **values: object) -> str:
+    """A table for the terminal, as `tables.toml` declares it."""
+    from annot.report.terminal import printed
 
-    return text_table(headings, rows)
+    return printed(block, rows, **values)
 
 
 def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -> None:

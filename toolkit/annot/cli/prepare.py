@@ -57,7 +57,7 @@ def import_csfcube(
     from annot.steps import import_csfcube as step
 
     imported = step.csfcube(ws, folder, dry_run=dry_run)
-    return Answer(imported, table(["imported", "count"], imported.counts.items()), imported.notes)
+    return Answer(imported, table("import.counts", imported.counts.items()), imported.notes)
 
 
 def column(field: str, text: str, *, found: bool = False) -> Any:
@@ -194,5 +194,4 @@ def query_list(ws: "Workspace") -> Answer:
     from annot.steps import query as step
 
     listed = step.listing(ws)
-    rows = [[one.query_id, one.year, ",".join(str(at) for at in one.sentences), one.title] for one in listed]
-    return Answer(listed, table(["query", "year", "sentences", "title"], rows))
+    return Answer(listed, table("query.list", listed))

@@ -89,8 +89,7 @@ def release(
         partial=partial,
         dry_run=dry_run,
     )
-    rows = [[path, size, sha256[:12]] for path, (size, sha256) in done.files.items()]
-    return Answer(done, output.table(["file", "bytes", "SHA-256"], rows), done.notes)
+    return Answer(done, output.table("files.released", done.files.items()), done.notes)
 
 
 @command("trace", csv=True)

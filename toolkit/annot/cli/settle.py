@@ -66,8 +66,7 @@ def adjudicate_push(
 
     with progress("sending disputes") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
-    rows = [[one.assessor, one.planned, one.there, one.sent, one.address] for one in pushed.projects]
-    text = table(["adjudicator", "disputes", "already sent", "sent now", "address"], rows)
+    text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
     return Answer(pushed, text, pushed.notes)
 
 
@@ -78,8 +77,7 @@ def adjudicate_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption =
 
     with progress("reading decisions") as advance:
         pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
-    rows = [[one.assessor, one.assigned, one.judged, one.new, one.changed, one.flagged] for one in pulled.assessors]
-    text = table(["adjudicator", "disputes", "settled", "new", "changed", "flagged"], rows)
+    text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
     return Answer(pulled, text, pulled.notes)
 
 
@@ -89,8 +87,7 @@ def adjudicate_status(ws: "Workspace") -> Answer:
     from annot.steps import adjudicate as step
 
     found = step.status(ws)
-    rows = [[row.query_id, row.pairs, row.incomplete, row.agreed, row.disputed, row.settled] for row in found]
-    return Answer(found, table(["query", "pairs", "incomplete", "agreed", "in dispute", "settled"], rows))
+    return Answer(found, table("status.queries", found))
 
 
 @command("qrels", csv=True)
@@ -104,6 +101,5 @@ def qrels(
     from annot.steps import qrels as step
 
     written = step.write(ws, partial=partial)
-    rows = [[query_id, *counts] for query_id, counts in written.grades.items()]
-    text = table(["query", *(f"grade {grade}" for grade in written.scale)], rows)
+    text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])
     return Answer(written, f"{text}\n\n{written.path}: {written.pairs} pairs", written.notes)

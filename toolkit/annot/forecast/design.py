@@ -200,15 +200,12 @@ def _agreement_expected(
     design: Design, together: Together | Undefined, few: Undefined | None, drawn: _Drawn, level: float
 ) -> tuple[Estimate, Estimate]:
     """The coefficient, and the width of its interval."""
-    none: Undefined | None = None
     if design.per_pair == 1:
-        none = ONCE
-    elif not isinstance(together, Together):
-        none = together
-    elif np.isnan(drawn.values).all():
-        none = Undefined(f"in none of {len(drawn.values)} simulated studies had the coefficient a value")
-    if none or isinstance(together, Undefined):
-        return Estimate(none or ONCE, none or ONCE), Estimate(none or ONCE, none or ONCE)
+        together = ONCE
+    elif isinstance(together, Together) and np.isnan(drawn.values).all():
+        together = Undefined(f"in none of {len(drawn.values)} simulated studies had the coefficient a value")
+    if isinstance(together, Undefined):
+        return Estimate(together, together), Estimate(together, together)
     tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
     try:
         value: Value = together.coefficient(tables)

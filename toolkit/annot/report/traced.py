@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.records import Draw
-from annot.report.text import table_text
-from annot.report.words import table
-from annot.templating import render
+from annot.report.terminal import printed, told
 
 Standing = Literal["agreed", "adjudicated", "in dispute", "incomplete", "not planned"]
 
@@ -132,10 +130,6 @@ class Trace:
 
 def describe(trace: Trace) -> str:
     """The story as text, in the order of the work."""
-    values = {
-        "trace": trace,
-        "judges": [person for person, round in trace.sent_to if round == "judge"],
-        "answers": table_text(table("trace.answers", trace.said)),
-        "runs": table_text(table("trace.runs", trace.runs)),
-    }
-    return render("trace.txt.j2", values, overrides=None).rstrip("\n")
+    judges = [person for person, round in trace.sent_to if round == "judge"]
+    answers, runs = printed("trace.answers", trace.said), printed("trace.runs", trace.runs)
+    return told("trace", trace=trace, judges=judges, answers=answers, runs=runs)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.errors import InputError
-from annot.selection.evenness import Candidate, Key, even_choice
+from annot.selection.evenness import Key, even_choice, keys_of
 from annot.selection.sheet import SheetRow
 from annot.stats.seeding import generator
 
@@ -102,9 +102,8 @@ def choose(
             hint="strike them out in the sheet's column facets",
         )
     wanted, doubles = _doubles([len(row.facets) for row in eligible], count, two_facet_share)
-    candidates = [Candidate(row.paper_id, row.period, str(row.type), row.facets) for row in eligible]
     found = even_choice(
-        candidates, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
+        eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
     )
     period_of = {row.paper_id: row.period for row in eligible}
     chosen = [Chosen(paper_id, facet) for paper_id, own in found.facets.items() for facet in own]
@@ -115,9 +114,9 @@ def choose(
         two_facet_papers=doubles,
         two_facet_papers_wanted=wanted,
         eligible=len(eligible),
-        by_period=_shares("period", sorted({row.period for row in eligible}), candidates, found.counts),
-        by_type=_shares("type", sorted({str(row.type) for row in eligible}), candidates, found.counts),
-        by_facet=_shares("facet", facets, candidates, found.counts),
+        by_period=_shares("period", sorted({row.period for row in eligible}), eligible, found.counts),
+        by_type=_shares("type", sorted({str(row.type) for row in eligible}), eligible, found.counts),
+        by_facet=_shares("facet", facets, eligible, found.counts),
         left_out=tuple(sorted(left_out.items())),
         imbalance=found.imbalance,
     )
@@ -153,7 +152,7 @@ def _doubles(facet_counts: list[int], count: int, share: float) -> tuple[int, in
 
 
 def _shares(
-    kind: str, values: Iterable[str], candidates: Sequence[Candidate], counts: Mapping[Key, int]
+    kind: str, values: Iterable[str], papers: Sequence[SheetRow], counts: Mapping[Key, int]
 ) -> tuple[ChosenShare, ...]:
-    available = Counter(key for candidate in candidates for key in candidate.keys(candidate.facets))
+    available = Counter(key for paper in papers for key in keys_of(paper, paper.facets))
     return tuple(ChosenShare(value, counts.get((kind, value), 0), available[kind, value]) for value in values)

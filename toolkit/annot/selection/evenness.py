@@ -11,25 +11,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
+
+from annot.selection.sheet import SheetRow
 
 Key = tuple[str, str]
 """What is counted: the kind (`period`, `type` or `facet`) and its value."""
 
 
-class Candidate(NamedTuple):
-    """A paper that can be chosen, with the facets it can serve."""
-
-    paper_id: str
-    period: str
-    type: str
-    facets: tuple[str, ...]
-
-    def keys(self, facets: Sequence[str]) -> tuple[Key, ...]:
-        """All that a choice of this paper for `facets` adds one to."""
-        return (("period", self.period), ("type", self.type), *(("facet", facet) for facet in facets))
+def keys_of(paper: SheetRow, facets: Sequence[str]) -> tuple[Key, ...]:
+    """All that a choice of this paper for `facets` adds one to."""
+    return (("period", paper.period), ("type", str(paper.type)), *(("facet", facet) for facet in facets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ class EvenChoice:
     imbalance: int
 
 
-def even_choice(candidates: Sequence[Candidate], *, singles: int, doubles: int, rng: np.random.Generator) -> EvenChoice:
+def even_choice(candidates: Sequence[SheetRow], *, singles: int, doubles: int, rng: np.random.Generator) -> EvenChoice:
     """Choose `singles` papers for one facet each and `doubles` papers for two, as evenly as can be.
 
     There must be `doubles` candidates with two facets or more and `singles` others besides. Every candidate has at
@@ -49,9 +42,10 @@ def even_choice(candidates: Sequence[Candidate], *, singles: int, doubles: int, 
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    alike: dict[tuple[str, str, tuple[str, ...]], list[Candidate]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[SheetRow]] = {}
     for index in rng.permutation(len(candidates)):
-        alike.setdefault(candidates[index][1:], []).append(candidates[index])
+        paper = candidates[index]
+        alike.setdefault((paper.period, str(paper.type), paper.facets), []).append(paper)
     groups = [alike[key] for key in sorted(alike)]
     options = [
         (index, facets)
@@ -59,7 +53,7 @@ def even_choice(candidates: Sequence[Candidate], *, singles: int, doubles: int, 
         for size in (1, 2)
         for facets in combinations(group[0].facets, size)
     ]
-    keys = sorted({key for group in groups for key in group[0].keys(group[0].facets)})
+    keys = sorted({key for group in groups for key in keys_of(group[0], group[0].facets)})
     papers = singles + doubles
     steps = [(key, step) for key in keys for step in range(papers + doubles if key[0] == "facet" else papers)]
     # Of each option how many papers, then of each count whether it reaches that step.
@@ -67,7 +61,7 @@ def even_choice(candidates: Sequence[Candidate], *, singles: int, doubles: int, 
     for column, (index, facets) in enumerate(options):
         rows[index, column] = 1
         rows[len(groups) + len(facets) - 1, column] = 1
-        for key in groups[index][0].keys(facets):
+        for key in keys_of(groups[index][0], facets):
             rows[len(groups) + 2 + keys.index(key), column] = 1
     for column, (key, _) in enumerate(steps, start=len(options)):
         rows[len(groups) + 2 + keys.index(key), column] = -1
@@ -89,5 +83,5 @@ def even_choice(candidates: Sequence[Candidate], *, singles: int, doubles: int, 
         for _ in range(number):
             candidate = next(free[index])
             chosen[candidate.paper_id] = facets
-            counts.update(candidate.keys(facets))
+            counts.update(keys_of(candidate, facets))
     return EvenChoice(chosen, counts, sum(count**2 for count in counts.values()))

@@ -11,6 +11,7 @@ from annot.corpus_filters import Tally, filter_papers
 from annot.errors import InputError, MissingInput
 from annot.formats.paper_lines import read_papers as parse_papers
 from annot.records import Paper, Source
+from annot.report.terminal import told
 from annot.store import papers as parquet
 from annot.store.database import Store, open_store
 from annot.store.runs import Imported, put_import, read_imports
@@ -87,14 +88,7 @@ def _remember(store: Store, files: list[Path], tally: Tally) -> None:
 
 def describe(added: AddedPapers) -> str:
     """The counts in words."""
-    lines = [f"{added.read} papers read, {added.kept} kept, {added.in_corpus} in the corpus"]
-    lines += [f"  {count} rejected: {reason}" for reason, count in added.rejected.items()]
-    if added.differing_ids:
-        lines.append(f"  ids that came again with different content (ignored): {_some(list(added.differing_ids))}")
-    if added.same_title:
-        pairs = [f"{first} = {second}" for first, second in added.same_title]
-        lines.append(f"  {len(pairs)} papers share a title with another (both are kept): {_some(pairs)}")
-    return "\n".join(lines)
+    return told("added", added=added, reported=REPORTED)
 
 
 def _parse(files: list[Path]) -> Iterator[Paper]:
@@ -115,8 +109,3 @@ def _counted(papers: Iterator[Paper], advance: Advance) -> Iterator[Paper]:
             advance(done, None)
         yield paper
     advance(done, done)
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - REPORTED
-    return ", ".join(names[:REPORTED]) + (f" and {more} more" if more > 0 else "")

@@ -14,7 +14,7 @@ from annot.facets.query_sentences import offered_facets
 from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
 from annot.records import Source
-from annot.report.text import text_table
+from annot.report.terminal import told
 from annot.settings import Settings
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
@@ -101,22 +101,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
 
 def describe(labelled: Labelled) -> str:
     """The counts in words."""
-    lines = [f"{labelled.papers} papers labelled"]
-    lines += [f"  {count} {origin}" for origin, count in labelled.by_origin.items()]
-    total = sum(labelled.by_label.values())
-    rows = [[label, count, f"{100 * count / total:.1f}%"] for label, count in labelled.by_label.items()]
-    facets = [[facet, count] for facet, count in labelled.by_facet.items()]
-    parts = [
-        "\n".join(lines),
-        text_table(["label", "sentences", "share"], rows),
-        text_table(["facet", "papers"], facets),
-    ]
-    if labelled.agreement is not None:
-        parts.append(
-            f"the model {labelled.model} agrees with {100 * labelled.agreement:.1f}% "
-            f"of the {labelled.carried_sentences} labels that came with the corpus"
-        )
-    return "\n\n".join(parts)
+    return told("facets", labelled=labelled)
 
 
 def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
@@ -142,24 +127,7 @@ def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
 
 def describe_trained(trained: Trained) -> str:
     """The size of the model and its scores."""
-    head = f"{trained.path}: {trained.abstracts} abstracts, {trained.size} bytes, SHA-256 {trained.sha256}"
-    if trained.left_out:
-        head += f"\n{trained.left_out} abstracts left out, which share a sentence with those held out"
-    scores = trained.scores
-    if scores is None:
-        return head
-    total = f"{scores.sentences} sentences: micro-F1 {scores.micro_f1:.4f}, macro-F1 {scores.macro_f1:.4f}"
-    rows = []
-    for label, held in scores.per_label.items():
-        figures = [None if figure is None else f"{figure:.3f}" for figure in (held.precision, held.recall, held.f1)]
-        rows.append([label, *figures, held.support])
-    confident = [
-        [f"{sure.least:.1f}", sure.sentences, *(f"{x:.3f}" for x in (sure.accuracy, sure.of_facets) if x is not None)]
-        for sure in trained.by_confidence
-    ]
-    by_label = text_table(["label", "precision", "recall", "F1", "n"], rows)
-    sure = text_table(["confidence at least", "sentences", "accuracy", "accuracy by facet"], confident)
-    return "\n\n".join([head, total, by_label, sure])
+    return told("trained", trained=trained)
 
 
 def _labeller(model: Path | None) -> Labeller:

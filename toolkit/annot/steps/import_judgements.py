@@ -16,7 +16,7 @@ from annot.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.planning import plan_lines
 from annot.records import Adjudication, Assignment, Judgement, Source
-from annot.report.text import text_table
+from annot.report.terminal import told
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
@@ -185,12 +185,4 @@ def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded)
 
 def describe(imported: ImportedJudgements) -> str:
     """The counts in words."""
-    people_rows = [[person, rows] for person, rows in imported.rows_by_person.items()]
-    by_many = ", ".join(f"{pairs} by {many} assessor(s)" for many, pairs in imported.pairs_by_assessors.items())
-    lines = [
-        f"{imported.judgements} judgements ({imported.without_grade} without a grade) and "
-        f"{imported.adjudications} adjudications on {imported.queries} queries, {imported.new_queries} of them new",
-        f"pairs judged: {by_many}",
-        f"{imported.added} new, {imported.revised} changed, {imported.unchanged} already known",
-    ]
-    return "\n\n".join([text_table(["person", "rows"], people_rows), "\n".join(lines)])
+    return told("imported", imported=imported)

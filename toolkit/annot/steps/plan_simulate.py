@@ -25,9 +25,7 @@ from annot.forecast.hours import seconds_of, times
 from annot.names import check_name
 from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
-from annot.report.cells import COST, HOURS, MEAN, estimate, number
-from annot.report.cells import coefficient as kind_of
-from annot.report.text import wrapped
+from annot.report.terminal import told
 from annot.report.words import sentences
 from annot.stats.values import Undefined
 from annot.store import people, pools
@@ -151,25 +149,7 @@ def _are_repeated(assignment: str, documents: int, team: int, assessors: int) ->
 
 def describe(found: Simulated) -> str:
     """The forecast in words."""
-    forecast, design = found.forecast, found.forecast.design
-    n_cited = round(found.pilot.cited)
-    cited = f" and {n_cited} cited" if n_cited else ""
-    again = ""
-    if found.repeats:
-        again = f", and {100 * design.repeats:.3g}% of them again" if design.repeats else ", none of them again"
-    rows = [
-        ["queries", str(design.queries)],
-        ["documents per query", f"{design.pool_size} ({found.per_method} by each of {len(found.methods)}{cited})"],
-        ["judgements", f"{forecast.judgements:,} ({forecast.pairs:,} pairs, {_people(design.per_pair)} each{again})"],
-        ["hours of judging", estimate(forecast.hours_judging, HOURS)],
-        ["  per assessor", f"{number(forecast.hours_per_assessor, HOURS)} ({_people(design.assessors)})"],
-        ["disputes, % of pairs", estimate(times(forecast.disputed, 100), MEAN)],
-        ["hours of adjudication", estimate(forecast.hours_adjudicating, HOURS)],
-        ["hours in all", _priced(estimate(forecast.hours, HOURS), forecast)],
-        [f"cost, {found.currency}", _priced(estimate(forecast.cost, COST), forecast)],
-        [f"{TITLES[found.coefficient]}, all pairs pooled", estimate(forecast.coefficient, kind_of(found.coefficient))],
-        ["  width of its interval", estimate(forecast.width, kind_of(found.coefficient))],
-    ]
+    forecast = found.forecast
     sizes = [(forecast.queries_judged, "for agreement and disputes"), (forecast.queries_timed, "for times")]
     head = sentences(
         "commands.simulated",
@@ -178,17 +158,12 @@ def describe(found: Simulated) -> str:
         policy=IN_WORDS[found.missing],
         fewest=FEWEST_FOR_REPEATS,
     )
-    width = max(len(name) for name, _ in rows)
-    return "\n\n".join(
-        ["\n".join(map(wrapped, head)), "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
+    return told(
+        "simulated",
+        found=found,
+        head=head,
+        n_cited=round(found.pilot.cited),
+        disputed=times(forecast.disputed, 100),
+        title=TITLES[found.coefficient],
+        whole=ALL,
     )
-
-
-def _priced(text: str, forecast: DesignForecast) -> str:
-    """Where the value is not that of everything, that is said beside it."""
-    known = not isinstance(forecast.hours.value, Undefined)
-    return f"{text} ({forecast.priced})" if known and forecast.priced != ALL else text
-
-
-def _people(n: int) -> str:
-    return f"{n} assessor" if n == 1 else f"{n} assessors"

@@ -18,8 +18,8 @@ from annot.formats.trec import read_run, write_run
 from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
-from annot.records import Paper, Pool, Query, Ranking
-from annot.report.text import text_table
+from annot.records import Draw, Paper, Pool, Query, Ranking
+from annot.report.terminal import told
 from annot.report.words import sentences
 from annot.settings import DrawMode
 from annot.store import papers, pools
@@ -141,31 +141,11 @@ def show(ws: Workspace, name: str) -> ShownPool:
 
 def describe(shown: ShownPool) -> str:
     """How the pool came about, in a line or two, and its documents."""
-    pool = shown.pool
-    quota = "" if pool.per_method is None else f", {pool.per_method} per method"
-    seed = "" if pool.seed is None else f", seed {pool.seed}"
-    lines = [f"{pool.paper_id}: {len(pool.entries)} documents, {pool.mode}{quota}{seed}"]
-    lines += [
-        f"  {share.method}: drew {share.drawn} (deepest rank {share.deepest or '-'}), ranked {share.also} others"
-        + (", exhausted" if share.dry else "")
-        for share in shares(pool)
-    ]
-    if pool.without:
-        lines.append(f"  without {', '.join(pool.without)}")
-    rows = [
-        [
-            entry.drawn.turn,
-            entry.doc_id,
-            entry.drawn.method,
-            entry.drawn.rank,
-            "" if entry.drawn.score is None else f"{entry.drawn.score:.6g}",
-            " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in entry.also),
-            shown.titles.get(entry.doc_id, "")[:60],
-        ]
-        for entry in pool.entries
-    ]
-    headings = ["turn", "document", "drawn by", "rank", "score", "also ranked by", "title"]
-    return "\n".join([*lines, "", text_table(headings, rows)])
+    return told("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles, also=_also)
+
+
+def _also(draws: Iterable[Draw]) -> str:
+    return " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in draws)
 
 
 def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, object]) -> None:

@@ -9,7 +9,7 @@ from annot.errors import InputError, MissingInput
 from annot.facets.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
 from annot.names import check_name
 from annot.records import Paper, Query
-from annot.report.text import text_table
+from annot.report.terminal import told
 from annot.report.words import sentences
 from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
@@ -109,16 +109,7 @@ def sample(ws: Workspace, *, out: Path) -> Sampled:
 
 def describe_sampled(sampled: Sampled) -> str:
     """Where the sheet lies, how it is filled in, and what comes after."""
-    sheet = "" if sampled.path.name == SHEET else f" --sheet {sampled.path}"
-    return "\n".join(
-        [
-            f"{sampled.path}: {sampled.papers} papers to rate",
-            "",
-            *sampled.explanation,
-            "",
-            f"The sheet says this too. When it is filled in, choose queries from it: `annot query choose 20{sheet}`",
-        ]
-    )
+    return told("sampled", sampled=sampled, sheet=SHEET)
 
 
 def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
@@ -167,32 +158,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
 
 def describe_chosen(choice: ChosenQueries, *, dry_run: bool) -> str:
     """The queries, how they are spread over periods, types and facets, what is added and what was left out."""
-    spread = choice.distribution
-    rows = [[query.paper_id, query.facet, query.title] for query in choice.chosen]
-    shares = [
-        [kind, share.value, share.chosen, share.available]
-        for kind, group in (("period", spread.by_period), ("type", spread.by_type), ("facet", spread.by_facet))
-        for share in group
-    ]
-    total = choice.queries_before + choice.added
-    standing = len(choice.chosen) - choice.added
-    lines = [
-        f"{spread.queries} queries of {spread.papers} papers ({spread.two_facet_papers} with two facets), "
-        f"from {spread.eligible} eligible papers",
-        f"would add {choice.added} to the study, which would then have {total}"
-        if dry_run
-        else f"added {choice.added} to the study, which now has {total}",
-        *([f"{standing} of them {'was' if standing == 1 else 'were'} in the study already"] if standing else []),
-    ]
-    left_out = [[reason, count] for reason, count in spread.left_out] or [["none", 0]]
-    return "\n\n".join(
-        [
-            text_table(["paper", "facet", "title"], rows),
-            text_table(["kind", "value", "chosen", "available"], shares),
-            text_table(["left out", "papers"], left_out),
-            "\n".join(lines),
-        ]
-    )
+    return told("chosen", choice=choice, dry_run=dry_run)
 
 
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:

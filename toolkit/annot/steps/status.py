@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.report.text import share_done, text_table
+from annot.report.terminal import told
 from annot.store import facet_labels, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -49,8 +49,7 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
     assigned = Counter(planned.assessor for planned in plan)
-    answers = (answer for answer in outcome.everything if answer.grade is not None or answer.cannot_judge is not None)
-    judged = Counter(answer.assessor for answer in answers if not answer.flags)
+    judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
@@ -72,17 +71,7 @@ def status(ws: Workspace) -> Status:
 
 def describe(found: Status) -> str:
     """The counts in words."""
-    lines = [
-        f"{found.labelled_papers} papers labelled, {found.queries} queries, {found.pools} pools",
-        f"{found.pairs} pairs planned: {found.agreed} agreed, {found.disputed} in dispute "
-        f"({found.open} of them open), {found.incomplete} incomplete; {found.settled} settled by an adjudicator",
-    ]
-    rows = [
-        [person.assessor, person.assigned, person.judged, share_done(person.judged, person.assigned)]
-        for person in found.assessors
-    ]
-    parts = ["\n".join(lines), text_table(["assessor", "assigned", "judged", "done"], rows)]
-    return "\n\n".join(part for part in [*parts, f"next: {found.next_command}"] if part)
+    return told("status", found=found)
 
 
 def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:

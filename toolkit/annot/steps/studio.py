@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
 from annot.labelstudio import installing, server
+from annot.report.terminal import told
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -65,10 +66,4 @@ def status(ws: Workspace) -> State:
 
 def describe(state: State) -> str:
     """The state in words."""
-    if not state.running:
-        return "not running" if state.installed else "not running, not installed yet; start it with `annot studio up`"
-    lines = [f"running at {state.url}" + ("" if state.healthy else ", not healthy yet")]
-    lines.append(f"administrator's account: {state.administrator}")
-    if state.passwords.is_file():
-        lines.append(f"assessors' accounts:     {state.passwords}")
-    return "\n".join(lines)
+    return told("studio", state=state)

@@ -13,7 +13,7 @@ from typing import Any
 from annot.errors import InputError
 from annot.formats.trec import TrecRun, read_run
 from annot.names import known_query
-from annot.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Source
+from annot.records import Assignment, Draw, Paper, Pool, Source
 from annot.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import SourcedAdjudication
@@ -156,34 +156,23 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator
         answer = sourced.record
         # One that stands is among the current ones; those of earlier revisions differ at least in their number.
         counts = not answer.flags and answer in outcome.everything
-        yield Said(
-            person=answer.assessor,
-            role="assessor",
-            occasion=answer.occasion,
-            reason=None,
-            counts=counts,
-            **_answer(sourced, answer),
-        )
+        yield _said(sourced, person=answer.assessor, role="assessor", occasion=answer.occasion, counts=counts)
 
 
 def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
         answer = sourced.record
-        yield Said(
-            person=answer.adjudicator,
-            role="adjudicator",
-            occasion=1,
-            reason=answer.reason,
-            counts=answer in outcome.adjudications.values(),
-            **_answer(sourced, answer),
-        )
+        counts = answer in outcome.adjudications.values()
+        yield _said(sourced, person=answer.adjudicator, role="adjudicator", reason=answer.reason, counts=counts)
 
 
-def _answer(sourced: SourcedJudgement | SourcedAdjudication, answer: Judgement | Adjudication) -> dict[str, Any]:
-    """What judgements and adjudications have in common."""
+def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> Said:
+    """own: what only judgements or only adjudications have."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
     origin = ("source", "annotation", "recorded_at")
-    return {name: getattr(answer, name) for name in fields} | {name: getattr(sourced, name) for name in origin}
+    common = {name: getattr(sourced.record, name) for name in fields}
+    common |= {name: getattr(sourced, name) for name in origin}
+    return Said(**({"occasion": 1, "reason": None} | common | own))
 
 
 def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[ShownGrades, ...]:

@@ -97,22 +97,12 @@ class Look:
     notes: tuple[str, ...]
 
 
-def progress_of(
-    snapshot: Snapshot,
-    *,
-    now: datetime,
-    new: int | None,
-    notes: tuple[str, ...],
-) -> Look:
+def progress_of(snapshot: Snapshot, *, now: datetime, new: int | None, notes: tuple[str, ...]) -> Look:
     """The study at this moment. Raises MissingInput when nothing is planned."""
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    answers = {
-        (answer.asked, answer.assessor): answer
-        for answer in outcome.everything
-        if not answer.flags and (answer.grade is not None or answer.cannot_judge is not None)
-    }
+    answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
     names = sorted({planned.assessor for planned in plan})
     assigned = Counter(planned.assessor for planned in plan)
     remaining = Counter(planned.assessor for planned in plan if (planned.asked, planned.assessor) not in answers)

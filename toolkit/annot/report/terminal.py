@@ -1,0 +1,30 @@
+"""What a command prints: its template in `templates/`, with the tables that `tables.toml` declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from annot.report import cells
+from annot.report.text import share_done, table_text, wrapped
+from annot.report.words import table
+from annot.templating import render
+
+
+def printed(block: str, rows: Iterable[object], /, **values: Any) -> str:
+    """The table `section.key` as text for the terminal; "" where it has no row."""
+    return table_text(table(block, rows, **values))
+
+
+def aligned(rows: Sequence[tuple[str, object]]) -> str:
+    """A line for each name and its value, the values below each other."""
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+
+
+def told(name: str, **values: Any) -> str:
+    """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
+    kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)}
+    figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
+    known = {"table": printed, "aligned": aligned, "share_done": share_done, "wrapped": wrapped, **figures, **kinds}
+    return render(f"{name}.txt.j2", {**known, **values}, overrides=None).rstrip("\n")
