@@ -56,7 +56,8 @@ def write_beir(
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
     that no program takes empty texts for the real ones.
 
-    Every paper of a query, a pool or a judgement is among `papers`. Raises InputError with every query without a pool.
+    Every paper of a query, a pool or a judgement is among `papers`; without texts, they may lack some. Raises
+    InputError with every query without a pool.
     """
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
@@ -72,7 +73,7 @@ def write_beir(
     paths = beir_paths(folder, with_text=with_text)
     texts = {
         paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
-        paths.queries: json_lines(_query(query, by_id[query.paper_id], with_text) for query in ordered),
+        paths.queries: json_lines(_query(query, by_id.get(query.paper_id), with_text) for query in ordered),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
         paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
@@ -89,9 +90,9 @@ def _paper(paper: Paper, with_text: bool) -> dict[str, Any]:
     return {"_id": paper.paper_id, "title": paper.title, "text": text, "metadata": {"year": paper.year}}
 
 
-def _query(query: Query, paper: Paper, with_text: bool) -> dict[str, Any]:
+def _query(query: Query, paper: Paper | None, with_text: bool) -> dict[str, Any]:
     origin = {"paper_id": query.paper_id, "facet": query.facet}
-    if not with_text:
+    if paper is None or not with_text:
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
     text = " ".join(paper.sentences[position] for position in query.sentences)
     return {"_id": query.query_id, "text": text, "metadata": {**origin, "title": paper.title}}

@@ -84,9 +84,8 @@ def dataset_card(
         beir=beir,
         configs=[*configs, ("top_ranked", SPLIT, beir.top_ranked)],
         size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
-        licence_id=dataset_id(licence(facts.terms.licence).name),
+        dataset_id=dataset_id,
         irds_module=module_name(facts.collection.name),
-        irds_id=dataset_id(facts.collection.name),
         runs=runs,
         csfcube=csfcube,
     )
