@@ -17,6 +17,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.records import Qrel
+from annot.selection.sheet import PAPER_TYPES
 from annot.steps.release import release
 from annot.store import papers
 from annot.store.database import open_store
@@ -85,7 +86,19 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
         *("README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS", "agreement.json"),
         *("qrels.txt", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
         *("beir", "csfcube", "pools", "runs"),
+        *("report.html", "report.md", "report.tex", "evaluation.json", "assessor-effect.json"),
+        *("guidelines", "screen.xml", "plan.jsonl"),
     }
+    guidelines = {path for path in found if path.startswith("guidelines/")}
+    assert guidelines == {f"guidelines/{name}.md" for name in ("general", "background", "method", "result")}
+    assert found["irds_annot_demo.py"].startswith(b"# SPDX-License-Identifier: 0BSD\n")
+    assert found["plan.jsonl"] == (finished.pools / "plan.jsonl").read_bytes()
+    datasheet = found["DATASHEET.md"].decode()
+    for path in (*guidelines, "screen.xml", "plan.jsonl"):
+        assert f"| {path} | `{hashlib.sha256(found[path]).hexdigest()}` |" in datasheet
+    types = {json.loads(line)["metadata"]["paper_type"] for line in found["beir/queries.jsonl"].splitlines()}
+    assert types == set(PAPER_TYPES[:3])
+    assert all(f",{one}\r\n" in found["csfcube/queries-release.csv"].decode() for one in types)
     pools = [path for path in found if path.startswith("pools/")]
     assert [found[path] for path in pools] == [(finished.query_pools / Path(path).name).read_bytes() for path in pools]
     assert len(pools) == 3
@@ -172,7 +185,9 @@ def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, fi
 
 
 def test_ids_only_holds_no_title_and_no_sentence(ids_only: Path, finished: Workspace) -> None:
-    everything = b"\n".join(files_of(ids_only).values()).decode()
+    # The guidelines quote some of the demonstration's own sentences as examples.
+    found = {path: content for path, content in files_of(ids_only).items() if not path.startswith("guidelines/")}
+    everything = b"\n".join(found.values()).decode()
     for paper in papers.read_papers(finished.corpus):
         assert paper.title not in everything
         assert not any(sentence in everything for sentence in paper.sentences)
@@ -255,9 +270,10 @@ def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_th
     for says in missing[:-1]:
         assert says in ran.stderr
         assert says in found["MISSING.md"]
-    for page in ("README.md", "DATASHEET.md", "datasheet.html", "MISSING.md", "croissant.json", "irds_annot_demo.py"):
+    pages = ("README.md", "DATASHEET.md", "datasheet.html", "MISSING.md", "report.html", "report.md")
+    for page in (*pages, "croissant.json", "irds_annot_demo.py"):
         assert "DRAFT: A demonstration collection" in found[page]
-    assert len(ran.data["missing"]) == found["MISSING.md"].count("\n- ")
+    assert len(ran.data["missing"]) + len(ran.data["notes"]) == found["MISSING.md"].count("\n- ")
     assert "runs/fabs_bm25.run" not in found
     assert "license:" not in found["README.md"]
 

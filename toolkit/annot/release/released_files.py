@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from annot.agreement import AgreementTable, to_json
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
@@ -20,8 +19,8 @@ from annot.release.croissant import croissant, release_tables
 from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
 from annot.release.questions import Answers
 from annot.release.release_folder import METADATA_FILE
+from annot.selection.sheet import SHEET, read_sheet
 from annot.store.runs import StoredRun
-from annot.study.results import as_text
 from annot.study.snapshot import Snapshot
 from annot.templating import render
 
@@ -34,7 +33,7 @@ def release_files(
     study: Snapshot,
     corpus: tuple[Paper, ...],
     labels: Mapping[str, tuple[str, ...]],
-    agreement: AgreementTable,
+    report: Mapping[str, str],
     facts: CollectionFacts,
     answers: Answers,
     *,
@@ -44,10 +43,11 @@ def release_files(
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """All files but the checksums, by path, and `notes` with what is left out.
 
-    labels: of the sentences of the papers in queries and pools. runs, notes: see `run_files`. missing: what a draft
-    lists as missing; None where it is no draft.
+    labels: of the sentences of the papers in queries and pools. report: its files by name. runs, notes: see
+    `run_files`. missing: what a draft lists as missing; None where it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
+    paper_types = _paper_types(study)
     qrels = study.outcome.qrels
     beir = beir_paths(BEIR, with_text=with_text)
     files = write_beir(
@@ -56,12 +56,13 @@ def release_files(
         qrels=qrels,
         pools=study.pools.values(),
         judged=_judged(study, pooled=facts.pool["judged"]),
+        paper_types=paper_types,
         folder=BEIR,
         with_text=with_text,
     )
     files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
-    csfcube, misfit = _csfcube(study, labels, corpus, with_text=with_text)
+    csfcube, misfit = _csfcube(study, labels, corpus, paper_types, with_text=with_text)
     files |= csfcube
     comments = {pair: settled.comment for pair, settled in study.outcome.adjudications.items() if settled.comment}
     overrides = study.ws.root / "templates"
@@ -70,7 +71,8 @@ def release_files(
         "qrels.txt": write_qrels(qrels),
         "judgements.jsonl": write_judgements(study.outcome.everything),
         "decisions.jsonl": write_decisions(study.outcome.decisions, comments=comments),
-        "agreement.json": as_text(to_json(agreement)),
+        **report,
+        **facts.protocol,
         f"{module_name(name)}.py": write_irds(
             name=name,
             title=facts.collection.title,
@@ -83,11 +85,10 @@ def release_files(
         ),
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
-        "README.md": dataset_card(
-            facts, beir=beir, runs=bool(runs), csfcube=CSFCUBE if csfcube else None, overrides=overrides
-        ),
     }
-    notes = (*notes, *misfit)
+    holds = {path.partition("/")[0] for path in (*files, *texts)}
+    texts["README.md"] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
+    notes = (*notes, *_untyped(study, paper_types), *misfit)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
@@ -139,15 +140,36 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
     return doc_ids
 
 
+def _paper_types(study: Snapshot) -> dict[str, str]:
+    """The type of each query's paper, as far as the rating sheet lies in the study and has it."""
+    path = study.ws.root / SHEET
+    rows = (
+        read_sheet(path.read_bytes(), name=str(path), facets=tuple(study.ws.settings.facets)) if path.is_file() else ()
+    )
+    types = {row.paper_id: row.type for row in rows if row.type is not None}
+    return {query.query_id: types[query.paper_id] for query in study.queries if query.paper_id in types}
+
+
+def _untyped(study: Snapshot, paper_types: Mapping[str, str]) -> Iterator[str]:
+    untyped = {query.paper_id for query in study.queries if query.query_id not in paper_types}
+    if untyped:
+        yield f"{len(untyped)} query paper(s) have no type: {SHEET} of the study does not say it"
+
+
 def _csfcube(
-    study: Snapshot, labels: Mapping[str, tuple[str, ...]], corpus: tuple[Paper, ...], *, with_text: bool
+    study: Snapshot,
+    labels: Mapping[str, tuple[str, ...]],
+    corpus: tuple[Paper, ...],
+    paper_types: Mapping[str, str],
+    *,
+    with_text: bool,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     pooled = study.pooled
     material = Material(
         papers=tuple(replace(paper, labels=labels.get(paper.paper_id)) for paper in corpus if paper.paper_id in pooled),
         queries=study.queries,
-        paper_types={},
+        paper_types=paper_types,
         pools=tuple(study.pools.values()),
         judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),
         decisions=study.outcome.decisions,

@@ -19,11 +19,13 @@ from annot.release.leaks import addresses, leaks
 from annot.release.licences import licence as licence_named
 from annot.release.release_folder import bundle, check_folder, restore_folder, write_folder
 from annot.release.released_files import release_files, run_files
+from annot.report.pages import report_files
+from annot.report.study import Study
 from annot.settings import CollectionSettings
+from annot.stats.values import Undefined
 from annot.store import papers
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
-from annot.study.measured import agreement_of
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
 
@@ -89,13 +91,16 @@ def release(
         *(f"{ANSWERS_FILE}: not answered: {one.question}: {one.text}" for one in open_questions(answers)),
         *unfinished(study.outcome),
     )
-    agreement = agreement_of(study)
-    facts = facts_of(study, corpus_facts(ws), agreement, terms)
+    measured = Study(study)
+    facts = facts_of(study, corpus_facts(ws), measured.agreement, terms)
+    report = report_files(measured)
+    unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
+    notes = (*notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     made, notes = release_files(
         study,
         corpus,
         records.labels,
-        agreement,
+        report,
         facts,
         answers,
         runs=runs,
