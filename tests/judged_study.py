@@ -17,6 +17,7 @@ from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
 from annot.records import Adjudication, Assessor, Judgement, Source
 from annot.release.questions import answer_sheet, questions
+from annot.selection.sheet import PAPER_TYPES, SHEET, SheetRow, write_sheet
 from annot.settings import TERM_AND_EMBEDDING_METHODS
 from annot.steps import corpus, plan, pool, qrels
 from annot.steps import query as queries
@@ -70,6 +71,11 @@ def judged_study(
         for one in packaged.query_papers()[:query_papers]:
             for facet in one.facets:
                 queries.add(ws, one.paper_id, facet=facet, sentences=None, dry_run=False)
+        rated = [
+            SheetRow(one.paper_id, "", None, "1994-1999", PAPER_TYPES[at % len(PAPER_TYPES)], 5, one.facets)
+            for at, one in enumerate(packaged.query_papers()[:query_papers])
+        ]
+        (ws.root / SHEET).write_text(write_sheet(rated, explanation=()), encoding="utf-8")
         for name, text in packaged.frozen_rankings().items():
             ws.rankings.mkdir(parents=True, exist_ok=True)
             (ws.rankings / name).write_text(text, encoding="utf-8")

@@ -634,10 +634,10 @@ WRONG: dict[str, Wrong] = {
         "release", "corpus --licence CC0-1.0", ("corpus: not empty, and not a release made here",), "measured"
     ),
     "release: a file": Wrong("release", "papers.jsonl --licence CC0-1.0", ("papers.jsonl: a file",), "measured"),
-    "release: no licence": Wrong("release", "out", ("licence",), "measured"),
+    "release: no licence": Wrong("release", "out", ("licence",), "measured", exit_code=1),
     "release: a date that is none": Wrong("release", "out --date soon", ("--date", "soon"), "measured"),
     "release: before the adjudication is finished": Wrong(
-        "release", "out --licence CC0-1.0", ("have no final grade", "--partial"), "judged"
+        "release", "out --licence CC0-1.0", ("in dispute, not adjudicated", "--draft"), "judged", exit_code=1
     ),
     "release: questions without an answer": Wrong(
         "release", "out --licence CC0-1.0", ("annot datasheet",), "measured", exit_code=1

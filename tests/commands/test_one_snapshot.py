@@ -120,7 +120,7 @@ def test_the_files_of_a_release_agree(
     reviser = Reviser(ws, raised_pairs())
     revising(reviser)
     folder = tmp_path / "release"
-    done = annot("release", folder, "--partial")
+    done = annot("release", folder, "--draft")
     assert done.exit_code == 0, done.stderr
     (together,) = (group for group in agreement(folder / "agreement.json") if group["name"] == "together")
     qrels = Counter(line.split()[-1] for line in (folder / "qrels.txt").read_text().splitlines())

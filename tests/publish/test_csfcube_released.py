@@ -51,7 +51,7 @@ def make(ws: Workspace, folder: Path, *, with_text: bool = True) -> Path:
         licence="CC-BY-NC-4.0",
         published=None,
         allowed=(),
-        partial=False,
+        draft=False,
         dry_run=False,
     )
     return folder

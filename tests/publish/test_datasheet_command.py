@@ -193,7 +193,7 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
 
 def test_the_demonstration_comes_with_everything_that_a_release_needs() -> None:
     assert unanswered(read_answers(packaged.datasheet_text(), name="datasheet.toml")) == ()
-    terms = terms_of(
+    terms, missing = terms_of(
         CollectionSettings(**packaged.settings()["collection"]), with_text=None, licence=None, published=None
     )
-    assert terms.with_text
+    assert (terms.with_text, missing) == (True, ())

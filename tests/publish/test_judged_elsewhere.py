@@ -99,22 +99,30 @@ def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: 
     judged(annot, study)
     (study / "datasheet.toml").unlink()
     ran = annot("release", study.parent / "release")
-    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert (ran.exit_code, ran.stdout) == (1, "")
     assert "no corpus: a release lists its papers" in ran.stderr
     assert "`annot corpus add`" in ran.stderr
     assert not list(study.parent.glob("*release*"))
+    drafted = annot("release", study.parent / "release", "--draft")
+    assert drafted.exit_code == 0, drafted.stderr
+    found = files_of(study.parent / "release")
+    assert "no corpus" in found["MISSING.md"].decode()
+    assert len(found["qrels.txt"].splitlines()) == 31
+    assert found["beir/corpus-ids.jsonl"] == b""
 
 
 def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(annot: Run, study: Path) -> None:
     papers(annot, study)
     judged(annot, study)
-    assert annot("release", study.parent / "release").exit_code == 2
+    assert annot("release", study.parent / "release").exit_code == 1
     (study / "exports" / "runs").mkdir()
     (study / "exports" / "runs" / "own.run").write_text("p1-method Q0 d1 1 1 own\n", encoding="utf-8")
-    done = annot("release", study.parent / "release", "--partial")
+    done = annot("release", study.parent / "release", "--draft")
     assert done.exit_code == 0, done.stderr
-    assert "own.run: left out of the release, because it was not made with `annot run`" in done.stderr
+    assert "own.run: not made with `annot run`, so the release does not say how it was made" in done.stderr
     released = files_of(study.parent / "release")
+    assert released["runs/own.run"] == b"p1-method Q0 d1 1 1 own\n"
+    assert json.loads(released["runs/own.json"])["kind"] == "imported"
     ranked = [json.loads(line) for line in released["beir/top_ranked/test.jsonl"].decode().splitlines()]
     assert ranked == [
         {"query-id": query, "corpus-ids": [f"d{at}" for at in range(DOCUMENTS)]} for query in sorted(QUERIES)
@@ -130,7 +138,7 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     assert "1 pair without a common grade stayed unsettled" in metadata["rai:dataAnnotationProtocol"]
     everything = b"\n".join(released.values()).decode()
     assert not any(name in everything for name in ("Quill", "Byron", "Ivo Judge"))
-    assert annot("release", study.parent / "again", "--partial").exit_code == 0
+    assert annot("release", study.parent / "again", "--draft").exit_code == 0
     assert files_of(study.parent / "again") == released
 
 
@@ -140,7 +148,7 @@ def test_mlcroissant_accepts_it(annot: Run, study: Path) -> None:
 
     papers(annot, study)
     judged(annot, study)
-    assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0
+    assert annot("release", study.parent / "release", "--draft", "--ids-only").exit_code == 0
     dataset = mlcroissant.Dataset(jsonld=str(study.parent / "release" / "croissant.json"))
     issues = dataset.metadata.ctx.issues
     assert (set(issues.errors), set(issues.warnings)) == (set(), set())
@@ -151,22 +159,24 @@ def test_papers_that_are_missing_are_listed(annot: Run, study: Path) -> None:
     (study.parent / "papers.jsonl").write_text(papers_jsonl(["p1", "p2", "d0", "d1", "d2"]), encoding="utf-8")
     papers(annot, study)
     judged(annot, study)
-    ran = annot("release", study.parent / "release", "--partial", "--ids-only")
-    assert ran.exit_code == 2
-    assert "6 paper(s) of queries, pools and judgements are not in the corpus" in ran.stderr
+    ran = annot("release", study.parent / "release", "--ids-only")
+    assert ran.exit_code == 1
+    assert ran.stderr.count("not in the corpus; add it with `annot corpus add`") == 6
     assert "paper p3: not in the corpus" in ran.stderr
     assert not (study.parent / "release").exists()
+    assert annot("release", study.parent / "release", "--draft").exit_code == 0
+    assert len(files_of(study.parent / "release")["beir/corpus-ids.jsonl"].splitlines()) == 5
 
 
 def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Run, study: Path) -> None:
     judged(annot, study)
     papers(annot, study)
-    ran = annot("release", study.parent / "release", "--partial")
-    assert ran.exit_code == 2
-    assert "4 queries have no sentences" in ran.stderr
-    assert "--ids-only" in ran.stderr
+    ran = annot("release", study.parent / "release")
+    assert ran.exit_code == 1
+    assert ran.stderr.count("no sentence belongs to its facet; release with --ids-only") == 4
     assert not (study.parent / "release").exists()
-    assert annot("release", study.parent / "release", "--partial", "--ids-only").exit_code == 0
+    assert annot("release", study.parent / "release", "--draft").exit_code == 0
+    assert not (study.parent / "release" / "beir" / "corpus.jsonl").exists()
 
 
 def test_pools_drawn_afterwards_are_not_told_as_where_the_pairs_came_from(annot: Run, study: Path) -> None:

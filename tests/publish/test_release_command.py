@@ -17,6 +17,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.records import Qrel
+from annot.selection.sheet import PAPER_TYPES
 from annot.steps.release import release
 from annot.store import papers
 from annot.store.database import open_store
@@ -33,7 +34,7 @@ def make(ws: Workspace, folder: Path, *, with_text: bool | None = None) -> Path:
         licence=None,
         published=None,
         allowed=(),
-        partial=False,
+        draft=False,
         dry_run=False,
     )
     return folder
@@ -85,7 +86,19 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
         *("README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS", "agreement.json"),
         *("qrels.txt", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
         *("beir", "csfcube", "pools", "runs"),
+        *("report.html", "report.md", "report.tex", "evaluation.json", "assessor-effect.json"),
+        *("guidelines", "screen.xml", "plan.jsonl"),
     }
+    guidelines = {path for path in found if path.startswith("guidelines/")}
+    assert guidelines == {f"guidelines/{name}.md" for name in ("general", "background", "method", "result")}
+    assert found["irds_annot_demo.py"].startswith(b"# SPDX-License-Identifier: 0BSD\n")
+    assert found["plan.jsonl"] == (finished.pools / "plan.jsonl").read_bytes()
+    datasheet = found["DATASHEET.md"].decode()
+    for path in (*guidelines, "screen.xml", "plan.jsonl"):
+        assert f"| {path} | `{hashlib.sha256(found[path]).hexdigest()}` |" in datasheet
+    types = {json.loads(line)["metadata"]["paper_type"] for line in found["beir/queries.jsonl"].splitlines()}
+    assert types == set(PAPER_TYPES[:3])
+    assert all(f",{one}\r\n" in found["csfcube/queries-release.csv"].decode() for one in types)
     pools = [path for path in found if path.startswith("pools/")]
     assert [found[path] for path in pools] == [(finished.query_pools / Path(path).name).read_bytes() for path in pools]
     assert len(pools) == 3
@@ -172,7 +185,9 @@ def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, fi
 
 
 def test_ids_only_holds_no_title_and_no_sentence(ids_only: Path, finished: Workspace) -> None:
-    everything = b"\n".join(files_of(ids_only).values()).decode()
+    # The guidelines quote some of the demonstration's own sentences as examples.
+    found = {path: content for path, content in files_of(ids_only).items() if not path.startswith("guidelines/")}
+    everything = b"\n".join(found.values()).decode()
     for paper in papers.read_papers(finished.corpus):
         assert paper.title not in everything
         assert not any(sentence in everything for sentence in paper.sentences)
@@ -185,7 +200,7 @@ def test_texts_stay_out_while_no_licence_of_theirs_is_named(ws: Workspace, annot
     settings = settings.replace('text_licence = "CC0-1.0"', 'text_licence = ""')
     ws.settings_file.write_text(settings.replace('published = "2031-02-03"\n', ""), encoding="utf-8")
     refused = annot("release", tmp_path / "release", "--with-text")
-    assert refused.exit_code == 2
+    assert refused.exit_code == 1
     assert "collection.text_licence: empty" in refused.stderr
     done = annot("release", tmp_path / "release", "--licence", "ODbL-1.0", "--json")
     assert done.data["with_text"] is False
@@ -217,47 +232,68 @@ def test_an_open_question_stops_the_release_and_is_listed(ws: Workspace, annot: 
     sheet.write_text(text, encoding="utf-8")
     ran = annot("release", tmp_path / "release")
     assert (ran.exit_code, ran.stdout) == (1, "")
-    assert "1 question(s) of the datasheet" in ran.stderr
-    assert "uses.tasks: For which other tasks could it be used?" in ran.stderr
+    assert "1 thing(s) are missing" in ran.stderr
+    assert "datasheet.toml: not answered: uses.tasks: For which other tasks could it be used?" in ran.stderr
     sheet.unlink()
     assert "maintenance.contact" in annot("release", tmp_path / "release").stderr
     assert list(tmp_path.glob("*release*")) == []
 
 
-def test_everything_that_the_settings_lack_is_told_at_once(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_there(
+    ws: Workspace, annot: Callable, tmp_path: Path
+) -> None:
     settings = ws.settings_file.read_text(encoding="utf-8")
     for key in ("creators", "description", "url"):
         value = json.dumps(COLLECTION[key])
         assert f"{key} = {value}" in settings
         settings = settings.replace(f"{key} = {value}", f"{key} = {json.dumps(type(COLLECTION[key])())}")
     ws.settings_file.write_text(settings.replace('"CC-BY-4.0"', '"CC BY 4.0"'), encoding="utf-8")
-    ran = annot("release", tmp_path / "release")
-    assert (ran.exit_code, ran.stdout) == (2, "")
-    for says in ("4 entries", "licence 'CC BY 4.0': expected an SPDX identifier", "creators", "description", "url"):
-        assert says in ran.stderr
-    assert not (tmp_path / "release").exists()
-
-
-def test_an_open_dispute_stops_the_release(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+    (ws.root / "datasheet.toml").unlink()
+    (ws.runs / "fabs_bm25.run").unlink()
     with closing(sqlite3.connect(ws.root / "annot.db")) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {name}")
         connection.execute("DELETE FROM adjudication WHERE id = (SELECT min(id) FROM adjudication)")
         connection.commit()
     ran = annot("release", tmp_path / "release")
-    assert ran.exit_code == 2
-    assert "in dispute, not adjudicated" in ran.stderr
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    missing = (
+        *("licence 'CC BY 4.0': expected an SPDX identifier", "creators", "description", "url"),
+        *("fabs_bm25.run: missing", "not answered: maintenance.contact", "in dispute, not adjudicated", "--draft"),
+    )
+    for says in missing:
+        assert says in ran.stderr
     assert not (tmp_path / "release").exists()
+    ran = annot("release", tmp_path / "release", "--draft", "--json")
+    assert ran.exit_code == 0, ran.stderr
+    found = {path: content.decode() for path, content in files_of(tmp_path / "release").items()}
+    for says in missing[:-1]:
+        assert says in ran.stderr
+        assert says in found["MISSING.md"]
+    pages = ("README.md", "DATASHEET.md", "datasheet.html", "MISSING.md", "report.html", "report.md")
+    for page in (*pages, "croissant.json", "irds_annot_demo.py"):
+        assert "DRAFT: A demonstration collection" in found[page]
+    assert len(ran.data["missing"]) + len(ran.data["notes"]) == found["MISSING.md"].count("\n- ")
+    assert "runs/fabs_bm25.run" not in found
+    assert "license:" not in found["README.md"]
+
+
+def test_a_draft_that_lacks_nothing_says_so(annot: Callable, released: Path, tmp_path: Path) -> None:
+    ran = annot("release", tmp_path / "release", "--draft")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    drafted = files_of(tmp_path / "release")
+    assert drafted.keys() == files_of(released).keys() | {"MISSING.md"}
+    assert b"Nothing that a release needs is missing" in drafted["MISSING.md"]
+    assert annot("release", tmp_path / "release").exit_code == 0
+    assert files_of(tmp_path / "release") == files_of(released)
 
 
 def test_a_run_that_is_not_the_one_on_record_stops_the_release(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
     path = ws.runs / "fabs_bm25.run"
     path.write_text(path.read_text(encoding="utf-8").replace(" Q0 ", " Q1 ", 1), encoding="utf-8")
     ran = annot("release", tmp_path / "release")
-    assert ran.exit_code == 2
+    assert ran.exit_code == 1
     assert "fabs_bm25.run: SHA-256" in ran.stderr
-    path.unlink()
-    assert "fabs_bm25.run: missing" in annot("release", tmp_path / "release").stderr
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {

@@ -40,6 +40,7 @@ def whole(material: Material) -> dict[str, bytes]:
         qrels=qrels,
         pools=material.pools,
         judged={},
+        paper_types={},
         folder="beir/",
         with_text=True,
     )
@@ -64,7 +65,7 @@ def whole(material: Material) -> dict[str, bytes]:
         "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
         "DATASHEET.md": sheet,
         "datasheet.html": datasheet_html(facts, sheet, overrides=None),
-        "README.md": dataset_card(facts, beir=beir, runs=False, csfcube="csfcube/", overrides=None),
+        "README.md": dataset_card(facts, beir=beir, holds={"csfcube"}, overrides=None),
         f"{module_name(facts.collection.name)}.py": module,
     }
     files |= {path: text.encode() for path, text in texts.items()}

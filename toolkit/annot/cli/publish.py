@@ -73,7 +73,9 @@ def release(
         list[str] | None,
         typer.Option(help="A text that is meant to be public although it looks like an identity; repeat for more."),
     ] = None,
-    partial: Annotated[bool, flag("--partial", "Release although pairs are still open; they stay unjudged.")] = False,
+    draft: Annotated[
+        bool, flag("--draft", "Write what is there, marked as a draft, and a list of everything that is missing.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the release: data in five formats, judgements under pseudonyms, card, datasheet, checksums."""
@@ -86,10 +88,11 @@ def release(
         licence=licence,
         published=None if date is None else date.date(),
         allowed=tuple(allow or ()),
-        partial=partial,
+        draft=draft,
         dry_run=dry_run,
     )
-    return Answer(done, output.table("files.released", done.files.items()), done.notes)
+    notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
+    return Answer(done, output.table("files.released", done.files.items()), notes)
 
 
 @command("trace", csv=True)

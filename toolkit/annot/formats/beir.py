@@ -43,6 +43,7 @@ def write_beir(
     qrels: Iterable[Qrel],
     pools: Iterable[Pool],
     judged: Mapping[str, Iterable[str]],
+    paper_types: Mapping[str, str],
     folder: str,
     with_text: bool,
 ) -> dict[str, bytes]:
@@ -52,11 +53,13 @@ def write_beir(
     be learned from. Of a query in `judged`, to whose judgements no pool led, it is the documents named there. A pair
     that has no qrel is unjudged; BEIR's own measures count it as 0.
 
+    paper_types: of the query papers by query, as far as they are known; they stand with the queries.
     with_text: False where the licence of the texts does not allow to pass them on. Then there is no `corpus.jsonl` and
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
     that no program takes empty texts for the real ones.
 
-    Every paper of a query, a pool or a judgement is among `papers`. Raises InputError with every query without a pool.
+    Every paper of a query, a pool or a judgement is among `papers`; without texts, they may lack some. Raises
+    InputError with every query without a pool.
     """
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
@@ -72,7 +75,9 @@ def write_beir(
     paths = beir_paths(folder, with_text=with_text)
     texts = {
         paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
-        paths.queries: json_lines(_query(query, by_id[query.paper_id], with_text) for query in ordered),
+        paths.queries: json_lines(
+            _query(query, by_id.get(query.paper_id), paper_types.get(query.query_id), with_text) for query in ordered
+        ),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
         paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
@@ -89,9 +94,11 @@ def _paper(paper: Paper, with_text: bool) -> dict[str, Any]:
     return {"_id": paper.paper_id, "title": paper.title, "text": text, "metadata": {"year": paper.year}}
 
 
-def _query(query: Query, paper: Paper, with_text: bool) -> dict[str, Any]:
+def _query(query: Query, paper: Paper | None, paper_type: str | None, with_text: bool) -> dict[str, Any]:
     origin = {"paper_id": query.paper_id, "facet": query.facet}
-    if not with_text:
+    if paper_type is not None:
+        origin["paper_type"] = paper_type
+    if paper is None or not with_text:
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
     text = " ".join(paper.sentences[position] for position in query.sentences)
     return {"_id": query.query_id, "text": text, "metadata": {**origin, "title": paper.title}}

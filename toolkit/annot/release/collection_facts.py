@@ -8,19 +8,21 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
 from annot.agreement import AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
+from annot.planning import plan_lines
 from annot.pooling import CITED
 from annot.records import Source
 from annot.report.cells import coefficient, number
 from annot.report.reasons import summaries_of
 from annot.settings import CollectionSettings
 from annot.store.papers import corpus_sha256
+from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
@@ -71,6 +73,8 @@ class CollectionFacts:
     """Facet (or `all`), fold, queries."""
     hashes: tuple[tuple[str, str], ...]
     """(file, SHA-256) of what the numbers were computed from, corpus first."""
+    protocol: Mapping[str, str] = field(default_factory=dict)
+    """See `_protocol`."""
     annot_version: str = __version__
 
     def total(self, count: str) -> Any:
@@ -95,6 +99,7 @@ class CollectionFacts:
 def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, terms: Terms) -> CollectionFacts:
     """The facts, counted."""
     settings = study.ws.settings
+    protocol = _protocol(study)
     return CollectionFacts(
         collection=settings.collection,
         terms=terms,
@@ -110,7 +115,8 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
         splits=tuple(
             (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
         ),
-        hashes=tuple(_hashes(study, corpus)),
+        hashes=tuple(_hashes(study, corpus, protocol)),
+        protocol=protocol,
     )
 
 
@@ -260,7 +266,17 @@ def figure_text(summary: Summary, name: str) -> str:
     return f"{number(summary.median, coefficient(name), interval)}{without}"
 
 
-def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:
+def _protocol(study: Snapshot) -> dict[str, str]:
+    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record."""
+    if Source.LABEL_STUDIO not in study.sources:
+        return {}
+    pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
+    pages["general"] = guidelines.general(study.ws)
+    files = {f"guidelines/{name}.md": text for name, text in pages.items()}
+    return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
+
+
+def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     for imported in study.imports:
@@ -269,7 +285,7 @@ def _hashes(study: Snapshot, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:
     rankings = "".join(f"{paper_id} {sha256}\n" for paper_id, sha256 in study.rankings_sha256.items())
     if rankings and Source.CSFCUBE not in study.sources:
         yield "rankings behind the pools, all", hashlib.sha256(rankings.encode()).hexdigest()
-    if study.plan is not None and Source.LABEL_STUDIO in study.sources:
-        yield "pools/plan.jsonl", study.plan.sha256
+    for name, text in protocol.items():
+        yield name, hashlib.sha256(text.encode()).hexdigest()
     for run in study.runs:
         yield f"runs/{run.tag}.run", run.sha256

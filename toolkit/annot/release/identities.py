@@ -13,6 +13,7 @@ from annot.labelstudio.local_secrets import local_secrets
 from annot.records import Assessor
 from annot.release.leaks import Kind, Secret
 from annot.store.papers import paper_ids
+from annot.study.corpus_facts import has_corpus
 from annot.study.snapshot import ReleaseRecords, Snapshot
 
 ID_FIELDS = (
@@ -48,7 +49,7 @@ def secrets_of(
         "name": names,
         "token": {token for token in tokens if len(token) >= SHORTEST_TOKEN},
         "studio address": servers - {""},
-        "studio id": _server_ids(study, server) - set(paper_ids(study.ws.corpus)),
+        "studio id": _server_ids(study, server) - set(paper_ids(study.ws.corpus) if has_corpus(study.ws) else ()),
     }
     return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if _bare(value) not in public)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from html import unescape
 from itertools import groupby
 from pathlib import Path
@@ -66,13 +67,10 @@ def size_category(count: int) -> str:
     return SIZES[min(max(len(str(count)) - 3, 0), len(SIZES) - 1)]
 
 
-def dataset_card(
-    facts: CollectionFacts, *, beir: BeirFiles, runs: bool, csfcube: str | None, overrides: Path | None
-) -> str:
+def dataset_card(facts: CollectionFacts, *, beir: BeirFiles, holds: Collection[str], overrides: Path | None) -> str:
     """The card. The size in its header is that of the largest table: papers, or final grades.
 
-    runs: whether the release holds any. csfcube: the folder of that format, if it is there. overrides: a folder of
-    templates that win over the package's.
+    holds: the other files and folders of the release. overrides: a folder of templates that win over the package's.
     """
     configs = [("default", SPLIT, beir.hub_qrels)]
     if facts.terms.with_text:
@@ -84,11 +82,9 @@ def dataset_card(
         beir=beir,
         configs=[*configs, ("top_ranked", SPLIT, beir.top_ranked)],
         size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
-        licence_id=dataset_id(licence(facts.terms.licence).name),
+        dataset_id=dataset_id,
         irds_module=module_name(facts.collection.name),
-        irds_id=dataset_id(facts.collection.name),
-        runs=runs,
-        csfcube=csfcube,
+        holds=holds,
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from annot.agreement import AgreementTable, to_json
-from annot.errors import InputError, MissingInput
 from annot.formats.beir import beir_paths, write_beir
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds import module_name, write_irds
@@ -21,26 +19,35 @@ from annot.release.croissant import croissant, release_tables
 from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
 from annot.release.questions import Answers
 from annot.release.release_folder import METADATA_FILE
-from annot.store import papers
-from annot.study.results import as_text
+from annot.selection.sheet import SHEET, read_sheet
+from annot.store.runs import StoredRun
 from annot.study.snapshot import Snapshot
+from annot.templating import render
 
 BEIR, CSFCUBE = "beir/", "csfcube/"
+MISSING_FILE = "MISSING.md"
+"""What a draft lacks."""
 
 
 def release_files(
     study: Snapshot,
+    corpus: tuple[Paper, ...],
     labels: Mapping[str, tuple[str, ...]],
-    agreement: AgreementTable,
+    report: Mapping[str, str],
     facts: CollectionFacts,
     answers: Answers,
+    *,
+    runs: Mapping[str, bytes],
+    notes: tuple[str, ...],
+    missing: Sequence[str] | None,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """All files but the checksums, by path, and notes on what is left out.
+    """All files but the checksums, by path, and `notes` with what is left out.
 
-    labels: of the sentences of the papers in queries and pools.
+    labels: of the sentences of the papers in queries and pools. report: its files by name. runs, notes: see
+    `run_files`. missing: what a draft lists as missing; None where it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
-    corpus = tuple(papers.read_papers(study.ws.corpus))
+    paper_types = _paper_types(study)
     qrels = study.outcome.qrels
     beir = beir_paths(BEIR, with_text=with_text)
     files = write_beir(
@@ -48,13 +55,14 @@ def release_files(
         queries=study.queries,
         qrels=qrels,
         pools=study.pools.values(),
-        judged={} if facts.pool["judged"] else _judged(study),
+        judged=_judged(study, pooled=facts.pool["judged"]),
+        paper_types=paper_types,
         folder=BEIR,
         with_text=with_text,
     )
     files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
-    files |= _runs(study)
-    csfcube, notes = _csfcube(study, labels, corpus, with_text=with_text)
+    files |= runs
+    csfcube, misfit = _csfcube(study, labels, corpus, paper_types, with_text=with_text)
     files |= csfcube
     comments = {pair: settled.comment for pair, settled in study.outcome.adjudications.items() if settled.comment}
     overrides = study.ws.root / "templates"
@@ -63,7 +71,8 @@ def release_files(
         "qrels.txt": write_qrels(qrels),
         "judgements.jsonl": write_judgements(study.outcome.everything),
         "decisions.jsonl": write_decisions(study.outcome.decisions, comments=comments),
-        "agreement.json": as_text(to_json(agreement)),
+        **report,
+        **facts.protocol,
         f"{module_name(name)}.py": write_irds(
             name=name,
             title=facts.collection.title,
@@ -76,68 +85,91 @@ def release_files(
         ),
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
-        "README.md": dataset_card(
-            facts, beir=beir, runs=bool(study.runs), csfcube=CSFCUBE if csfcube else None, overrides=overrides
-        ),
     }
+    holds = {path.partition("/")[0] for path in (*files, *texts)}
+    texts["README.md"] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
+    notes = (*notes, *_untyped(study, paper_types), *misfit)
+    if missing is not None:
+        values = {"title": facts.collection.title, "missing": missing, "notes": notes}
+        texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
     files |= {path: _utf8(text) for path, text in texts.items()}
     tables = release_tables(beir, with_text=with_text)
     files[METADATA_FILE] = _utf8(croissant(facts, files=files, tables=tables, answers=answers))
-    return files, (*notes, *_runs_left_out(study))
+    return files, notes
 
 
-def _runs(study: Snapshot) -> dict[str, bytes]:
-    """Each run on record with what is known of it. Raises InputError where a file is not the one on record."""
-    files = {}
-    faults = []
-    for run in study.runs:
-        path = study.ws.run_file(run.tag)
-        if not path.is_file():
-            raise MissingInput(
-                f"{path}: missing, although run {run.tag!r} is on record", hint="make it again with `annot run`"
-            )
+def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple[str, ...]]:
+    """Every run with what is known of it; those on record whose file is not there or another; and notes.
+
+    A run that was not made here is told with its hash alone: nothing is known of how it was made.
+    """
+    known = {study.ws.run_file(run.tag): run for run in study.runs}
+    found = sorted(study.ws.runs.glob("*.run"))
+    missing = [
+        f"{path}: missing, although run {run.tag!r} is on record; make it again with `annot run`"
+        for path, run in known.items()
+        if path not in found
+    ]
+    files, notes = {}, []
+    for path in found:
         content = path.read_bytes()
-        if (found := hashlib.sha256(content).hexdigest()) != run.sha256:
-            faults.append(f"{path}: SHA-256 {found[:12]}…, expected {run.sha256[:12]}… as on record")
-        record = {"tag": run.tag, "kind": run.kind, "sha256": run.sha256, "settings": dict(run.facts)}
-        files[f"runs/{run.tag}.run"] = content
-        files[f"runs/{run.tag}.json"] = _utf8(json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-    if faults:
-        raise InputError(
-            f"{len(faults)} run(s) changed since they were recorded",
-            faults=faults,
-            hint="make them again with `annot run`",
-        )
-    return files
+        sha256 = hashlib.sha256(content).hexdigest()
+        run = known.get(path) or StoredRun(path.stem, "imported", {}, sha256)
+        if run.sha256 != sha256:
+            missing.append(
+                f"{path}: SHA-256 {sha256[:12]}…, expected {run.sha256[:12]}… as on record; make it again with "
+                "`annot run`"
+            )
+            continue
+        if path not in known:
+            notes.append(f"{path}: not made with `annot run`, so the release does not say how it was made")
+        record = {"tag": run.tag, "kind": run.kind, "sha256": sha256, "settings": dict(run.facts)}
+        files[f"runs/{path.name}"] = content
+        files[f"runs/{path.stem}.json"] = _utf8(json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    return files, tuple(missing), tuple(notes)
 
 
-def _judged(study: Snapshot) -> dict[str, list[str]]:
-    """The documents that somebody judged, by query."""
-    doc_ids: dict[str, list[str]] = {}
+def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
+    """The documents that somebody judged, by query; where pools led to them, of the queries alone that have none."""
+    doc_ids: dict[str, list[str]] = {
+        query.query_id: [] for query in study.queries if not pooled or query.paper_id not in study.pools
+    }
     for query_id, doc_id in study.outcome.planned:
-        doc_ids.setdefault(query_id, []).append(doc_id)
+        if query_id in doc_ids:
+            doc_ids[query_id].append(doc_id)
     return doc_ids
 
 
-def _runs_left_out(study: Snapshot) -> tuple[str, ...]:
-    """Run files that lie with the others and were not made here: nothing is known of how."""
-    known = {study.ws.run_file(run.tag) for run in study.runs}
-    return tuple(
-        f"{path}: left out of the release, because it was not made with `annot run` and nothing is on record of it"
-        for path in sorted(study.ws.runs.glob("*.run"))
-        if path not in known
+def _paper_types(study: Snapshot) -> dict[str, str]:
+    """The type of each query's paper, as far as the rating sheet lies in the study and has it."""
+    path = study.ws.root / SHEET
+    rows = (
+        read_sheet(path.read_bytes(), name=str(path), facets=tuple(study.ws.settings.facets)) if path.is_file() else ()
     )
+    types = {row.paper_id: row.type for row in rows if row.type is not None}
+    return {query.query_id: types[query.paper_id] for query in study.queries if query.paper_id in types}
+
+
+def _untyped(study: Snapshot, paper_types: Mapping[str, str]) -> Iterator[str]:
+    untyped = {query.paper_id for query in study.queries if query.query_id not in paper_types}
+    if untyped:
+        yield f"{len(untyped)} query paper(s) have no type: {SHEET} of the study does not say it"
 
 
 def _csfcube(
-    study: Snapshot, labels: Mapping[str, tuple[str, ...]], corpus: tuple[Paper, ...], *, with_text: bool
+    study: Snapshot,
+    labels: Mapping[str, tuple[str, ...]],
+    corpus: tuple[Paper, ...],
+    paper_types: Mapping[str, str],
+    *,
+    with_text: bool,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     pooled = study.pooled
     material = Material(
         papers=tuple(replace(paper, labels=labels.get(paper.paper_id)) for paper in corpus if paper.paper_id in pooled),
         queries=study.queries,
-        paper_types={},
+        paper_types=paper_types,
         pools=tuple(study.pools.values()),
         judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),
         decisions=study.outcome.decisions,

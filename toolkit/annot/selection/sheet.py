@@ -19,6 +19,8 @@ from annot.formats.spreadsheet import decoded, guarded, plain, read_table, ungua
 from annot.names import near
 from annot.records import PaperType
 
+SHEET = "queries.csv"
+"""The name of the rating sheet where no other is given."""
 PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "note", "abstract")

@@ -14,16 +14,13 @@ from annot.report.words import sentences
 from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
 from annot.selection.sampling import sample as draw_sample
-from annot.selection.sheet import SheetRow, read_sheet, write_sheet
+from annot.selection.sheet import SHEET, SheetRow, read_sheet, write_sheet
 from annot.store import papers
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
-
-SHEET = "queries.csv"
-"""The name of the rating sheet where no other is given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from annot.errors import FindingError, InputError, MissingInput
+from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
-from annot.release.answer_sheet import ANSWERS_FILE, OpenQuestion, describe_open, open_questions, read_answers
+from annot.records import Paper
+from annot.release.answer_sheet import ANSWERS_FILE, open_questions, read_answers
 from annot.release.collection_facts import Terms, facts_of
 from annot.release.identities import secrets_of, telling_pseudonyms
 from annot.release.leaks import addresses, leaks
 from annot.release.licences import licence as licence_named
 from annot.release.release_folder import bundle, check_folder, restore_folder, write_folder
-from annot.release.released_files import release_files
+from annot.release.released_files import release_files, run_files
+from annot.report.pages import report_files
+from annot.report.study import Study
 from annot.settings import CollectionSettings
+from annot.stats.values import Undefined
 from annot.store import papers
-from annot.study.corpus_facts import corpus_facts
-from annot.study.exports import refuse_unfinished
-from annot.study.measured import agreement_of
+from annot.study.corpus_facts import corpus_facts, has_corpus
+from annot.study.exports import unfinished
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
+
+NEEDED = {
+    "creators": "the names of its makers, as they want to be named in public",
+    "description": "two or three sentences",
+    "url": "the address where the collection can be found",
+}
+"""What of `[collection]` a release cannot do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,8 @@ class Released:
     files: dict[str, tuple[int, str]]
     """Size in bytes and SHA-256."""
     notes: tuple[str, ...]
+    missing: tuple[str, ...]
+    """What a draft lacks to be a release."""
 
 
 def release(
@@ -47,45 +59,75 @@ def release(
     licence: str | None,
     published: date | None,
     allowed: Sequence[str],
-    partial: bool,
+    draft: bool,
     dry_run: bool,
 ) -> Released:
     """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
 
     with_text: whether titles and abstracts go out; None: when `collection.text_licence` says under which licence.
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
-    identity. partial: release although pairs have no final grade; they stay unjudged.
+    identity. draft: write what is there although something is missing; its title and description say that it is a
+    draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
 
-    Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, while questions of the
-    datasheet are open, or when something in it would tell who a person or where a server is.
+    Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
+    is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
     """
     if not dry_run:
         restore_folder(folder)
-    _refuse_without_corpus(ws)
-    terms = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
-    study, records = read_for_release(ws)
-    _refuse_without_papers(study, with_text=terms.with_text)
-    refuse_unfinished(study.outcome, partial=partial)
-    _refuse_unanswered(open_questions(answers))
-    agreement = agreement_of(study)
-    facts = facts_of(study, corpus_facts(ws), agreement, terms)
-    made, notes = release_files(study, records.labels, agreement, facts, answers)
+    study, records = read_for_release(_as_draft(ws) if draft else ws)
+    corpus = tuple(papers.read_papers(ws.corpus)) if has_corpus(ws) else ()
+    terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
+    lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
+    # Empty texts would be taken for the real ones.
+    terms = replace(terms, with_text=terms.with_text and not lacking)
+    runs, runs_missing, notes = run_files(study)
+    missing = (
+        *unnamed,
+        *lacking,
+        *_pools_missing(study),
+        *runs_missing,
+        *(f"{ANSWERS_FILE}: not answered: {one.question}: {one.text}" for one in open_questions(answers)),
+        *unfinished(study.outcome),
+    )
+    measured = Study(study)
+    facts = facts_of(study, corpus_facts(ws), measured.agreement, terms)
+    report = report_files(measured)
+    unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
+    notes = (*notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    made, notes = release_files(
+        study,
+        corpus,
+        records.labels,
+        report,
+        facts,
+        answers,
+        runs=runs,
+        notes=notes,
+        missing=missing if draft else None,
+    )
     files = bundle(made)
-    _refuse_leaks(study, records, files, answers, allowed)
+    _refuse(() if draft else missing, tuple(_revealing(study, records, corpus, files, answers, allowed)))
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
         write_folder(folder, files)
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
-    return Released(folder, terms.with_text, terms.licence, sizes, notes)
+    return Released(folder, terms.with_text, terms.licence, sizes, notes, missing)
+
+
+def _as_draft(ws: Workspace) -> Workspace:
+    """The study under a title that says so: every page that is made of it has the title."""
+    collection = ws.settings.collection
+    words = f"This is a draft, not for publication; MISSING.md lists what is missing. {collection.description}".strip()
+    return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
 
 
 def terms_of(
     collection: CollectionSettings, *, with_text: bool | None, licence: str | None, published: date | None
-) -> Terms:
-    """The terms. Raises InputError with everything that is missing for a release."""
+) -> tuple[Terms, tuple[str, ...]]:
+    """The terms as far as they are given, and what `[collection]` lacks for a release."""
     faults = []
     with_text = bool(collection.text_licence) if with_text is None else with_text
     name = licence or collection.licence
@@ -96,90 +138,86 @@ def terms_of(
             licence_named(name)
         except InputError as error:
             faults.append(error.message)
-    needed = {
-        "creators": "the names of its makers, as they want to be named in public",
-        "description": "two or three sentences",
-        "url": "the address where the collection can be found",
-    }
+            name = ""
     faults += [
-        f"collection.{key}: empty, expected {what}" for key, what in needed.items() if not getattr(collection, key)
+        f"collection.{key}: empty, expected {what}" for key, what in NEEDED.items() if not getattr(collection, key)
     ]
     if with_text and not collection.text_licence:
         faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
-    if faults:
-        raise InputError(
-            f"annot.toml: {len(faults)} entr{'y' if len(faults) == 1 else 'ies'} missing for a release", faults=faults
-        )
+        with_text = False
     day = published or collection.published
-    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else "")
+    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else ""), tuple(faults)
 
 
-def _refuse_without_corpus(ws: Workspace) -> None:
-    if not any(ws.corpus.glob("*.parquet")):
-        raise MissingInput(
-            "no corpus: a release lists its papers, and this study has none",
-            hint="to publish judgements made with another tool, make a new study, add the papers "
-            "(`annot corpus add`, `annot facets`) and import the judgements there; agreement, qrels, report and "
-            "datasheet need no corpus",
+def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
+    """Every paper that the release would name must be in the corpus."""
+    if not corpus:
+        yield (
+            "no corpus: a release lists its papers, and this study has none; make a new study, add the papers there "
+            "(`annot corpus add`, `annot facets`) and import the judgements; agreement, qrels, report and datasheet "
+            "need no corpus"
         )
-
-
-def _refuse_without_papers(study: Snapshot, *, with_text: bool) -> None:
-    """Every paper that the release would name must be in the corpus, and a query with texts must have one."""
-    there = set(papers.paper_ids(study.ws.corpus))
+        return
     named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
-    if absent := sorted(named - there):
-        raise InputError(
-            f"{len(absent)} paper(s) of queries, pools and judgements are not in the corpus",
-            faults=[f"paper {paper_id}: not in the corpus" for paper_id in absent],
-            hint="add them with `annot corpus add`; its filters reject very short and very long abstracts, see "
-            "[corpus] in annot.toml",
-        )
-    silent = [query.query_id for query in study.queries if not query.sentences]
-    if with_text and silent:
-        raise InputError(
-            f"{len(silent)} queries have no sentences, so their texts would be empty",
-            faults=[f"query {query_id}: no sentence belongs to its facet" for query_id in silent],
-            hint="release with --ids-only; or import the judgements into a new study after `annot corpus add` and "
-            "`annot facets`, because a query gets its sentences when it is made",
+    for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
+        yield (
+            f"paper {paper_id}: not in the corpus; add it with `annot corpus add`, whose filters ([corpus] in "
+            "annot.toml) reject very short and very long abstracts"
         )
 
 
-def _refuse_unanswered(missing: tuple[OpenQuestion, ...]) -> None:
-    if missing:
+def _pools_missing(study: Snapshot) -> Iterator[str]:
+    """A query must have papers to rank."""
+    planned = {query_id for query_id, _ in study.outcome.planned}
+    for query in study.queries:
+        if query.query_id not in planned and query.paper_id not in study.pools:
+            yield f"query {query.query_id}: its paper has no pool; draw it with `annot pool`"
+
+
+def _texts_missing(study: Snapshot) -> Iterator[str]:
+    """A query with texts must have one."""
+    for query in study.queries:
+        if not query.sentences:
+            yield (
+                f"query {query.query_id}: no sentence belongs to its facet; release with --ids-only, or import the "
+                "judgements into a new study after `annot corpus add` and `annot facets`"
+            )
+
+
+def _refuse(missing: Sequence[str], revealing: Sequence[str]) -> None:
+    """Raise FindingError with all of it."""
+    said = {
+        f"{len(missing)} thing(s) are missing": missing,
+        f"{len(revealing)} place(s) would reveal people, passwords or the server": revealing,
+    }
+    remedies = {
+        "supply what is missing (`annot datasheet` asks its questions in datasheet.toml), or write what is there with "
+        "--draft": missing,
+        "remove what was found; or, if it is meant to be public, allow it with --allow TEXT": revealing,
+    }
+    if missing or revealing:
         raise FindingError(
-            f"{len(missing)} question(s) of the datasheet are not answered\n{describe_open(missing)}",
-            hint=f"answer them in {ANSWERS_FILE}; `annot datasheet` writes this file",
+            f"nothing written: {' and '.join(words for words, found in said.items() if found)}",
+            faults=(*revealing, *missing),
+            hint="; ".join(words for words, found in remedies.items() if found),
         )
 
 
-def _refuse_leaks(
+def _revealing(
     study: Snapshot,
     records: ReleaseRecords,
+    corpus: Collection[Paper],
     files: Mapping[str, bytes],
     answers: Mapping[str, str],
     allowed: Sequence[str],
-) -> None:
-    found = [
-        f"the pseudonym {name!r} is part of the name of its account"
-        for name in telling_pseudonyms(study.people, allowed=allowed)
-    ]
-    printed = (
-        text
-        for paper in papers.read_papers(study.ws.corpus, columns=("title", "sentences"))
-        for text in (paper.title, *paper.sentences)
-        if "@" in text
-    )
+) -> Iterator[str]:
+    """What would tell who a person or where a server is."""
+    for name in telling_pseudonyms(study.people, allowed=allowed):
+        yield f"the pseudonym {name!r} is part of the name of its account"
+    printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)
     # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
     public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
-    findings = leaks(files, secrets_of(study, records, environ=os.environ, allowed=allowed), allowed=public)
-    for finding in findings:
+    for finding in leaks(files, secrets_of(study, records, environ=os.environ, allowed=allowed), allowed=public):
         place = f"{finding.path}:{finding.line}" if finding.line else f"the name of {finding.path}"
-        found.append(f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else ""))
-    if found:
-        raise FindingError(
-            f"nothing written: {len(found)} place(s) would reveal people, passwords or the server",
-            faults=found,
-            hint="remove what was found; or, if it is meant to be public, allow it with --allow TEXT",
-        )
+        yield f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else "")

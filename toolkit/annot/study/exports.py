@@ -81,13 +81,18 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
         raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
     if not outcome.decisions:
         raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
-    if partial or not (outcome.open or outcome.incomplete):
+    faults = unfinished(outcome)
+    if partial or not faults:
         return
-    faults = [f"{' '.join(pair)}: in dispute, not adjudicated" for pair in outcome.open]
-    faults += [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]
     raise InputError(
         f"{len(faults)} pair(s) have no final grade",
         faults=faults,
         hint="finish with `annot pull` and `annot adjudicate` (judgements of another tool: import the adjudicator's, "
         "with --adjudicator), or take what is settled with --partial",
     )
+
+
+def unfinished(outcome: Outcome) -> list[str]:
+    """Every pair without a final grade, and why it has none."""
+    faults = [f"{' '.join(pair)}: in dispute, not adjudicated" for pair in outcome.open]
+    return faults + [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]
