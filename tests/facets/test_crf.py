@@ -16,6 +16,9 @@ from annot.facets.crf import SHIPPED_MODEL, Labeller, train
 from annot.facets.features import FEATURE_SET
 from annot.facets.scores import LabelScores, score
 from annot.facets.training import LabelledAbstract, read_labelled
+from annot.settings import Settings
+
+LABELS = Settings().labels.names
 
 TINY = tuple(
     LabelledAbstract(
@@ -28,11 +31,11 @@ TINY = tuple(
 
 def labelled(path: Path) -> tuple[LabelledAbstract, ...]:
     with path.open(encoding="utf-8") as lines:
-        return read_labelled(lines, name=path.name)
+        return read_labelled(lines, name=path.name, known=LABELS)
 
 
 def scores_of(labeller: Labeller, abstracts: tuple[LabelledAbstract, ...]) -> LabelScores:
-    return score([one.labels for one in abstracts], [labeller.label(one.sentences) for one in abstracts])
+    return score([one.labels for one in abstracts], [labeller.label(one.sentences) for one in abstracts], labels=LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -122,10 +125,9 @@ def test_files_that_are_no_model_are_refused_with_their_name_and_the_reason(tiny
         assert caught.value.message.startswith("my.model: ")
 
 
-def test_a_model_with_labels_we_do_not_know_is_refused(tiny: bytes) -> None:
-    raw = lzma.decompress(tiny).replace(b"objective\0", b"intention\0")
-    with pytest.raises(InputError, match="unknown labels: found intention"):
-        Labeller(raw, name="other")
+def test_a_model_tells_the_labels_it_gives(tiny: bytes, shipped: Labeller) -> None:
+    assert Labeller(tiny, name="tiny").labels == {label for one in TINY for label in one.labels}
+    assert shipped.labels == set(LABELS)
 
 
 def test_abstracts_with_fewer_than_two_labels_teach_nothing() -> None:

@@ -14,8 +14,10 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.formats.csfcube import Release, is_release_file, read_release
 from annot.ordering import ranked
-from annot.records import LABELS, Draw
+from annot.records import Draw
 from annot.settings import Settings
+
+LABELS = Settings().labels.names
 
 FACETS = Settings().facets
 RATINGS = "test-pid2anns-csfcube-method.json"
@@ -27,7 +29,7 @@ HUBS = ("118988729", "119425731", "36117198", "82456167")
 
 
 def read(files: dict[str, bytes], *, clean_text: bool = True) -> Release:
-    return read_release(files, name="CSFCube", facet_labels=FACETS, clean_text=clean_text)
+    return read_release(files, name="CSFCube", known_labels=LABELS, facet_labels=FACETS, clean_text=clean_text)
 
 
 def faults_of(files: dict[str, bytes]) -> tuple[str, ...]:
@@ -464,13 +466,15 @@ def test_faults_of_several_files_come_together(small: dict[str, bytes]) -> None:
 
 def test_a_facet_that_the_settings_do_not_know_is_named(small: dict[str, bytes]) -> None:
     with pytest.raises(InputError) as caught:
-        read_release(small, name="CSFCube", facet_labels={"methods": ("method",)}, clean_text=True)
+        read_release(small, name="CSFCube", known_labels=LABELS, facet_labels={"methods": ("method",)}, clean_text=True)
     assert f"CSFCube: {RATINGS}: facet 'method': did you mean 'methods'?" in caught.value.faults
 
 
 def test_a_query_without_a_sentence_of_its_facet_is_a_fault(small: dict[str, bytes]) -> None:
     with pytest.raises(InputError) as caught:
-        read_release(small, name="CSFCube", facet_labels={**FACETS, "method": ("other",)}, clean_text=True)
+        read_release(
+            small, name="CSFCube", known_labels=LABELS, facet_labels={**FACETS, "method": ("other",)}, clean_text=True
+        )
     assert (
         "CSFCube: abstracts-csfcube-preds.jsonl: query 1791179 has no sentence of its facet method"
         in caught.value.faults

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from annot.formats.csfcube import read_release
 from annot.records import Qrel
+from annot.settings import Settings
 from annot.steps import datasheet
 from annot.steps import import_csfcube as imports
 from annot.steps.init import init
@@ -68,7 +69,13 @@ def test_it_is_rebuilt_byte_for_byte(ws: Workspace, released: Path, tmp_path: Pa
 
 def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -> None:
     labels = ws.settings.facets
-    found = read_release(files_of(released / "csfcube"), name="again", facet_labels=labels, clean_text=False)
+    found = read_release(
+        files_of(released / "csfcube"),
+        name="again",
+        known_labels=Settings().labels.names,
+        facet_labels=labels,
+        clean_text=False,
+    )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
 
 

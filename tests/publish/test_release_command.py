@@ -17,6 +17,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.records import Qrel
+from annot.settings import Settings
 from annot.steps.release import release
 from annot.store import papers
 from annot.store.database import open_store
@@ -165,7 +166,11 @@ def test_ir_datasets_reads_it_and_ir_measures_scores_its_runs(
 
 def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, finished: Workspace) -> None:
     found = read_release(
-        files_of(released / "csfcube"), name="csfcube", facet_labels=finished.settings.facets, clean_text=False
+        files_of(released / "csfcube"),
+        name="csfcube",
+        known_labels=Settings().labels.names,
+        facet_labels=finished.settings.facets,
+        clean_text=False,
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(finished)
     assert tuple(read_qrels((released / "qrels.txt").read_text().splitlines(), name="x")) == tuple(decided(finished))

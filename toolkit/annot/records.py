@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-LABELS = ("background", "objective", "method", "result", "other")
-"""Sentence labels, as CSAbstruct (Cohan et al., EMNLP 2019) names them."""
-
 
 class Source(StrEnum):
     """Where something on record comes from, under the name that the store keeps."""

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from annot.errors import SettingsError
-from annot.records import LABELS
 
 TERM_AND_EMBEDDING_METHODS = (
     "title_tfidf",
@@ -28,8 +27,14 @@ TERM_AND_EMBEDDING_METHODS = (
 
 FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What files are named after: letters, digits, and `_ . + -` within."""
+LabelName = Annotated[str, Field(pattern=r"^\w[\w-]*$", max_length=30)]
+"""A sentence label: letters, digits, `_` and `-`; it stands in the screen's style sheet and in lists with commas."""
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks"]
+
+
+MOST_LABELS = 16
+"""The letters that no other control of the labelling screen has as its key."""
 
 
 class _Section(BaseModel):
@@ -79,6 +84,26 @@ class ScaleSettings(_Section):
     @property
     def grades(self) -> tuple[int, ...]:
         return tuple(range(len(self.names)))
+
+
+class LabelSettings(_Section):
+    """The labels of the sentences. The shipped model knows the five of the default only: for others, train one with
+    `annot facets train`."""
+
+    names: tuple[LabelName, ...] = ("background", "objective", "method", "result", "other")
+    """Every label that a sentence may have; each gets a key on the screen. The default is CSAbstruct's (Cohan et al.,
+    EMNLP 2019)."""
+
+    @field_validator("names")
+    @classmethod
+    def _told_apart(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not 2 <= len(names) <= MOST_LABELS:
+            raise ValueError(f"a study has 2 to {MOST_LABELS} labels (one letter key each)")
+        for position, name in enumerate(names):
+            for other in names[:position] + names[position + 1 :]:
+                if name.lower().endswith(other.lower()):
+                    raise ValueError(f"label {name!r} is or ends with label {other!r}: the screen confuses the two")
+        return names
 
 
 class CorpusSettings(_Section):
@@ -203,6 +228,7 @@ class Settings(_Section):
     """Everything that is drawn by chance follows from it."""
     collection: CollectionSettings = CollectionSettings()
     scale: ScaleSettings = ScaleSettings()
+    labels: LabelSettings = LabelSettings()
     facets: dict[FileName, tuple[str, ...]] = {
         "background": ("background", "objective"),
         "method": ("method",),
@@ -226,11 +252,10 @@ class Settings(_Section):
         owner: dict[str, str] = {}
         for facet, labels in self.facets.items():
             for label in labels:
-                if label not in LABELS:
-                    near = difflib.get_close_matches(label, LABELS, 1)
-                    raise ValueError(
-                        f"facets.{facet}: unknown label {label!r}" + (f", near {near[0]!r}" if near else "")
-                    )
+                if label not in self.labels.names:
+                    near = difflib.get_close_matches(label, self.labels.names, 1)
+                    expected = f"near {near[0]!r}" if near else f"expected one of {', '.join(self.labels.names)}"
+                    raise ValueError(f"facets.{facet}: unknown label {label!r}, {expected}")
                 if label in owner:
                     raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
                 owner[label] = facet
