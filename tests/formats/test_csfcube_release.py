@@ -286,14 +286,14 @@ def test_the_ranked_pools_become_one_run_best_first(release: Release, files: dic
 
 
 def test_paper_types_are_in_the_releases_words(release: Release) -> None:
-    kinds = Counter(release.paper_types.values())
+    kinds = Counter(query.paper_type for query in release.queries)
     assert kinds == {"data-driven approach": 22, "resources/evaluation": 9, "theoretical": 2}
 
 
 def test_the_readable_files_tell_the_same_but_for_the_order_of_drawing(
     release: Release, from_readable: Release
 ) -> None:
-    for name in ("facets", "papers", "queries", "paper_types", "splits", "runs"):
+    for name in ("facets", "papers", "queries", "splits", "runs"):
         assert getattr(from_readable, name) == getattr(release, name), name
     assert set(from_readable.judgements) == set(release.judgements)
     assert set(from_readable.decisions) == set(release.decisions)
@@ -324,7 +324,7 @@ def test_ratings_pools_and_papers_are_enough(files: dict[str, bytes], release: R
     assert {query.query_id for query in part.queries} == set(release.splits["method"]["fold1_dev"]) | set(
         release.splits["method"]["fold1_test"]
     )
-    assert (part.runs, part.splits, part.paper_types) == ((), {}, {})
+    assert (part.runs, part.splits, {query.paper_type for query in part.queries}) == ((), {}, {None})
 
 
 def test_a_folder_without_ratings_is_missing_input_with_the_names_expected(files: dict[str, bytes]) -> None:

@@ -24,9 +24,6 @@ class Source(StrEnum):
     """Sentence labels that a person corrected; no program writes over these."""
 
 
-PaperType = Literal["application", "empirical", "resource", "theoretical", "survey"]
-
-
 @dataclass(frozen=True, slots=True)
 class Paper:
     """One paper of the corpus: what people see (title, sentences of the abstract) and what methods use."""
@@ -50,6 +47,8 @@ class Query:
     facet: str
     sentences: tuple[int, ...]
     """Positions (from 0) of the sentences of the query paper that make the query."""
+    paper_type: str | None = None
+    """What kind of paper it is, as the rating sheet or the imported release has it."""
 
 
 class ScoredDoc(NamedTuple):

@@ -29,6 +29,7 @@ FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What files are named after: letters, digits, and `_ . + -` within."""
 LabelName = Annotated[str, Field(pattern=r"^\w[\w-]*$", max_length=30)]
 """A sentence label: letters, digits, `_` and `-`; it stands in the screen's style sheet and in lists with commas."""
+PaperType = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=60)]
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks"]
 
@@ -120,12 +121,27 @@ class CorpusSettings(_Section):
 class QuerySettings(_Section):
     periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
     """Years, first and last, from which query papers are drawn evenly."""
+    types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
+        "application",
+        "empirical",
+        "resource",
+        "theoretical",
+        "survey",
+    )
+    """The types that the rating sheet may give a paper; one called `survey` is never chosen."""
     per_period: Annotated[int, Field(ge=1)] = 20
     """Papers that `annot query sample` draws from each period."""
     min_rating: Annotated[int, Field(ge=1, le=5)] = 3
     """Papers rated lower are never chosen."""
     two_facet_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The share of the chosen papers that gives two queries, of different facets."""
+
+    @field_validator("types")
+    @classmethod
+    def _types_differ(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        if len({name.lower() for name in types}) != len(types):
+            raise ValueError("two types have the same name, but for capitals")
+        return types
 
 
 class PoolSettings(_Section):

@@ -48,9 +48,10 @@ def write_beir(
 ) -> dict[str, bytes]:
     """The files by path, everything ordered by id.
 
-    A query's text is the sentences that make it. `top_ranked` is its paper's pool, by id: a pool has no order that may
-    be learned from. Of a query in `judged`, to whose judgements no pool led, it is the documents named there. A pair
-    that has no qrel is unjudged; BEIR's own measures count it as 0.
+    A query's text is the sentences that make it; its metadata tell the type of its paper where that is on record.
+    `top_ranked` is its paper's pool, by id: a pool has no order that may be learned from. Of a query in `judged`, to
+    whose judgements no pool led, it is the documents named there. A pair that has no qrel is unjudged; BEIR's own
+    measures count it as 0.
 
     with_text: False where the licence of the texts does not allow to pass them on. Then there is no `corpus.jsonl` and
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
@@ -91,6 +92,8 @@ def _paper(paper: Paper, with_text: bool) -> dict[str, Any]:
 
 def _query(query: Query, paper: Paper, with_text: bool) -> dict[str, Any]:
     origin = {"paper_id": query.paper_id, "facet": query.facet}
+    if query.paper_type is not None:
+        origin["paper_type"] = query.paper_type
     if not with_text:
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
     text = " ".join(paper.sentences[position] for position in query.sentences)

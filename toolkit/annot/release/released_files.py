@@ -137,7 +137,6 @@ def _csfcube(
     material = Material(
         papers=tuple(replace(paper, labels=labels.get(paper.paper_id)) for paper in corpus if paper.paper_id in pooled),
         queries=study.queries,
-        paper_types={},
         pools=tuple(study.pools.values()),
         judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),
         decisions=study.outcome.decisions,
