@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from annot.demo.cast import ADJUDICATOR, CAST
 from annot.demo.packaged import corpus_text, latents, query_papers
@@ -22,7 +23,11 @@ SEED = 7
 
 def papers() -> tuple[Paper, ...]:
     """The packaged corpus."""
-    return tuple(read_papers(corpus_text().splitlines(), name="corpus.jsonl", clean_text=False))
+    return tuple(
+        read_papers(
+            corpus_text().splitlines(), name="corpus.jsonl", known_labels=Settings().labels.names, clean_text=False
+        )
+    )
 
 
 def common_words(one: Iterable[str], other: Iterable[str]) -> float:
@@ -70,8 +75,7 @@ def demo_material() -> Material:
                 )
     return Material(
         papers=tuple(corpus.values()),
-        queries=queries,
-        paper_types={query.query_id: "empirical" for query in queries},
+        queries=tuple(replace(query, paper_type="empirical") for query in queries),
         pools=tuple(pools.values()),
         judgements=tuple(judgements),
         decisions=tuple(decisions),

@@ -7,6 +7,8 @@ of them (accounts, ids, payloads) stands in the store as after a real pull.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from uuid import UUID
 
@@ -17,15 +19,14 @@ from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_run
 from annot.records import Adjudication, Assessor, Judgement, Source
 from annot.release.questions import answer_sheet, questions
-from annot.selection.sheet import PAPER_TYPES, SHEET, SheetRow, write_sheet
-from annot.settings import TERM_AND_EMBEDDING_METHODS
+from annot.settings import TERM_AND_EMBEDDING_METHODS, Settings
 from annot.steps import corpus, plan, pool, qrels
 from annot.steps import query as queries
 from annot.steps import run as runs
 from annot.steps.init import init
 from annot.store import adjudications, facet_labels, judgements, people, projects
 from annot.store.database import Store, open_store
-from annot.store.queries import read_queries
+from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -71,11 +72,10 @@ def judged_study(
         for one in packaged.query_papers()[:query_papers]:
             for facet in one.facets:
                 queries.add(ws, one.paper_id, facet=facet, sentences=None, dry_run=False)
-        rated = [
-            SheetRow(one.paper_id, "", None, "1994-1999", PAPER_TYPES[at % len(PAPER_TYPES)], 5, one.facets)
-            for at, one in enumerate(packaged.query_papers()[:query_papers])
-        ]
-        (ws.root / SHEET).write_text(write_sheet(rated, explanation=()), encoding="utf-8")
+        types = {one.paper_id: kind for one, kind in zip(packaged.query_papers(), cycle(Settings().queries.types))}
+        with store.begin() as session:
+            known = read_queries(session)
+            put_queries(session, [replace(query, paper_type=types[query.paper_id]) for query in known])
         for name, text in packaged.frozen_rankings().items():
             ws.rankings.mkdir(parents=True, exist_ok=True)
             (ws.rankings / name).write_text(text, encoding="utf-8")

@@ -22,6 +22,7 @@ from annot.ranking.methods import Bench, rank_pool
 from annot.ranking.tokens import tokenise
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.report.sections.effect import ranking_rows
+from annot.settings import Settings
 from annot.stats.bootstrap import Bootstrap, draw
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -510,6 +511,7 @@ def release(shared: Path) -> Release:
     return read_release(
         {name: path.read_bytes() for name, path in files.items() if is_release_file(name)},
         name="csfcube",
+        known_labels=Settings().labels.names,
         facet_labels={"background": ("background", "objective"), "method": ("method",)},
         clean_text=False,
     )

@@ -14,13 +14,14 @@ from annot.errors import InputError
 from annot.selection.choosing import Choice, choose
 from annot.selection.evenness import even_choice, keys_of
 from annot.selection.sampling import sample
-from annot.selection.sheet import COLUMNS, PAPER_TYPES, SheetRow, read_sheet, write_sheet
+from annot.selection.sheet import COLUMNS, SheetRow, read_sheet, write_sheet
 from annot.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 PERIODS = Settings().queries.periods
 FACETS = ("background", "method", "result")
+PAPER_TYPES = Settings().queries.types
 YEARS = [(f"p{number:03}", 1994 + number % 26) for number in range(400)]
 
 
@@ -135,7 +136,7 @@ def written(rows: Sequence[SheetRow]) -> str:
 
 def read(text: str | bytes, known: Sequence[str] | None = None) -> tuple[SheetRow, ...]:
     data = text.encode("utf-8") if isinstance(text, str) else text
-    return read_sheet(data, name="sheet.csv", facets=FACETS, known=known)
+    return read_sheet(data, name="sheet.csv", facets=FACETS, types=PAPER_TYPES, known=known)
 
 
 @settings(deadline=None)

@@ -63,11 +63,9 @@ def test_the_workspace_file_of_the_same_name_wins(tmp_path: Path) -> None:
 
 
 def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Path) -> None:
-    assert render("screen.css.j2", {"controls": _Controls()}, overrides=tmp_path / "absent").startswith(".annot")
-
-
-class _Controls:
-    LABEL_KEYS = ()
+    assert render(
+        "screen.css.j2", {"label_keys": [{"value": "method", "key": "m"}]}, overrides=tmp_path / "absent"
+    ).startswith(".annot")
 
 
 @pytest.mark.parametrize(

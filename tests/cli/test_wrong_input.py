@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from annot.facets.crf import train
+from annot.facets.training import LabelledAbstract
 from annot.formats.csfcube import write_csfcube
 from command_line import Result, annot, commands, difference, snapshot
 from demo_collection import demo_material
@@ -28,6 +30,12 @@ NOWHERE = "http://127.0.0.1:9"
 """An address where no server answers."""
 DOWN = ("--url", NOWHERE, "--api-key", "not-a-real-token")
 RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
+
+
+def small_model(folder: Path) -> None:
+    """A model of two labels, trained on one abstract."""
+    abstract = LabelledAbstract(sentences=("We know.", "We did."), labels=("background", "method"))
+    write("mine.xz", train([abstract]))(folder)
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,36 @@ WRONG: dict[str, Wrong] = {
     "facets: no corpus": Wrong("facets", "", ("corpus", "annot corpus add")),
     "facets: no such model": Wrong("facets", "--model mine.xz", ("mine.xz: no such file",), "labelled"),
     "facets: a model that is none": Wrong("facets", "--model papers.jsonl", ("papers.jsonl",), "labelled"),
+    "facets: the model that comes with annot has other labels": Wrong(
+        "facets",
+        "",
+        ("the model that comes with annot gives other labels", "funding", "annot facets train"),
+        "labelled",
+        replace("annot.toml", '"result", "other"]', '"result", "other", "funding"]'),
+    ),
+    "facets: papers that came with other labels": Wrong(
+        "facets",
+        "--model mine.xz",
+        ("came with the label 'other', expected one of background, objective, method, result", "[labels]"),
+        "labelled",
+        both(
+            replace("annot.toml", '"result", "other"]', '"result"]'),
+            small_model,
+        ),
+    ),
+    "push: labels of an earlier annot.toml": Wrong(
+        "push",
+        "",
+        ("sentences are labelled other, but the labels of the study are background", "annot facets"),
+        "planned",
+        replace("annot.toml", '"result", "other"]', '"result"]'),
+    ),
+    "status: labels that the screen confuses": Wrong(
+        "status",
+        "",
+        ("labels.names", "label 'my-method' is or ends with label 'method'"),
+        spoil=replace("annot.toml", '"result", "other"]', '"result", "my-method"]'),
+    ),
     "facets: no such verb": Wrong("facets", "trian", ("No such command 'trian'", "train")),
     "facets train: no such file": Wrong("facets train", "none.jsonl --out m.xz", ("none.jsonl: no such file",)),
     "facets train: nowhere to write": Wrong("facets train", "papers.jsonl", ("Missing option '--out'",)),

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from annot.corpus_filters import Tally, filter_papers, normalised_title
 from annot.demo import packaged
-from annot.records import LABELS
 from annot.settings import Settings
 from demo_collection import papers
+
+LABELS = Settings().labels.names
 
 PAPERS = papers()
 BY_ID = {paper.paper_id: paper for paper in PAPERS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,14 @@ def test_every_command_and_setting_stands_in_its_reference() -> None:
 
 
 def test_every_block_has_a_language_that_a_test_knows() -> None:
-    assert {block.language for block in BLOCKS if not block.not_run} <= {"sh", "python", "text"}
+    assert {block.language for block in BLOCKS if not block.not_run} <= {"sh", "python", "text", "toml"}
+
+
+def test_settings_on_the_pages_are_settings() -> None:
+    shown = [block.code for block in BLOCKS if block.language == "toml"]
+    assert shown
+    for code in shown:
+        Settings.model_validate(tomllib.loads(code))
 
 
 def test_pictures_are_there() -> None:

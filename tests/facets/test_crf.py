@@ -18,6 +18,8 @@ from annot.facets.scores import LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
 from annot.settings import Settings
 
+LABELS = Settings().labels.names
+
 TINY = tuple(
     LabelledAbstract(
         sentences=(f"Parsing of {thing} is hard.", f"We propose a {thing} model.", f"Results show gains on {thing}."),
@@ -29,11 +31,11 @@ TINY = tuple(
 
 def labelled(path: Path) -> tuple[LabelledAbstract, ...]:
     with path.open(encoding="utf-8") as lines:
-        return read_labelled(lines, name=path.name)
+        return read_labelled(lines, name=path.name, known=LABELS)
 
 
 def scores_of(labeller: Labeller, abstracts: tuple[LabelledAbstract, ...]) -> LabelScores:
-    return score([one.labels for one in abstracts], [labeller.label(one.sentences) for one in abstracts])
+    return score([one.labels for one in abstracts], [labeller.label(one.sentences) for one in abstracts], labels=LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def test_accuracy_follows_the_confidence_of_the_labels_as_the_page_says(shipped:
     rows = by_confidence(held_out, predicted, facets=Settings().facets)
     page = files("annot.facets").joinpath("MODEL.md").read_text(encoding="utf-8")
     assert [row.sentences for row in rows] == [2026, 1851, 1063, 424]
-    assert rows[0].accuracy == score([one.labels for one in held_out], predicted).micro_f1
+    assert rows[0].accuracy == score([one.labels for one in held_out], predicted, labels=LABELS).micro_f1
     for row in rows:
         assert f"| {row.sentences:,} | {row.accuracy:.3f} | {row.of_facets:.3f} |" in page
 
@@ -143,10 +145,9 @@ def test_files_that_are_no_model_are_refused_with_their_name_and_the_reason(tiny
         assert caught.value.message.startswith("my.model: ")
 
 
-def test_a_model_with_labels_we_do_not_know_is_refused(tiny: bytes) -> None:
-    raw = lzma.decompress(tiny).replace(b"objective\0", b"intention\0")
-    with pytest.raises(InputError, match="unknown labels: found intention"):
-        Labeller(raw, name="other")
+def test_a_model_tells_the_labels_it_gives(tiny: bytes, shipped: Labeller) -> None:
+    assert Labeller(tiny, name="tiny").labels == {label for one in TINY for label in one.labels}
+    assert shipped.labels == set(LABELS)
 
 
 def test_abstracts_with_fewer_than_two_labels_teach_nothing() -> None:

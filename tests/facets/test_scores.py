@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import pytest
 from annot.facets.scores import score
-from annot.records import LABELS
+from annot.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
 
+LABELS = Settings().labels.names
 LABEL = st.sampled_from(LABELS)
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.lists(st.tuples(LABEL, LABEL), min_size=1, max_size=8), min_size=1, max_size=12))
 def test_scores_are_those_of_scikit_learn(abstracts: list[list[tuple[str, str]]]) -> None:
-    scores = score([[t for t, _ in pairs] for pairs in abstracts], [[p for _, p in pairs] for pairs in abstracts])
+    scores = score(
+        [[t for t, _ in pairs] for pairs in abstracts], [[p for _, p in pairs] for pairs in abstracts], labels=LABELS
+    )
     truth = [t for pairs in abstracts for t, _ in pairs]
     predicted = [p for pairs in abstracts for _, p in pairs]
     assert scores.sentences == len(truth)
@@ -33,7 +36,7 @@ def test_scores_are_those_of_scikit_learn(abstracts: list[list[tuple[str, str]]]
 
 
 def test_what_is_undefined_is_none_and_never_zero() -> None:
-    found = score([["method", "result"]], [["method", "method"]]).per_label
+    found = score([["method", "result"]], [["method", "method"]], labels=LABELS).per_label
     assert found["result"].precision is None
     assert found["result"].recall == 0
     assert found["result"].f1 == 0
@@ -43,6 +46,6 @@ def test_what_is_undefined_is_none_and_never_zero() -> None:
 
 def test_labels_that_do_not_match_sentence_by_sentence_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        score([["method", "result"]], [["method"]])
+        score([["method", "result"]], [["method"]], labels=LABELS)
     with pytest.raises(ValueError, match="shorter"):
-        score([["method"], ["result"]], [["method"]])
+        score([["method"], ["result"]], [["method"]], labels=LABELS)

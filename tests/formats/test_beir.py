@@ -27,7 +27,6 @@ def written(material: Material, *, with_text: bool = True, folder: str = "", **c
         "qrels": demo_qrels(material),
         "pools": material.pools,
         "judged": {},
-        "paper_types": {},
     }
     return write_beir(**(parts | changed), folder=folder, with_text=with_text)
 

@@ -14,8 +14,10 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.formats.csfcube import Release, is_release_file, read_release
 from annot.ordering import ranked
-from annot.records import LABELS, Draw
+from annot.records import Draw
 from annot.settings import Settings
+
+LABELS = Settings().labels.names
 
 FACETS = Settings().facets
 RATINGS = "test-pid2anns-csfcube-method.json"
@@ -27,7 +29,7 @@ HUBS = ("118988729", "119425731", "36117198", "82456167")
 
 
 def read(files: dict[str, bytes], *, clean_text: bool = True) -> Release:
-    return read_release(files, name="CSFCube", facet_labels=FACETS, clean_text=clean_text)
+    return read_release(files, name="CSFCube", known_labels=LABELS, facet_labels=FACETS, clean_text=clean_text)
 
 
 def faults_of(files: dict[str, bytes]) -> tuple[str, ...]:
@@ -284,14 +286,14 @@ def test_the_ranked_pools_become_one_run_best_first(release: Release, files: dic
 
 
 def test_paper_types_are_in_the_releases_words(release: Release) -> None:
-    kinds = Counter(release.paper_types.values())
+    kinds = Counter(query.paper_type for query in release.queries)
     assert kinds == {"data-driven approach": 22, "resources/evaluation": 9, "theoretical": 2}
 
 
 def test_the_readable_files_tell_the_same_but_for_the_order_of_drawing(
     release: Release, from_readable: Release
 ) -> None:
-    for name in ("facets", "papers", "queries", "paper_types", "splits", "runs"):
+    for name in ("facets", "papers", "queries", "splits", "runs"):
         assert getattr(from_readable, name) == getattr(release, name), name
     assert set(from_readable.judgements) == set(release.judgements)
     assert set(from_readable.decisions) == set(release.decisions)
@@ -322,7 +324,7 @@ def test_ratings_pools_and_papers_are_enough(files: dict[str, bytes], release: R
     assert {query.query_id for query in part.queries} == set(release.splits["method"]["fold1_dev"]) | set(
         release.splits["method"]["fold1_test"]
     )
-    assert (part.runs, part.splits, part.paper_types) == ((), {}, {})
+    assert (part.runs, part.splits, {query.paper_type for query in part.queries}) == ((), {}, {None})
 
 
 def test_a_folder_without_ratings_is_missing_input_with_the_names_expected(files: dict[str, bytes]) -> None:
@@ -464,13 +466,15 @@ def test_faults_of_several_files_come_together(small: dict[str, bytes]) -> None:
 
 def test_a_facet_that_the_settings_do_not_know_is_named(small: dict[str, bytes]) -> None:
     with pytest.raises(InputError) as caught:
-        read_release(small, name="CSFCube", facet_labels={"methods": ("method",)}, clean_text=True)
+        read_release(small, name="CSFCube", known_labels=LABELS, facet_labels={"methods": ("method",)}, clean_text=True)
     assert f"CSFCube: {RATINGS}: facet 'method': did you mean 'methods'?" in caught.value.faults
 
 
 def test_a_query_without_a_sentence_of_its_facet_is_a_fault(small: dict[str, bytes]) -> None:
     with pytest.raises(InputError) as caught:
-        read_release(small, name="CSFCube", facet_labels={**FACETS, "method": ("other",)}, clean_text=True)
+        read_release(
+            small, name="CSFCube", known_labels=LABELS, facet_labels={**FACETS, "method": ("other",)}, clean_text=True
+        )
     assert (
         "CSFCube: abstracts-csfcube-preds.jsonl: query 1791179 has no sentence of its facet method"
         in caught.value.faults

@@ -34,7 +34,6 @@ def lay_out(folder: Path, material: Material, *, name: str, with_text: bool) -> 
         qrels=demo_qrels(material),
         pools=material.pools,
         judged={},
-        paper_types={},
         folder="beir/",
         with_text=with_text,
     )

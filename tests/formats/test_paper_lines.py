@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.formats.paper_lines import read_papers
-from annot.records import LABELS, Paper
+from annot.records import Paper
+from annot.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+LABELS = Settings().labels.names
 
 PLAIN = {
     "paper_id": "fic0101",
@@ -26,7 +29,7 @@ PLAIN = {
 
 def read(*records: Any, clean_text: bool = True) -> list[Paper]:
     lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
-    return list(read_papers(lines, name="corpus.jsonl", clean_text=clean_text))
+    return list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=clean_text))
 
 
 def faults_of(*records: Any) -> tuple[str, ...]:
@@ -118,7 +121,7 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
         {**PLAIN, "title": 3, "citations": "x"},
     ]
     lines = [record if isinstance(record, str) else json.dumps(record) for record in [*good, *bad]]
-    papers = read_papers(lines, name="corpus.jsonl", clean_text=True)
+    papers = read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=True)
     seen: list[str] = []
     with pytest.raises(InputError, match=r"corpus\.jsonl: 11 faults") as caught:
         seen.extend(paper.paper_id for paper in papers)
@@ -152,20 +155,20 @@ def test_a_number_of_five_thousand_digits_is_a_fault() -> None:
 
 def test_a_file_of_another_format_stops_after_a_thousand_faults() -> None:
     with pytest.raises(InputError, match="1000 faults, reading stopped"):
-        list(read_papers(("x" for _ in range(10**9)), name="corpus.txt", clean_text=True))
+        list(read_papers(("x" for _ in range(10**9)), name="corpus.txt", known_labels=LABELS, clean_text=True))
 
 
 def test_bytes_that_are_not_utf8_are_a_fault() -> None:
     file = io.TextIOWrapper(io.BytesIO(b'{"id": "1", "title": "\xff", "abstract": "x"}\n'), encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        list(read_papers(file, name="x", clean_text=True))
+        list(read_papers(file, name="x", known_labels=LABELS, clean_text=True))
     assert "not UTF-8" in caught.value.faults[0]
 
 
 @pytest.mark.parametrize("lines", [[], ["\ufeff"], ["\n", " \t\n"]])
 def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        list(read_papers(lines, name="corpus.jsonl", clean_text=True))
+        list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS, clean_text=True))
     assert caught.value.faults == (
         "corpus.jsonl: found no line, or only blank ones, expected one paper a line (JSON Lines)",
     )

@@ -8,6 +8,7 @@ from annot.labelstudio.tasks import judge_task
 from annot.records import Asked, Judgement, Paper, Query
 
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
+LABELS = ("background", "objective", "method", "result", "other")
 FACETS = {"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
 HELP = {
     "background": "The problem, its setting and the aim.",

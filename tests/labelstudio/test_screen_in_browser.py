@@ -13,13 +13,15 @@ from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
 from annot.labelstudio.tasks import adjudicate_task
 from fixtures_studio import Studio
-from labelling_texts import CANDIDATE, HELP, QUERY, SCALE, long_text, opinion, task, text
+from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
-JUDGE = judge_screen(scale_names=SCALE, overrides=None)
-ADJUDICATE = adjudicate_screen(scale_names=SCALE, opinions=2, overrides=None)
-INSTRUCTIONS = instructions_html(["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, adjudication=False)
+JUDGE = judge_screen(scale_names=SCALE, labels=LABELS, overrides=None)
+ADJUDICATE = adjudicate_screen(scale_names=SCALE, labels=LABELS, opinions=2, overrides=None)
+INSTRUCTIONS = instructions_html(
+    ["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, labels=LABELS, adjudication=False
+)
 SIZES = [(1280, 720), (1440, 900), (1920, 1080)]
 WAIT_MS = 30_000
 

@@ -10,15 +10,16 @@ import pytest
 from annot.errors import InputError
 from annot.labelstudio import controls
 from annot.labelstudio.screens import adjudicate_screen, check_predictions, instructions_html, judge_screen
-from labelling_texts import SCALE, task
+from annot.settings import LabelSettings, Settings
+from labelling_texts import LABELS, SCALE, task
 
 LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ctrl+enter", "ctrl+space", "ctrl+z"}
 """Of the keys Label Studio 1.23.2 takes for itself, those that a single control might be given."""
 
 SCREENS = {
-    "judge": judge_screen(scale_names=SCALE, overrides=None),
-    "adjudicate": adjudicate_screen(scale_names=SCALE, opinions=2, overrides=None),
-    "adjudicate, opinions hidden": adjudicate_screen(scale_names=SCALE, opinions=0, overrides=None),
+    "judge": judge_screen(scale_names=SCALE, labels=LABELS, overrides=None),
+    "adjudicate": adjudicate_screen(scale_names=SCALE, labels=LABELS, opinions=2, overrides=None),
+    "adjudicate, opinions hidden": adjudicate_screen(scale_names=SCALE, labels=LABELS, opinions=0, overrides=None),
 }
 
 
@@ -49,7 +50,7 @@ def test_grades_are_stored_as_digits_and_read_as_names(screen: str) -> None:
 
 def test_names_of_the_scale_cannot_break_out_of_the_screen() -> None:
     names = ('"/><Text name="x" value="$y"/>', "<script>alert(1)</script>", "R&D")
-    grades = choices(judge_screen(scale_names=names, overrides=None), controls.RATING)
+    grades = choices(judge_screen(scale_names=names, labels=LABELS, overrides=None), controls.RATING)
     assert [grade.get("html") for grade in grades[:3]] == [f"<b>{n}</b> {html.escape(s)}" for n, s in enumerate(names)]
 
 
@@ -63,6 +64,30 @@ def test_every_control_has_a_key_of_its_own_and_shows_it(screen: str) -> None:
     assert not set(keys) & LABEL_STUDIO_KEYS
     for choice in root.iter("Choice"):
         assert f">{choice.get('hotkey')}<" in (choice.get("html") or "")
+
+
+PICO = ("population", "intervention", "comparison", "outcome")
+MANY = ("cat", "count", "e-mail", "7th", *(f"p{number}-end" for number in range(10, 22)))
+
+
+@pytest.mark.parametrize("labels", [PICO, MANY, ("a-label-of-thirty-letters-here", "other")])
+def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...]) -> None:
+    Settings(labels=LabelSettings(names=labels), facets={"a": labels[:1]})
+    judge = judge_screen(scale_names=SCALE, labels=labels, overrides=None)
+    for screen in (judge, adjudicate_screen(scale_names=SCALE, labels=labels, opinions=2, overrides=None)):
+        root = ET.fromstring(screen)
+        assert [element.get("value") for element in root.iter("Label")] == list(labels)
+        keys = [element.get("hotkey", "") for element in (*root.iter("Choice"), *root.iter("Label"))]
+        assert len(set(keys)) == len(keys)
+        assert not set(keys) & LABEL_STUDIO_KEYS
+    keyed = {one.value: one.key for one in controls.label_keys(labels)}
+    made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, adjudication=True)
+    assert all(f"<b>{key}</b></td><td>The clicked sentence is {label}<" in made for label, key in keyed.items())
+
+
+def test_keys_of_labels_are_letters_of_their_names_where_these_are_free() -> None:
+    assert [one.key for one in controls.label_keys(LABELS)] == ["b", "o", "m", "r", "x"]
+    assert [one.key for one in controls.label_keys(PICO)] == ["l", "i", "m", "o"]
 
 
 def test_a_key_means_the_same_on_every_screen() -> None:
@@ -94,18 +119,18 @@ def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
 def test_a_template_that_does_not_hold_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text('<View><Choices name="rating" toName="nowhere"/></View>')
     with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        judge_screen(scale_names=SCALE, overrides=tmp_path)
+        judge_screen(scale_names=SCALE, labels=LABELS, overrides=tmp_path)
 
 
 def test_a_template_that_is_no_xml_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text("<View>")
     with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        judge_screen(scale_names=SCALE, overrides=tmp_path)
+        judge_screen(scale_names=SCALE, labels=LABELS, overrides=tmp_path)
 
 
 def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     pages = ["# Judging\n\n- **only** the facet\n", "<script>alert(1)</script>\n\nText <img src=x onerror=y> here"]
-    made = instructions_html(pages, scale_names=SCALE, adjudication=False)
+    made = instructions_html(pages, scale_names=SCALE, labels=LABELS, adjudication=False)
     assert "<strong>only</strong>" in made
     assert "<script" not in made
     assert "<img" not in made

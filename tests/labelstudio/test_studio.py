@@ -22,11 +22,11 @@ from annot.labelstudio.delivery import deliver
 from annot.labelstudio.screens import judge_screen
 from annot.labelstudio.studio_records import ProjectSpec
 from fixtures_studio import Studio
-from labelling_texts import SCALE, task
+from labelling_texts import LABELS, SCALE, task
 
 pytestmark = pytest.mark.studio
 
-SCREEN = judge_screen(scale_names=SCALE, overrides=None)
+SCREEN = judge_screen(scale_names=SCALE, labels=LABELS, overrides=None)
 TASKS = [task(number) for number in range(1, 13)]
 PAIRS = [made["data"]["pair_id"] for made in TASKS]
 

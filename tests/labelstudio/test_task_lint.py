@@ -10,7 +10,7 @@ import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import adjudicate_task
-from labelling_texts import FACETS, SCALE, opinion, task, text
+from labelling_texts import FACETS, LABELS, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
 
@@ -39,6 +39,10 @@ LEAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
         pair_html=t["data"]["pair_html"].replace("<p ", '<p title="rank 3" ', 1)
     ),
     "comment in the text": lambda t: t["data"].update(pair_html=t["data"]["pair_html"] + "<!-- rank 3 -->"),
+    "a label of no study": lambda t: t["predictions"][0]["result"][0]["value"].update(labels=["specter"]),
+    "a label of no study in the text": lambda t: t["data"].update(
+        pair_html=t["data"]["pair_html"].replace("a-wants-method", "a-wants-specter", 1)
+    ),
     "a number instead of text": lambda t: t["data"].update(progress=3),
     "a missing field": lambda t: t["data"].pop("facet"),
 }
@@ -49,7 +53,7 @@ def test_a_leak_is_found(leak: str) -> None:
     made = copy.deepcopy(task())
     LEAKS[leak](made)
     with pytest.raises(LeakError) as caught:
-        lint_tasks([task(2), made], screen="judge", private=PRIVATE)
+        lint_tasks([task(2), made], screen="judge", labels=LABELS, private=PRIVATE)
     assert caught.value.faults
     assert all(fault.startswith("fic1-method/fic101: ") for fault in caught.value.faults)
 
@@ -57,27 +61,27 @@ def test_a_leak_is_found(leak: str) -> None:
 @pytest.mark.parametrize("facet", FACETS)
 def test_clean_tasks_pass_even_where_the_papers_speak_of_private_words(facet: str) -> None:
     about = text("Specter, ranks and a1", ("We rank with specter & abs_tfidf; score 3.",), ("method",))
-    lint_tasks([task(facet=facet), task(candidate=about)], screen="judge", private=PRIVATE)
+    lint_tasks([task(facet=facet), task(candidate=about)], screen="judge", labels=LABELS, private=PRIVATE)
 
 
 def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:
     opinions = [opinion(1, None, "a near miss"), opinion(None, "not in English", None)]
     made = adjudicate_task(task(), opinions, scale_names=SCALE)
-    lint_tasks([made], screen="adjudicate", private=PRIVATE)
+    lint_tasks([made], screen="adjudicate", labels=LABELS, private=PRIVATE)
     with pytest.raises(LeakError):
-        lint_tasks([made], screen="judge", private=PRIVATE)
+        lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
 
 
 def test_a_comment_may_hold_any_word() -> None:
     made = adjudicate_task(task(), [opinion(1, None, "as abs_tfidf and a1 would say")], scale_names=SCALE)
-    lint_tasks([made], screen="adjudicate", private=PRIVATE)
+    lint_tasks([made], screen="adjudicate", labels=LABELS, private=PRIVATE)
 
 
 def test_an_opinion_that_names_its_assessor_is_found() -> None:
     made = adjudicate_task(task(), [opinion(1, None, None)], scale_names=SCALE)
     made["data"]["rating_a"] = "1 Related (a1)"
     with pytest.raises(LeakError):
-        lint_tasks([made], screen="adjudicate", private=PRIVATE)
+        lint_tasks([made], screen="adjudicate", labels=LABELS, private=PRIVATE)
 
 
 def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
@@ -86,5 +90,5 @@ def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
     two["data"]["score"] = "1"
     two["meta"] = {}
     with pytest.raises(LeakError) as caught:
-        lint_tasks([one, two], screen="judge", private=PRIVATE)
+        lint_tasks([one, two], screen="judge", labels=LABELS, private=PRIVATE)
     assert len(caught.value.faults) == 3

@@ -6,10 +6,13 @@ from html.parser import HTMLParser
 
 import pytest
 from annot.labelstudio.tasks import adjudicate_task, pair_key, split_key
-from annot.records import LABELS, Asked, Paper
+from annot.records import Asked, Paper
+from annot.settings import Settings
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text
+
+LABELS = Settings().labels.names
 
 HOSTILE = '<script>alert(1)</script> & "quoted" \x00 é 𝒜𝒷 ‮rtl <b onclick=x>'
 

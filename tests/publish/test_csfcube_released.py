@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from annot.formats.csfcube import read_release
 from annot.records import Qrel
+from annot.settings import Settings
 from annot.steps import datasheet
 from annot.steps import import_csfcube as imports
 from annot.steps.init import init
@@ -68,8 +70,27 @@ def test_it_is_rebuilt_byte_for_byte(ws: Workspace, released: Path, tmp_path: Pa
 
 def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -> None:
     labels = ws.settings.facets
-    found = read_release(files_of(released / "csfcube"), name="again", facet_labels=labels, clean_text=False)
+    found = read_release(
+        files_of(released / "csfcube"),
+        name="again",
+        known_labels=Settings().labels.names,
+        facet_labels=labels,
+        clean_text=False,
+    )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
+
+
+def test_the_types_of_papers_come_out_as_they_went_in(ws: Workspace, released: Path, shared: Path) -> None:
+    def types(path: Path) -> dict[tuple[str, str], str]:
+        with path.open(encoding="utf-8", newline="") as file:
+            return {(row["pid"], row["facet"]): row["paper type"] for row in csv.DictReader(file)}
+
+    imported, ours = types(shared / "csfcube" / "queries-release.csv"), types(released / "csfcube/queries-release.csv")
+    assert len(ours) in (17, 33)
+    assert ours == {query: imported[query] for query in ours}
+    queries = [json.loads(line) for line in (released / "beir/queries.jsonl").read_text(encoding="utf-8").splitlines()]
+    told = {(one["metadata"]["paper_id"], one["metadata"]["facet"]): one["metadata"]["paper_type"] for one in queries}
+    assert told == ours
 
 
 def test_nothing_is_told_of_plan_audit_adjudicator_or_rankings_that_the_release_does_not_name(

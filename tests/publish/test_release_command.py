@@ -17,7 +17,7 @@ from annot.errors import InputError
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.records import Qrel
-from annot.selection.sheet import PAPER_TYPES
+from annot.settings import Settings
 from annot.steps.release import release
 from annot.store import papers
 from annot.store.database import open_store
@@ -97,7 +97,7 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
     for path in (*guidelines, "screen.xml", "plan.jsonl"):
         assert f"| {path} | `{hashlib.sha256(found[path]).hexdigest()}` |" in datasheet
     types = {json.loads(line)["metadata"]["paper_type"] for line in found["beir/queries.jsonl"].splitlines()}
-    assert types == set(PAPER_TYPES[:3])
+    assert types == set(Settings().queries.types[:3])
     assert all(f",{one}\r\n" in found["csfcube/queries-release.csv"].decode() for one in types)
     pools = [path for path in found if path.startswith("pools/")]
     assert [found[path] for path in pools] == [(finished.query_pools / Path(path).name).read_bytes() for path in pools]
@@ -178,7 +178,11 @@ def test_ir_datasets_reads_it_and_ir_measures_scores_its_runs(
 
 def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, finished: Workspace) -> None:
     found = read_release(
-        files_of(released / "csfcube"), name="csfcube", facet_labels=finished.settings.facets, clean_text=False
+        files_of(released / "csfcube"),
+        name="csfcube",
+        known_labels=Settings().labels.names,
+        facet_labels=finished.settings.facets,
+        clean_text=False,
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(finished)
     assert tuple(read_qrels((released / "qrels.txt").read_text().splitlines(), name="x")) == tuple(decided(finished))

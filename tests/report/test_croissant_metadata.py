@@ -40,7 +40,6 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
         qrels=demo_qrels(material),
         pools=material.pools,
         judged={},
-        paper_types={},
         folder="beir/",
         with_text=with_text,
     )

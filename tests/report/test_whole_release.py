@@ -40,7 +40,6 @@ def whole(material: Material) -> dict[str, bytes]:
         qrels=qrels,
         pools=material.pools,
         judged={},
-        paper_types={},
         folder="beir/",
         with_text=True,
     )

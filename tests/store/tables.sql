@@ -53,6 +53,7 @@ CREATE TABLE query (
     paper_id TEXT NOT NULL,
     facet TEXT NOT NULL,
     sentences JSON NOT NULL,
+    paper_type TEXT,
     PRIMARY KEY (query_id),
     CONSTRAINT query_paper_facet UNIQUE (paper_id, facet)
 );

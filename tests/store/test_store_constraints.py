@@ -49,7 +49,7 @@ def execute(store: Store, *statements: str) -> None:
         ),
         ((), "INSERT INTO facet_labels VALUES ('p1', 'method', 'guessed')"),
         ((), "INSERT INTO facet_labels VALUES ('p1', 'method', 'predicted:')"),
-        ((), "INSERT INTO query VALUES ('other', 'p1', 'method', '[0]')"),
+        ((), "INSERT INTO query VALUES ('other', 'p1', 'method', '[0]', NULL)"),
         ((), ENTRY),
         ((POOL, ENTRY), "INSERT INTO pool_entry VALUES ('p1', 'd2', 1)"),
         ((POOL, ENTRY), "INSERT INTO pool_entry VALUES ('p1', 'd2', 0)"),
@@ -122,7 +122,7 @@ def test_no_other_program_can_change_a_judgement_in_the_sqlite_file(tmp_path: Pa
     with open_store(f"sqlite:///{path}") as store:
         execute(
             store,
-            "INSERT INTO query VALUES ('p1-method', 'p1', 'method', '[0]')",
+            "INSERT INTO query VALUES ('p1-method', 'p1', 'method', '[0]', NULL)",
             "INSERT INTO assessor VALUES ('a1', NULL, FALSE)",
             "INSERT INTO assessor VALUES ('z1', NULL, TRUE)",
             "INSERT INTO assessor VALUES ('a2', NULL, FALSE)",

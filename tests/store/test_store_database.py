@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 from annot.errors import MissingInput, StoreError
+from annot.records import Query
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
+from annot.store.queries import put_queries, read_queries
 from sqlalchemy import Connection, inspect, text
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -118,7 +120,20 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, adds])
     for _ in range(2):
         with open_store(url) as store:
-            assert store.version() == 2
+            assert store.version() == len(migrations.MIGRATIONS)
+
+
+def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> None:
+    with open_store(url) as store, store.begin() as session:
+        put_queries(session, [Query("p1-method", "p1", "method", (2,))])
+        session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
+        session.connection().execute(text("UPDATE annot_schema SET version = 1"))
+    with open_store(url) as store:
+        assert store.version() == len(migrations.MIGRATIONS)
+        with store.begin() as session:
+            put_queries(session, [Query("p2-method", "p2", "method", (1,), "survey")])
+        with store.read() as session:
+            assert [query.paper_type for query in read_queries(session)] == [None, "survey"]
 
 
 def test_a_newer_database_is_refused(url: str) -> None:
@@ -283,6 +298,8 @@ def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
 KILLED = """
 import sys, time
 from annot.store.database import open_store
+from annot.store.queries import put_queries, read_queries
+from annot.records import Query
 from annot.store.facet_labels import FacetLabels, replace_labels
 from annot.store.queries import put_queries
 from annot.records import Query

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from annot.errors import InputError, MissingInput
 from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
@@ -145,6 +147,17 @@ def test_judged_queries_neither_go_nor_change(study: Store) -> None:
         queries.put_queries(session, [Query("p1-method", "p1", "method", (0,))])
     with study.read() as session:
         assert queries.read_queries(session) == before
+
+
+def test_the_type_of_a_paper_is_kept_and_may_be_set_when_the_query_is_judged(study: Store) -> None:
+    judge(study, "p1-method", "d1")
+    plain = Query("p1-method", "p1", "method", (2,))
+    for query in (replace(plain, paper_type="data-driven approach"), plain):
+        with study.begin() as session:
+            queries.put_queries(session, [query])
+        with study.read() as session:
+            types = {one.query_id: one.paper_type for one in queries.read_queries(session)}
+        assert types == {"p1-background": None, "p1-method": "data-driven approach", "p2-method": None}
 
 
 def test_planned_queries_do_not_go(study: Store) -> None:

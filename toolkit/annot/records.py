@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-LABELS = ("background", "objective", "method", "result", "other")
-"""Sentence labels, as CSAbstruct (Cohan et al., EMNLP 2019) names them."""
-
 
 class Source(StrEnum):
     """Where something on record comes from, under the name that the store keeps."""
@@ -25,9 +22,6 @@ class Source(StrEnum):
     """Sentence labels of a model; in the store, followed by a colon and the first letters of the model's SHA-256."""
     CORRECTED = "corrected"
     """Sentence labels that a person corrected; no program writes over these."""
-
-
-PaperType = Literal["application", "empirical", "resource", "theoretical", "survey"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +47,8 @@ class Query:
     facet: str
     sentences: tuple[int, ...]
     """Positions (from 0) of the sentences of the query paper that make the query."""
+    paper_type: str | None = None
+    """What kind of paper it is, as the rating sheet or the imported release has it."""
 
 
 class ScoredDoc(NamedTuple):

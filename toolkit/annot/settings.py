@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from annot.errors import SettingsError
-from annot.records import LABELS
 
 TERM_AND_EMBEDDING_METHODS = (
     "title_tfidf",
@@ -28,8 +27,15 @@ TERM_AND_EMBEDDING_METHODS = (
 
 FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What files are named after: letters, digits, and `_ . + -` within."""
+LabelName = Annotated[str, Field(pattern=r"^\w[\w-]*$", max_length=30)]
+"""A sentence label: letters, digits, `_` and `-`; it stands in the screen's style sheet and in lists with commas."""
+PaperType = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=60)]
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
+
+
+MOST_LABELS = 16
+"""The letters that no other control of the labelling screen has as its key."""
 
 
 class _Section(BaseModel):
@@ -81,6 +87,26 @@ class ScaleSettings(_Section):
         return tuple(range(len(self.names)))
 
 
+class LabelSettings(_Section):
+    """The labels of the sentences. The shipped model knows the five of the default only: for others, train one with
+    `annot facets train`."""
+
+    names: tuple[LabelName, ...] = ("background", "objective", "method", "result", "other")
+    """Every label that a sentence may have; each gets a key on the screen. The default is CSAbstruct's (Cohan et al.,
+    EMNLP 2019)."""
+
+    @field_validator("names")
+    @classmethod
+    def _told_apart(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not 2 <= len(names) <= MOST_LABELS:
+            raise ValueError(f"a study has 2 to {MOST_LABELS} labels (one letter key each)")
+        for position, name in enumerate(names):
+            for other in names[:position] + names[position + 1 :]:
+                if name.lower().endswith(other.lower()):
+                    raise ValueError(f"label {name!r} is or ends with label {other!r}: the screen confuses the two")
+        return names
+
+
 class CorpusSettings(_Section):
     min_sentences: Annotated[int, Field(ge=1)] = 3
     """An abstract with fewer sentences is left out, and counted."""
@@ -95,12 +121,27 @@ class CorpusSettings(_Section):
 class QuerySettings(_Section):
     periods: tuple[tuple[int, int], ...] = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
     """Years, first and last, from which query papers are drawn evenly."""
+    types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
+        "application",
+        "empirical",
+        "resource",
+        "theoretical",
+        "survey",
+    )
+    """The types that the rating sheet may give a paper; one called `survey` is never chosen."""
     per_period: Annotated[int, Field(ge=1)] = 20
     """Papers that `annot query sample` draws from each period."""
     min_rating: Annotated[int, Field(ge=1, le=5)] = 3
     """Papers rated lower are never chosen."""
     two_facet_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The share of the chosen papers that gives two queries, of different facets."""
+
+    @field_validator("types")
+    @classmethod
+    def _types_differ(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        if len({name.lower() for name in types}) != len(types):
+            raise ValueError("two types have the same name, but for capitals")
+        return types
 
 
 class PoolSettings(_Section):
@@ -205,6 +246,7 @@ class Settings(_Section):
     """Everything that is drawn by chance follows from it."""
     collection: CollectionSettings = CollectionSettings()
     scale: ScaleSettings = ScaleSettings()
+    labels: LabelSettings = LabelSettings()
     facets: dict[FileName, tuple[str, ...]] = {
         "background": ("background", "objective"),
         "method": ("method",),
@@ -228,11 +270,10 @@ class Settings(_Section):
         owner: dict[str, str] = {}
         for facet, labels in self.facets.items():
             for label in labels:
-                if label not in LABELS:
-                    near = difflib.get_close_matches(label, LABELS, 1)
-                    raise ValueError(
-                        f"facets.{facet}: unknown label {label!r}" + (f", near {near[0]!r}" if near else "")
-                    )
+                if label not in self.labels.names:
+                    near = difflib.get_close_matches(label, self.labels.names, 1)
+                    expected = f"near {near[0]!r}" if near else f"expected one of {', '.join(self.labels.names)}"
+                    raise ValueError(f"facets.{facet}: unknown label {label!r}, {expected}")
                 if label in owner:
                     raise ValueError(f"facets.{facet}: label {label!r} belongs to {owner[label]!r} already")
                 owner[label] = facet

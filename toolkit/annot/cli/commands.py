@@ -88,16 +88,19 @@ def group(name: str, **manner: Any) -> typer.Typer:
     return made
 
 
-def command(words: str, *, csv: bool = False, verbs: bool = False) -> Callable[[Function], Function]:
+def command(
+    words: str, *, csv: bool = False, verbs: bool = False, needs_study: bool = True
+) -> Callable[[Function], Function]:
     """Make a function the command `words`: its parameters are the options, and what it returns is printed.
 
-    A first parameter `ws` gets the study that --workspace names. csv: the answer has a table for --csv. verbs: further
-    commands begin with the same word. Where nothing is returned, the function has printed all.
+    A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
+    and the present one is no study. csv: the answer has a table for --csv. verbs: further commands begin with the same
+    word. Where nothing is returned, the function has printed all.
     """
     first, _, verb = words.partition(" ")
 
     def register(function: Function) -> Function:
-        callback = _with_shared_options(words, function, csv=csv)
+        callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study)
         if verbs:
             group(first, invoke_without_command=True).callback()(callback)
         elif verb:
@@ -109,7 +112,7 @@ def command(words: str, *, csv: bool = False, verbs: bool = False) -> Callable[[
     return register
 
 
-def _with_shared_options(words: str, function: Function, *, csv: bool) -> Callable[..., None]:
+def _with_shared_options(words: str, function: Function, *, csv: bool, needs_study: bool) -> Callable[..., None]:
     """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
@@ -126,9 +129,11 @@ def _with_shared_options(words: str, function: Function, *, csv: bool) -> Callab
             return
         arguments = {name: given[name] for name in own if name != "ws"}
         if "ws" in own:
-            from annot.study.workspace import Workspace
+            from annot.study.workspace import SETTINGS_FILE, Workspace
 
-            arguments["ws"] = Workspace.open(given["workspace"])
+            folder = given["workspace"]
+            named = folder != Path() or (folder / SETTINGS_FILE).is_file()
+            arguments["ws"] = Workspace.open(folder) if named or needs_study else None
         answer = function(**arguments)
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))

@@ -117,16 +117,20 @@ def facets_label(
     return Answer(labelled, step.describe(labelled))
 
 
-@command("facets train")
+@command("facets train", needs_study=False)
 def facets_train(
+    ws: "Workspace | None",
     file: Annotated[Path, typer.Argument(help="Labelled abstracts as JSON Lines: `sentences`, `labels`.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the model goes.")],
     held_out: Annotated[Path | None, typer.Option(help="Labelled abstracts to measure the model on.")] = None,
 ) -> Answer:
-    """Train a sentence labeller, write it to a file, and print its scores on held-out abstracts."""
+    """Train a sentence labeller, write it to a file, and print its scores on held-out abstracts.
+
+    Its labels are those of the study; outside a study, those of the file.
+    """
     from annot.steps import facets as step
 
-    trained = step.train(file, out=out, held_out=held_out)
+    trained = step.train(file, out=out, held_out=held_out, ws=ws)
     return Answer(trained, step.describe_trained(trained))
 
 

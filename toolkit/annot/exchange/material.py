@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annot.errors import InputError
 from annot.labelstudio.screens import instructions_html
 from annot.labelstudio.tasks import judge_task
 from annot.records import Asked, Paper, Query
@@ -27,12 +28,19 @@ class TaskMaterial:
 
 
 def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> TaskMaterial:
-    """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus."""
+    """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus,
+    and InputError for labels that are not those of the study."""
     with store.read() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
         found = papers_of(ws, ids)
         labels = labels_of(session, ids)
+    if others := sorted({label for own in labels.values() for label in own}.difference(ws.settings.labels.names)):
+        raise InputError(
+            f"sentences are labelled {', '.join(others)}, but the labels of the study are "
+            f"{', '.join(ws.settings.labels.names)}",
+            hint="label the corpus again with `annot facets`, or change [labels] in annot.toml",
+        )
     papers = {paper_id: replace(paper, labels=labels[paper_id]) for paper_id, paper in found.items()}
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
     return TaskMaterial(queries, papers, {facet: guidelines.read(ws, facet) for facet in facets})
@@ -44,6 +52,11 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
     numbers = {query_id: number for number, query_id in enumerate(sizes, start=1)}
     seen: Counter[str] = Counter()
     tasks = {}
+    # In the order of the labels, whatever order the facet names them in.
+    facet_labels = {
+        facet: [label for label in ws.settings.labels.names if label in own]
+        for facet, own in ws.settings.facets.items()
+    }
     for position, asked in enumerate(sequence, start=1):
         query = material.queries[asked.query_id]
         seen[query.query_id] += 1
@@ -54,7 +67,7 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
             query_paper=material.papers[query.paper_id],
             candidate=material.papers[asked.doc_id],
             facet_help=material.guidelines[query.facet].definition,
-            facet_labels=ws.settings.facets[query.facet],
+            facet_labels=facet_labels[query.facet],
             progress=f"{position} of {len(sequence)} · query {numbers[query.query_id]}, {within}",
         )
     return tasks
@@ -63,4 +76,5 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
 def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool) -> str:
     """The guidelines of every facet there is, and the keys, as the project's instructions."""
     pages = [guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
-    return instructions_html(pages, scale_names=ws.settings.scale.names, adjudication=adjudication)
+    names, labels = ws.settings.scale.names, ws.settings.labels.names
+    return instructions_html(pages, scale_names=names, labels=labels, adjudication=adjudication)

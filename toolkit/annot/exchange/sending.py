@@ -91,7 +91,7 @@ def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Ro
     private |= {person.account for person in everyone if person.account is not None}
     for parcel in parcels:
         tasks = list(parcel.tasks.values())
-        lint_tasks(tasks, screen=screen, private=private)
+        lint_tasks(tasks, screen=screen, labels=ws.settings.labels.names, private=private)
         check_predictions(parcel.label_config, tasks)
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from annot.errors import InputError
 from annot.facets.features import FEATURE_SET, features
 from annot.facets.training import LabelledAbstract
-from annot.records import LABELS
 
 SHIPPED_MODEL = "csabstruct.crfsuite.xz"
 """The model in this package; `MODEL.md` beside it says where it comes from."""
@@ -54,7 +53,7 @@ def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
     if len(seen) < 2:
         raise InputError(
             f"nothing to learn from: found {len(seen)} label(s) in the training abstracts, expected at least 2",
-            hint=f"the labels are {', '.join(LABELS)}",
+            hint="every sentence has one of the labels of the study, and they differ",
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -67,17 +66,20 @@ class Labeller:
 
     sha256: str
     """SHA-256 of the model file's bytes, in hexadecimal."""
+    labels: frozenset[str]
+    """The labels that it gives: those of the abstracts it was trained on."""
 
     def __init__(self, model: bytes, *, name: str) -> None:
         """The labeller of the model file `model` (as `train` gives it, or as CRFsuite wrote it, uncompressed).
 
-        `name` stands in messages. Raises InputError when it is not a model, or not one of these features and labels.
+        `name` stands in messages. Raises InputError when it is not a model, or not one of these features.
         """
         self.name = name
         self.sha256 = hashlib.sha256(model).hexdigest()
         # CRFsuite reads from these bytes as long as it tags: they must live as long as the tagger.
         self._raw = _uncompressed(model, name)
         self._tagger = _tagger(self._raw, name)
+        self.labels = frozenset(self._tagger.labels())
 
     @classmethod
     def load(cls) -> Labeller:
@@ -119,9 +121,4 @@ def _tagger(raw: bytes, name: str) -> Any:
         tagger.open_inmemory(raw)
     except ValueError as error:
         raise InputError(f"{name}: not a CRFsuite model: {error}") from None
-    unknown = sorted(set(tagger.labels()) - set(LABELS))
-    if unknown:
-        raise InputError(
-            f"{name}: the model gives unknown labels: found {', '.join(unknown)}, expected only {', '.join(LABELS)}"
-        )
     return tagger

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.facets.training import LabelledAbstract
-from annot.records import LABELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +33,29 @@ class LabelScores:
     macro_f1: float
     """Mean of the labels' F1, over those where it is defined."""
     per_label: dict[str, LabelScore]
-    """In the order of `LABELS`."""
+    """In the order of the labels given."""
     confusion: dict[str, dict[str, int]]
-    """`confusion[truth][predicted]`: number of sentences; labels in the order of `LABELS`."""
+    """`confusion[truth][predicted]`: number of sentences; labels in the order given."""
 
 
-def score(truths: Iterable[Sequence[str]], predictions: Iterable[Sequence[str]]) -> LabelScores:
+def score(
+    truths: Iterable[Sequence[str]], predictions: Iterable[Sequence[str]], *, labels: Sequence[str]
+) -> LabelScores:
     """The scores of `predictions` against `truths`: for each abstract, in the same order, its labels in order.
 
-    There is at least one sentence. Raises ValueError when the two do not match sentence by sentence.
+    `labels` are all that there are. There is at least one sentence. Raises ValueError when the two do not match
+    sentence by sentence.
     """
     pairs: Counter[tuple[str, str]] = Counter()
     for truth, predicted in zip(truths, predictions, strict=True):
         pairs.update(zip(truth, predicted, strict=True))
     total = pairs.total()
-    confusion = {truth: {predicted: pairs[truth, predicted] for predicted in LABELS} for truth in LABELS}
-    per_label = {label: _label_score(label, confusion) for label in LABELS}
+    confusion = {truth: {predicted: pairs[truth, predicted] for predicted in labels} for truth in labels}
+    per_label = {label: _label_score(label, confusion) for label in labels}
     defined = [entry.f1 for entry in per_label.values() if entry.f1 is not None]
     return LabelScores(
         sentences=total,
-        micro_f1=sum(confusion[label][label] for label in LABELS) / total,
+        micro_f1=sum(confusion[label][label] for label in labels) / total,
         macro_f1=sum(defined) / len(defined),
         per_label=per_label,
         confusion=confusion,

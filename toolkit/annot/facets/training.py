@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
 from annot.formats.faults import Faults
 from annot.formats.json_lines import in_words, read_objects
 from annot.names import near
-from annot.records import LABELS
 
 
 class LabelledAbstract(BaseModel):
@@ -21,30 +20,33 @@ class LabelledAbstract(BaseModel):
     """How sure people were of each label, from 0 to 1, where the file says so."""
 
     @model_validator(mode="after")
-    def _one_known_label_a_sentence(self) -> LabelledAbstract:
-        unknown = [f"unknown label {label!r}, {near(label, LABELS)}" for label in sorted({*self.labels} - {*LABELS})]
+    def _one_label_a_sentence(self) -> LabelledAbstract:
         if len(self.sentences) != len(self.labels):
             raise ValueError(f"found {len(self.labels)} label(s) for {len(self.sentences)} sentence(s)")
         if self.confidences is not None and len(self.confidences) != len(self.labels):
             raise ValueError(f"found {len(self.confidences)} confidence(s) for {len(self.labels)} label(s)")
-        if unknown:
-            raise ValueError("; ".join(unknown))
         return self
 
 
-def read_labelled(lines: Iterable[str], *, name: str) -> tuple[LabelledAbstract, ...]:
+def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | None) -> tuple[LabelledAbstract, ...]:
     """The abstracts in `lines`, one JSON object a line: `labels`, and `sentences` or `abstract`; other keys are free.
 
+    `known` are the labels that there are; None takes those that the file has.
     Empty lines are passed over. Raises InputError with the line of every fault; `name` is the file in the messages.
     """
     faults = Faults(name)
     abstracts = []
     for line, record in read_objects(lines, faults):
         try:
-            abstracts.append(LabelledAbstract.model_validate(record))
+            abstract = LabelledAbstract.model_validate(record)
         except ValidationError as error:
             for fault in in_words(error):
                 faults.add(fault, line=line)
+            continue
+        abstracts.append(abstract)
+        unknown = [] if known is None else sorted({*abstract.labels}.difference(known))
+        if known is not None and unknown:
+            faults.add("; ".join(f"unknown label {label!r}, {near(label, known)}" for label in unknown), line=line)
     if not abstracts and not faults.found:
         faults.add("no abstracts found")
     faults.raise_if_any(

@@ -43,17 +43,16 @@ def write_beir(
     qrels: Iterable[Qrel],
     pools: Iterable[Pool],
     judged: Mapping[str, Iterable[str]],
-    paper_types: Mapping[str, str],
     folder: str,
     with_text: bool,
 ) -> dict[str, bytes]:
     """The files by path, everything ordered by id.
 
-    A query's text is the sentences that make it. `top_ranked` is its paper's pool, by id: a pool has no order that may
-    be learned from. Of a query in `judged`, to whose judgements no pool led, it is the documents named there. A pair
-    that has no qrel is unjudged; BEIR's own measures count it as 0.
+    A query's text is the sentences that make it; its metadata tell the type of its paper where that is on record.
+    `top_ranked` is its paper's pool, by id: a pool has no order that may be learned from. Of a query in `judged`, to
+    whose judgements no pool led, it is the documents named there. A pair that has no qrel is unjudged; BEIR's own
+    measures count it as 0.
 
-    paper_types: of the query papers by query, as far as they are known; they stand with the queries.
     with_text: False where the licence of the texts does not allow to pass them on. Then there is no `corpus.jsonl` and
     no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
     that no program takes empty texts for the real ones.
@@ -75,9 +74,7 @@ def write_beir(
     paths = beir_paths(folder, with_text=with_text)
     texts = {
         paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
-        paths.queries: json_lines(
-            _query(query, by_id.get(query.paper_id), paper_types.get(query.query_id), with_text) for query in ordered
-        ),
+        paths.queries: json_lines(_query(query, by_id.get(query.paper_id), with_text) for query in ordered),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
         paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
@@ -94,10 +91,10 @@ def _paper(paper: Paper, with_text: bool) -> dict[str, Any]:
     return {"_id": paper.paper_id, "title": paper.title, "text": text, "metadata": {"year": paper.year}}
 
 
-def _query(query: Query, paper: Paper | None, paper_type: str | None, with_text: bool) -> dict[str, Any]:
+def _query(query: Query, paper: Paper | None, with_text: bool) -> dict[str, Any]:
     origin = {"paper_id": query.paper_id, "facet": query.facet}
-    if paper_type is not None:
-        origin["paper_type"] = paper_type
+    if query.paper_type is not None:
+        origin["paper_type"] = query.paper_type
     if paper is None or not with_text:
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
     text = " ".join(paper.sentences[position] for position in query.sentences)

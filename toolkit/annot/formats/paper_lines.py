@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated, Any
 
 from pydantic import (
@@ -25,7 +25,7 @@ from annot.formats.paper_text import paper_of
 from annot.records import Paper
 
 
-def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterator[Paper]:
+def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str], clean_text: bool) -> Iterator[Paper]:
     """The papers of a JSON Lines file, one object a line, as they come.
 
     Fields, found by their names (the first that is there and not null counts); any others are ignored:
@@ -35,7 +35,8 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     - abstract: `abstract`, a list of sentences or one string (then split by `sentences.split_sentences`). Required;
       null is read as no sentence, so that the filters of the corpus count the paper.
     - year: `year` or `metadata.year`; an integer of at most four digits, also as a string, or null.
-    - labels: `labels` or `pred_labels`, one for each sentence of a list; `background` or `background_label`.
+    - labels: `labels` or `pred_labels`, one for each sentence of a list; each one of `known_labels`, `background` or
+      `background_label`.
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
     - citations: `citations` or `outbound_citations`, a list of ids.
 
@@ -49,7 +50,7 @@ def read_papers(lines: Iterable[str], *, name: str, clean_text: bool) -> Iterato
     number = 0
     for number, record in read_objects(lines, faults):
         try:
-            yield _PaperLine.model_validate(record).paper(clean_text=clean_text)
+            yield _PaperLine.model_validate(record).paper(known_labels, clean_text=clean_text)
         except ValidationError as error:
             found: Iterable[str] = in_words(error)
         except InputError as error:
@@ -119,13 +120,14 @@ class _PaperLine(BaseModel):
             raise ValueError(f"{len(self.labels)} labels for {len(self.abstract)} sentences")
         return self
 
-    def paper(self, *, clean_text: bool) -> Paper:
+    def paper(self, known_labels: Collection[str], *, clean_text: bool) -> Paper:
         return paper_of(
             self.paper_id,
             self.title,
             self.text or self.abstract,
             year=self.year,
             labels=self.labels,
+            known_labels=known_labels,
             citations=self.citations,
             clean_text=clean_text,
         )

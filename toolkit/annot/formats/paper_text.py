@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from annot.errors import InputError
 from annot.formats.cleaning import clean
 from annot.formats.sentences import PARAGRAPH, split_sentences
 from annot.names import near
-from annot.records import LABELS, Paper
+from annot.records import Paper
 
 _HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")
 
@@ -21,17 +21,19 @@ def paper_of(
     *,
     year: int | None,
     labels: Sequence[str] | None,
+    known_labels: Collection[str],
     citations: Iterable[str],
     clean_text: bool,
 ) -> Paper:
     """The paper with these parts.
 
-    `labels` has the length of the list `abstract`; it is None when `abstract` is one string. With `clean_text` the
+    `labels` has the length of the list `abstract`; it is None when `abstract` is one string. Each is one of
+    `known_labels`, or one with `_label` behind it, as CSFCube's are. With `clean_text` the
     title and the sentences are cleaned, a heading `Abstract.` at the beginning goes, and sentences of which nothing
     stays are left out with their labels. Citations keep their order; repeated ones and the paper itself go.
     Raises InputError with a fault for each unknown label.
     """
-    known = None if labels is None else _known(labels)
+    known = None if labels is None else _known(labels, known_labels)
     if isinstance(abstract, str):
         paragraphs = PARAGRAPH.split(abstract)
         if clean_text:
@@ -62,11 +64,11 @@ def _without_heading(text: str) -> str:
     return text[heading.end() :] if heading else text
 
 
-def _known(labels: Sequence[str]) -> list[str]:
-    ours = [label.removesuffix("_label") for label in labels]
-    unknown = dict.fromkeys(label for label in ours if label not in LABELS)
+def _known(labels: Sequence[str], known: Collection[str]) -> list[str]:
+    ours = [label if label in known else label.removesuffix("_label") for label in labels]
+    unknown = dict.fromkeys(label for label in ours if label not in known)
     if unknown:
         raise InputError(
-            "unknown labels", faults=[f"unknown sentence label {label!r}: {near(label, LABELS)}" for label in unknown]
+            "unknown labels", faults=[f"unknown sentence label {label!r}: {near(label, known)}" for label in unknown]
         )
     return ours

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from string import ascii_lowercase
 from typing import NamedTuple
-
-from annot.records import LABELS
 
 TEXT = "pair"
 """The one text region of a screen: query and candidate side by side."""
@@ -49,5 +49,25 @@ GROUNDS = (
     Keyed("the guidelines are unclear", "g"),
 )
 
-LABEL_KEYS = tuple(Keyed(label, {"other": "x"}.get(label, label[0])) for label in LABELS)
-"""`background` b, `objective` o, `method` m, `result` r, `other` x."""
+_LABEL_STUDIO_KEYS = "u"
+"""The letters that Label Studio 1.23.2 takes for itself."""
+
+
+def label_keys(labels: Sequence[str]) -> tuple[Keyed, ...]:
+    """The sentence `labels` in their order, each with a letter that no other control has: at most 16 labels.
+
+    `other` has x. Every other label has its first letter where that is free, else the next free letter of its name,
+    else of the alphabet. Of two with the same first letter the earlier has it. The five of the default have b, o, m,
+    r, x.
+    """
+    taken = {CANNOT_JUDGE_KEY, *_LABEL_STUDIO_KEYS, *(keyed.key for keyed in (*REASONS, *GROUNDS))}
+    keys: dict[str, str] = {}
+    wishes = [{label: "x" if label == "other" else label[0] for label in labels}]
+    wishes.append({label: label + ascii_lowercase for label in labels})
+    for wish in wishes:
+        for label in labels:
+            free = [letter for letter in wish[label].lower() if letter in ascii_lowercase and letter not in taken]
+            if label not in keys and free:
+                keys[label] = free[0]
+                taken.add(free[0])
+    return tuple(Keyed(label, keys[label]) for label in labels)

@@ -15,24 +15,30 @@ from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
 
 
-def judge_screen(*, scale_names: Sequence[str], overrides: Path | None) -> str:
+def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
     """The configuration of the screen on which an assessor judges. `overrides` is the study's `templates/`.
 
+    `labels` are those that a sentence may be given.
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
-    return _screen("judge.xml.j2", scale_names=scale_names, opinions=0, overrides=overrides)
+    return _screen("judge.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
 
 
-def adjudicate_screen(*, scale_names: Sequence[str], opinions: int, overrides: Path | None) -> str:
+def adjudicate_screen(
+    *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
+) -> str:
     """The configuration of the adjudicator's screen; `opinions` others' are shown (0 where the policy hides them)."""
-    return _screen("adjudicate.xml.j2", scale_names=scale_names, opinions=opinions, overrides=overrides)
+    return _screen("adjudicate.xml.j2", scale_names=scale_names, labels=labels, opinions=opinions, overrides=overrides)
 
 
-def _screen(template: str, *, scale_names: Sequence[str], opinions: int, overrides: Path | None) -> str:
+def _screen(
+    template: str, *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
+) -> str:
     from label_studio_sdk.label_interface import LabelInterface
 
     values: dict[str, Any] = {
         "controls": controls,
+        "label_keys": controls.label_keys(labels),
         "grades": [
             {"value": str(grade), "key": str(grade), "html": f"<b>{grade}</b> {html.escape(name)}"}
             for grade, name in enumerate(scale_names)
@@ -91,7 +97,9 @@ def _faults(xml: str, *, grades: Sequence[str]) -> list[str]:
     ]
 
 
-def instructions_html(pages: Sequence[str], *, scale_names: Sequence[str], adjudication: bool) -> str:
+def instructions_html(
+    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], adjudication: bool
+) -> str:
     """The guideline `pages` (Markdown, general first) with a table of keys before them.
 
     HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
@@ -102,5 +110,10 @@ def instructions_html(pages: Sequence[str], *, scale_names: Sequence[str], adjud
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
     read = [converter.reset().convert(page) for page in pages]
-    values = {"scale_names": scale_names, "adjudication": adjudication, "controls": controls}
+    values = {
+        "scale_names": scale_names,
+        "adjudication": adjudication,
+        "controls": controls,
+        "label_keys": controls.label_keys(labels),
+    }
     return "\n".join([render("keys.html.j2", values, overrides=None).strip(), *read])

@@ -11,25 +11,38 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from annot.errors import LeakError
 from annot.formats.json_lines import in_words
 from annot.labelstudio.studio_records import Payload
-from annot.records import LABELS
 
-_LABEL = "|".join(LABELS)
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
 """The name of a field, and what may stand in it."""
 _HTML = (
     '^<div class="a-pair">'
     + "".join(
-        rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-(?:{_LABEL}))*)"><h2><span>{name}</span> [^<>]*</h2>'
+        rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
         r'<div class="a-none">[^<>]*</div><div class="a-text">(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
         for side, name in (("query", "Query"), ("cand", "Candidate"))
     )
     + "</div>$"
 )
+_WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
+"""A label in the class of a side; text has no quotation mark or angle bracket of its own."""
+
+
+def _label_of_study(label: str, info: ValidationInfo) -> str:
+    known = info.context or ()
+    if label not in known:
+        raise ValueError(f"found label {label!r}, expected one of {', '.join(known)}")
+    return label
+
+
+def _labels_of_study(text: str, info: ValidationInfo) -> str:
+    for label in _WANTED.findall(text):
+        _label_of_study(label, info)
+    return text
 
 
 class _Closed(BaseModel):
@@ -42,7 +55,7 @@ class _Passage(_Closed):
     startOffset: int  # noqa: N815
     endOffset: int  # noqa: N815
     text: str
-    labels: list[Annotated[str, Field(pattern=f"^(?:{_LABEL})$")]]
+    labels: list[Annotated[str, AfterValidator(_label_of_study)]]
 
 
 class _Region(_Closed):
@@ -63,7 +76,7 @@ class _Data(_Closed):
     facet: str
     facet_help: str = Field(max_length=140)
     progress: str = Field(pattern=r"^\d+ of \d+ · query \d+, candidate \d+ of \d+$")
-    pair_html: str = Field(pattern=_HTML)
+    pair_html: Annotated[str, Field(pattern=_HTML), AfterValidator(_labels_of_study)]
 
 
 class _DisputedData(_Data):
@@ -95,9 +108,16 @@ class _DisputedTask(_JudgeTask):
     data: _DisputedData
 
 
-def lint_tasks(tasks: Sequence[Payload], *, screen: Literal["judge", "adjudicate"], private: Collection[str]) -> None:
+def lint_tasks(
+    tasks: Sequence[Payload],
+    *,
+    screen: Literal["judge", "adjudicate"],
+    labels: Sequence[str],
+    private: Collection[str],
+) -> None:
     """Raise LeakError, with every fault, where a task carries more than its screen may show.
 
+    `labels` are those that sentences may have.
     `private` are the words that must not appear outside the papers' text and the assessors' comments: names of methods,
     accounts, pseudonyms.
     """
@@ -107,7 +127,7 @@ def lint_tasks(tasks: Sequence[Payload], *, screen: Literal["judge", "adjudicate
     for task in tasks:
         name = str(task["data"]["pair_id"])
         try:
-            texts = list(model.model_validate(task).texts())
+            texts = list(model.model_validate(task, context=labels).texts())
         except ValidationError as error:
             faults += [f"{name}: {fault}" for fault in in_words(error)]
             continue

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
-from annot.records import LABELS, Asked, Judgement, Paper, Query
+from annot.records import Asked, Judgement, Paper, Query
 
 LABELS_FROM = "sentence-labels"
 """Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
@@ -101,7 +101,7 @@ def _side(
 ) -> str:
     """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
     if chosen is None:
-        wants = "".join(f" a-wants-{label}" for label in LABELS if label in facet_labels)
+        wants = "".join(f" a-wants-{label}" for label in facet_labels)
         marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
     else:
         wants, marked = " a-fixed", set(chosen)

@@ -19,7 +19,6 @@ from annot.release.croissant import croissant, release_tables
 from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
 from annot.release.questions import Answers
 from annot.release.release_folder import METADATA_FILE
-from annot.selection.sheet import SHEET, read_sheet
 from annot.store.runs import StoredRun
 from annot.study.snapshot import Snapshot
 from annot.templating import render
@@ -47,7 +46,6 @@ def release_files(
     `run_files`. missing: what a draft lists as missing; None where it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
-    paper_types = _paper_types(study)
     qrels = study.outcome.qrels
     beir = beir_paths(BEIR, with_text=with_text)
     files = write_beir(
@@ -56,13 +54,12 @@ def release_files(
         qrels=qrels,
         pools=study.pools.values(),
         judged=_judged(study, pooled=facts.pool["judged"]),
-        paper_types=paper_types,
         folder=BEIR,
         with_text=with_text,
     )
     files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
-    csfcube, misfit = _csfcube(study, labels, corpus, paper_types, with_text=with_text)
+    csfcube, misfit = _csfcube(study, labels, corpus, with_text=with_text)
     files |= csfcube
     comments = {pair: settled.comment for pair, settled in study.outcome.adjudications.items() if settled.comment}
     overrides = study.ws.root / "templates"
@@ -88,7 +85,7 @@ def release_files(
     }
     holds = {path.partition("/")[0] for path in (*files, *texts)}
     texts["README.md"] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
-    notes = (*notes, *_untyped(study, paper_types), *misfit)
+    notes = (*notes, *_untyped(study), *misfit)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
@@ -140,27 +137,16 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
     return doc_ids
 
 
-def _paper_types(study: Snapshot) -> dict[str, str]:
-    """The type of each query's paper, as far as the rating sheet lies in the study and has it."""
-    path = study.ws.root / SHEET
-    rows = (
-        read_sheet(path.read_bytes(), name=str(path), facets=tuple(study.ws.settings.facets)) if path.is_file() else ()
-    )
-    types = {row.paper_id: row.type for row in rows if row.type is not None}
-    return {query.query_id: types[query.paper_id] for query in study.queries if query.paper_id in types}
-
-
-def _untyped(study: Snapshot, paper_types: Mapping[str, str]) -> Iterator[str]:
-    untyped = {query.paper_id for query in study.queries if query.query_id not in paper_types}
+def _untyped(study: Snapshot) -> Iterator[str]:
+    untyped = {query.paper_id for query in study.queries if query.paper_type is None}
     if untyped:
-        yield f"{len(untyped)} query paper(s) have no type: {SHEET} of the study does not say it"
+        yield f"{len(untyped)} query paper(s) have no type: none was given with `annot query choose`"
 
 
 def _csfcube(
     study: Snapshot,
     labels: Mapping[str, tuple[str, ...]],
     corpus: tuple[Paper, ...],
-    paper_types: Mapping[str, str],
     *,
     with_text: bool,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
@@ -169,7 +155,6 @@ def _csfcube(
     material = Material(
         papers=tuple(replace(paper, labels=labels.get(paper.paper_id)) for paper in corpus if paper.paper_id in pooled),
         queries=study.queries,
-        paper_types=paper_types,
         pools=tuple(study.pools.values()),
         judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),
         decisions=study.outcome.decisions,

@@ -12,16 +12,13 @@ import io
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from annot.formats.faults import Faults
 from annot.formats.spreadsheet import decoded, guarded, plain, read_table, unguarded
 from annot.names import near
-from annot.records import PaperType
 
 SHEET = "queries.csv"
 """The name of the rating sheet where no other is given."""
-PAPER_TYPES: tuple[PaperType, ...] = get_args(PaperType)
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "note", "abstract")
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
@@ -37,7 +34,7 @@ class SheetRow:
     title: str
     year: int | None
     period: str
-    type: PaperType | None
+    type: str | None
     rating: int | None
     facets: tuple[str, ...]
     """The facets it may serve as a query for; the lead strikes out those without substance."""
@@ -64,14 +61,14 @@ def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
 
 
 def read_sheet(
-    data: bytes, *, name: str, facets: Sequence[str], known: Collection[str] | None = None
+    data: bytes, *, name: str, facets: Sequence[str], types: Sequence[str], known: Collection[str] | None = None
 ) -> tuple[SheetRow, ...]:
     """The rows of a filled sheet, in its order, from the bytes of the file as a spreadsheet program saved it.
 
     Read alike: UTF-8 with or without byte order mark, UTF-16 with one, Windows-1252; comma, semicolon or tab between
     cells; any line ends; a first line `sep=;`; columns in any order, further columns. Rows that are empty or explain
-    the sheet are passed over. `facets` are those
-    of the study, `known` the ids of the corpus (not checked when None). A row with neither type nor rating is kept.
+    the sheet are passed over. `facets` and `types` are those of the study, in types capitals do not matter; `known` are
+    the ids of the corpus (not checked when None). A row with neither type nor rating is kept.
     Raises InputError with the line of every fault; `name` is the file in the messages.
     """
     faults = Faults(name)
@@ -89,7 +86,7 @@ def read_sheet(
     lines_by_id: dict[str, int] = {}
     for line, cells in papers:
         of_row: list[str] = []
-        row = _row({plain(heading): cell for heading, cell in cells.items()}, facets, of_row)
+        row = _row({plain(heading): cell for heading, cell in cells.items()}, facets, types, of_row)
         if known is not None and row.paper_id and row.paper_id not in known:
             of_row.append(_unknown_paper(row.paper_id))
         if row.paper_id in lines_by_id:
@@ -102,13 +99,13 @@ def read_sheet(
     return tuple(rows)
 
 
-def _row(cells: dict[str, str], facets: Sequence[str], faults: list[str]) -> SheetRow:
+def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], faults: list[str]) -> SheetRow:
     """The row in these cells; what is wrong with them is added to `faults`."""
     whole = {column: unguarded(cells.get(column, "")) for column in COLUMNS}
     text = {column: cell.strip() for column, cell in whole.items()}
-    paper_type = next((known for known in PAPER_TYPES if known == text["type"].lower()), None)
+    paper_type = next((known for known in types if known.lower() == text["type"].lower()), None)
     if text["type"] and paper_type is None:
-        faults.append(f"type: found {text['type']!r}, " + near(text["type"].lower(), PAPER_TYPES))
+        faults.append(f"type: found {text['type']!r}, " + near(text["type"].lower(), types))
     rating = _number(text["rating"])
     if text["rating"] and rating not in RATINGS:
         faults.append(f"rating: found {text['rating']!r}, expected a whole number from 1 to 5")

@@ -145,7 +145,9 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     hidden = ws.settings.adjudication.ratings == "hidden"
     opinions = 0 if hidden else ws.settings.judging.per_pair
     names = ws.settings.scale.names
-    screen = adjudicate_screen(scale_names=names, opinions=opinions, overrides=ws.root / "templates")
+    screen = adjudicate_screen(
+        scale_names=names, labels=ws.settings.labels.names, opinions=opinions, overrides=ws.root / "templates"
+    )
     material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
     instructions = instructions_of(ws, material, adjudication=True)
     parcels = []

@@ -54,7 +54,7 @@ def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) ->
     except MissingInput:
         pass
     known_titles = len(tally.same_title)
-    kept = filter_papers(_counted(_parse(files), advance), ws.settings.corpus, tally)
+    kept = filter_papers(_counted(_parse(files, ws.settings.labels.names), advance), ws.settings.corpus, tally)
     if dry_run:
         for _paper in kept:
             pass
@@ -91,11 +91,11 @@ def describe(added: AddedPapers) -> str:
     return told("added", added=added, reported=REPORTED)
 
 
-def _parse(files: list[Path]) -> Iterator[Paper]:
+def _parse(files: list[Path], labels: tuple[str, ...]) -> Iterator[Paper]:
     for path in files:
         try:
             with path.open(encoding="utf-8") as lines:
-                yield from parse_papers(lines, name=str(path), clean_text=True)
+                yield from parse_papers(lines, name=str(path), known_labels=labels, clean_text=True)
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper per line"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class Trained:
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
     """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew."""
-    labeller = _labeller(model)
+    labeller = _labeller(model, ws.settings.labels.names)
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     total = papers.count_papers(ws.corpus)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
@@ -68,6 +68,12 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         for done, paper in enumerate(papers.read_papers(ws.corpus, columns=("sentences", "labels")), start=1):
             predicted = labeller.label(paper.sentences)
             kept = predicted if paper.labels is None else paper.labels
+            for label in set(kept).difference(ws.settings.labels.names):
+                raise InputError(
+                    f"paper {paper.paper_id} came with the label {label!r}, expected one of "
+                    f"{', '.join(ws.settings.labels.names)}",
+                    hint="add the label to [labels] in annot.toml; or add the papers to a new study",
+                )
             if paper.labels is not None:
                 carried.update(mine == theirs for mine, theirs in zip(paper.labels, predicted, strict=True))
             origin = predicted_by if paper.labels is None else Source.CARRIED
@@ -104,12 +110,20 @@ def describe(labelled: Labelled) -> str:
     return told("facets", labelled=labelled)
 
 
-def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
-    """Train a model on the labelled abstracts of `file` and write it to `out`."""
+def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> Trained:
+    """Train a model on the labelled abstracts of `file` and write it to `out`.
+
+    The labels are those of the study; without a study, the default ones or, where `file` has others, its own.
+    """
     if out.is_dir():
         raise InputError(f"{out}: a folder, expected the file of the model")
-    given = _read(file)
-    checks = _read(held_out) if held_out is not None else ()
+    given = _read(file, None if ws is None else ws.settings.labels.names)
+    settings = Settings() if ws is None else ws.settings
+    labels = settings.labels.names
+    found = sorted({label for abstract in given for label in abstract.labels})
+    if not set(found) <= set(labels):
+        labels = tuple(found)
+    checks = _read(held_out, labels) if held_out is not None else ()
     abstracts = without_held_out(given, checks)
     model = train_model(abstracts)
     labeller = Labeller(model, name=str(out))
@@ -118,8 +132,8 @@ def train(file: Path, *, out: Path, held_out: Path | None) -> Trained:
         predicted = [labeller.label(abstract.sentences) for abstract in checks]
         trained = replace(
             trained,
-            scores=score([abstract.labels for abstract in checks], predicted),
-            by_confidence=by_confidence(checks, predicted, facets=Settings().facets),
+            scores=score([abstract.labels for abstract in checks], predicted, labels=labels),
+            by_confidence=by_confidence(checks, predicted, facets=settings.facets),
         )
     write_file(out, model)
     return trained
@@ -130,19 +144,31 @@ def describe_trained(trained: Trained) -> str:
     return told("trained", trained=trained)
 
 
-def _labeller(model: Path | None) -> Labeller:
-    if model is None:
-        return Labeller.load()
-    if not model.is_file():
+def _labeller(model: Path | None, labels: Sequence[str]) -> Labeller:
+    """The model at `model`, or the one that comes with annot. Raises InputError where its labels are not the study's.
+
+    A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
+    """
+    if model is not None and not model.is_file():
         raise InputError(f"{model}: no such file, expected a model", hint="make one with `annot facets train FILE`")
-    return Labeller(model.read_bytes(), name=str(model))
+    labeller = Labeller.load() if model is None else Labeller(model.read_bytes(), name=str(model))
+    fits = labeller.labels == set(labels) if model is None else labeller.labels <= set(labels)
+    if not fits:
+        which = "the model that comes with annot" if model is None else f"{model}: the model"
+        raise InputError(
+            f"{which} gives other labels than those of the study: found {', '.join(sorted(labeller.labels))}, "
+            f"expected {', '.join(labels)}",
+            hint="train one on abstracts labelled so, `annot facets train FILE --out model.xz`, and label with it, "
+            "`annot facets --model model.xz`; or change [labels] in annot.toml",
+        )
+    return labeller
 
 
-def _read(path: Path) -> tuple[LabelledAbstract, ...]:
+def _read(path: Path, labels: Sequence[str] | None) -> tuple[LabelledAbstract, ...]:
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected labelled abstracts as JSON Lines")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from None
-    return read_labelled(text.split("\n"), name=str(path))
+    return read_labelled(text.split("\n"), name=str(path), known=labels)

@@ -53,7 +53,13 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
-    release = read_release(files, name=str(folder), facet_labels=ws.settings.facets, clean_text=True)
+    release = read_release(
+        files,
+        name=str(folder),
+        known_labels=ws.settings.labels.names,
+        facet_labels=ws.settings.facets,
+        clean_text=True,
+    )
     imported = ImportedRelease(_counts(release), sentences("commands.csfcube", facts=release.facts), release.facts)
     _refuse_other_work(ws, digest.hexdigest())
     if not dry_run:

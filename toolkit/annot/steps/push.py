@@ -5,9 +5,9 @@ from __future__ import annotations
 from annot.errors import MissingInput
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
-from annot.labelstudio.screens import judge_screen
 from annot.store import people
 from annot.store.database import Store, open_store
+from annot.study import guidelines
 from annot.study.workspace import Workspace
 
 
@@ -28,7 +28,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     material = material_of(ws, store, {(assignment.query_id, assignment.doc_id) for assignment in plan})
-    screen = judge_screen(scale_names=ws.settings.scale.names, overrides=ws.root / "templates")
+    screen = guidelines.screen(ws)
     instructions = instructions_of(ws, material, adjudication=False)
     parcels = []
     for assessor in sorted({assignment.assessor for assignment in plan}):

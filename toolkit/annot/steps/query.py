@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.errors import InputError, MissingInput
@@ -33,6 +33,7 @@ class ListedQuery:
     year: int | None
     title: str
     sentences: tuple[int, ...]
+    paper_type: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def sample(ws: Workspace, *, out: Path) -> Sampled:
         for period in drawn.periods
         for paper_id in period.paper_ids
     ]
-    values = {"min_rating": settings.min_rating}
+    values = {"min_rating": settings.min_rating, "types": settings.types}
     explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
     write_file(path, write_sheet(rows, explanation=explanation))
     return Sampled(path, len(rows), explanation, sentences("commands.sample", drawn=drawn))
@@ -115,8 +116,15 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
     if not path.is_file():
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample`, and fill it in")
     known = set(papers.paper_ids(ws.corpus))
-    rows = read_sheet(path.read_bytes(), name=str(path), facets=tuple(ws.settings.facets), known=known)
+    rows = read_sheet(
+        path.read_bytes(),
+        name=str(path),
+        facets=tuple(ws.settings.facets),
+        types=ws.settings.queries.types,
+        known=known,
+    )
     ids = [row.paper_id for row in rows]
+    type_of = {row.paper_id: row.type for row in rows}
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             labels = labels_of(session, ids)
@@ -132,8 +140,15 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
         )
         found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
         made = [
-            make_query(
-                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
+            replace(
+                make_query(
+                    found[query.paper_id],
+                    labels[query.paper_id],
+                    query.facet,
+                    facets=ws.settings.facets,
+                    sentences=None,
+                ),
+                paper_type=type_of[query.paper_id],
             )
             for query in choice.chosen
         ]
@@ -186,7 +201,7 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
         paper = found.get(query.paper_id)
         year, title = (None, "") if paper is None else (paper.year, paper.title)
         places = tuple(place + 1 for place in query.sentences)
-        listed.append(ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places))
+        listed.append(ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places, query.paper_type))
     return tuple(listed)
 
 

@@ -12,7 +12,12 @@ from annot.store.schema import make_tables
 VERSION_TABLE = "annot_schema"
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables]
+def add_paper_type(connection: Connection) -> None:
+    """The type of a query's paper; the queries that stand have none on record."""
+    connection.execute(text("ALTER TABLE query ADD COLUMN paper_type TEXT"))
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.

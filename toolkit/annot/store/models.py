@@ -84,7 +84,7 @@ class FacetLabelsRow(_Row, table=True):
 
 
 class QueryRow(_Row, table=True):
-    """A paper and one facet of it."""
+    """A paper and one facet of it; `paper_type` came with the second version."""
 
     __tablename__ = "query"
     __table_args__ = (UniqueConstraint("paper_id", "facet", name="query_paper_facet"),)
@@ -92,6 +92,7 @@ class QueryRow(_Row, table=True):
     paper_id: str = Field(sa_type=Text)
     facet: str = Field(sa_type=Text)
     sentences: tuple[int, ...] = Field(sa_type=Listed)
+    paper_type: str | None = Field(sa_type=Text)
 
 
 class PoolRow(_Row, table=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sqlalchemy import func, select
 from sqlmodel import Session, SQLModel
@@ -28,8 +29,8 @@ _IN_USE: dict[type[SQLModel], str] = {
 def replace_queries(session: Session, queries: Iterable[Query]) -> None:
     """Make these the queries of the study, all others go.
 
-    Raises InputError, with how many judgements and other work stand on them, when a query that is in use would go, or
-    one that is judged would change.
+    The type of a paper stays where none is given. Raises InputError, with how many judgements and other work stand on
+    them, when a query that is in use would go, or one that is judged would change in more than the type of its paper.
     """
     _write(session, list(queries), keep_others=False)
 
@@ -48,15 +49,20 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     check_distinct((query.query_id for query in queries), what="queries")
     check_distinct(((query.paper_id, query.facet) for query in queries), what="queries (paper and facet)")
     standing = {query.query_id: query for query in read_queries(session)}
-    given = {query.query_id: query for query in queries}
+    known_types = {query_id: query.paper_type for query_id, query in standing.items()}
+    given = {
+        query.query_id: replace(query, paper_type=query.paper_type or known_types.get(query.query_id))
+        for query in queries
+    }
     removed = [] if keep_others else [query_id for query_id in standing if query_id not in given]
     changed = [query for query_id, query in given.items() if standing.get(query_id, query) != query]
     _refuse(session, removed, _IN_USE, "would go")
-    _refuse(session, [query.query_id for query in changed], _JUDGED, "would change")
+    reworded = [one.query_id for one in changed if replace(standing[one.query_id], paper_type=one.paper_type) != one]
+    _refuse(session, reworded, _JUDGED, "would change")
     delete_where(session, QueryRow, "query_id", removed)
     rows = table(QueryRow)
     for query in changed:
-        values = {"paper_id": query.paper_id, "facet": query.facet, "sentences": query.sentences}
+        values = {name: getattr(query, name) for name in ("paper_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
     insert_records(session, QueryRow, (query for query_id, query in given.items() if query_id not in standing))
 

@@ -58,7 +58,9 @@ def general(ws: Workspace) -> str:
 
 def screen(ws: Workspace) -> str:
     """The labelling configuration of the judging screen, rendered and checked without a server."""
-    return judge_screen(scale_names=ws.settings.scale.names, overrides=ws.root / "templates")
+    return judge_screen(
+        scale_names=ws.settings.scale.names, labels=ws.settings.labels.names, overrides=ws.root / "templates"
+    )
 
 
 def _text(ws: Workspace, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -88,7 +88,7 @@ def is_release_file(path: str) -> bool:
     )
 
 
-def read_files(files: Mapping[str, bytes], *, name: str, clean_text: bool) -> Files:
+def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collection[str], clean_text: bool) -> Files:
     """Every file of the release in `files`; others are passed over.
 
     Raises MissingInput when no file carries ratings, else InputError with the faults of all files.
@@ -122,14 +122,16 @@ def read_files(files: Mapping[str, bytes], *, name: str, clean_text: bool) -> Fi
 
     def papers(text: str, faults: Faults) -> dict[str, Paper]:
         by_id: dict[str, Paper] = {}
-        for paper in read_papers(io.StringIO(text, newline=None), name=faults.name, clean_text=clean_text):
+        lines = io.StringIO(text, newline=None)
+        for paper in read_papers(lines, name=faults.name, known_labels=known_labels, clean_text=clean_text):
             if paper.paper_id in by_id:
                 faults.add(f"paper {paper.paper_id} is there twice")
             by_id[paper.paper_id] = paper
         return by_id
 
     def readable(text: str, faults: Faults) -> ReadableFile | None:
-        return read_readable(io.StringIO(text, newline=None), faults=faults, clean_text=clean_text)
+        lines = io.StringIO(text, newline=None)
+        return read_readable(lines, faults=faults, known_labels=known_labels, clean_text=clean_text)
 
     read = Files(
         papers=single(PAPERS_FILE, papers),

@@ -66,7 +66,7 @@ class Release(Material):
 
     Papers stand in the papers file's order, else by number. A query paper has the cited papers of its pool as citations
     where the file gives none: those are the ones the release knows of. Queries stand in the query list's order, else by
-    facet and id; without a list there are no paper types.
+    facet and id; the types of their papers are in the release's own words, and without a list there are none.
 
     Pools are without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released
     pool, from 1, with gaps where a candidate was dropped; None where the order is not known. `per_method` counts
@@ -81,7 +81,12 @@ class Release(Material):
 
 
 def read_release(
-    files: Mapping[str, bytes], *, name: str, facet_labels: Mapping[str, tuple[str, ...]], clean_text: bool
+    files: Mapping[str, bytes],
+    *,
+    name: str,
+    known_labels: Collection[str],
+    facet_labels: Mapping[str, tuple[str, ...]],
+    clean_text: bool,
 ) -> Release:
     """The release in `files`: contents by path relative to its folder, with `/`. `name` is the folder in messages.
 
@@ -91,11 +96,12 @@ def read_release(
     that differ are faults; text and labels that differ are counted, and a query's labels are taken from its readable
     file, where they were corrected by hand. Query list, splits and runs may be absent.
 
-    `facet_labels`: the sentence labels that make each facet. `clean_text`: clean titles and sentences, as
-    `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1 has grade None.
+    `known_labels`: the labels that sentences may have; `facet_labels`: those that make each facet. `clean_text`: clean
+    titles and sentences, as `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1
+    has grade None.
     Raises MissingInput when the folder has no ratings, else InputError with every fault, by file and place.
     """
-    read = read_files(files, name=name, clean_text=clean_text)
+    read = read_files(files, name=name, known_labels=known_labels, clean_text=clean_text)
     faults = Faults(name)
     ratings = _ratings(read, faults)
     papers, corrected, differing = _papers(read, ratings, faults)
@@ -113,7 +119,6 @@ def read_release(
         facet_labels=facet_labels,
         papers=tuple(_with_citations(paper, pools.get(paper.paper_id)) for paper in papers.values()),
         queries=queries,
-        paper_types={query_id: read.paper_types[query_id] for query_id in ratings} if read.paper_types else {},
         pools=tuple(pools.values()),
         judgements=tuple(
             Judgement(query_id, pair.doc_id, assessor, grade)
@@ -228,7 +233,7 @@ def _queries(
         sentences = positions_of(papers[paper_id], labels)
         if labels and not sentences:
             faults.add(f"query {paper_id} has no sentence of its facet {facet}", place=read.papers_from)
-        queries.append(Query(query_id, paper_id, facet, sentences))
+        queries.append(Query(query_id, paper_id, facet, sentences, (read.paper_types or {}).get(query_id) or None))
     return tuple(queries)
 
 

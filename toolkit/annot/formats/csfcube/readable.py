@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,7 +69,9 @@ class ReadableFile:
     """The methods that had each candidate; the first one drew it."""
 
 
-def read_readable(lines: Iterable[str], *, faults: Faults, clean_text: bool) -> ReadableFile | None:
+def read_readable(
+    lines: Iterable[str], *, faults: Faults, known_labels: Collection[str], clean_text: bool
+) -> ReadableFile | None:
     """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`."""
     before = len(faults.found)
     blocks: list[list[Line]] = []
@@ -84,7 +86,7 @@ def read_readable(lines: Iterable[str], *, faults: Faults, clean_text: bool) -> 
         told = _told(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
         if told is None:
             continue
-        papers += _paper(told, faults, line=block[0][0], clean_text=clean_text)
+        papers += _paper(told, faults, line=block[0][0], known_labels=known_labels, clean_text=clean_text)
         doc_id = told["paper_id"]
         if position:
             if doc_id in pairs:
@@ -121,7 +123,9 @@ def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) 
     return found.groupdict()
 
 
-def _paper(told: dict[str, Any], faults: Faults, *, line: int, clean_text: bool) -> list[Paper]:
+def _paper(
+    told: dict[str, Any], faults: Faults, *, line: int, known_labels: Collection[str], clean_text: bool
+) -> list[Paper]:
     try:
         paper = paper_of(
             told["paper_id"],
@@ -129,6 +133,7 @@ def _paper(told: dict[str, Any], faults: Faults, *, line: int, clean_text: bool)
             [sentence["text"] for sentence in told["sentences"]],
             year=None if told["year"] == "None" else int(told["year"]),
             labels=[sentence["label"] for sentence in told["sentences"]],
+            known_labels=known_labels,
             citations=(),
             clean_text=clean_text,
         )

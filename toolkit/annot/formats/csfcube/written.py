@@ -30,9 +30,7 @@ class Material:
 
     papers: tuple[Paper, ...]
     queries: tuple[Query, ...]
-    """In the order of the query list."""
-    paper_types: Mapping[str, str]
-    """By query id, in the release's own words; a query that has none gets an empty cell."""
+    """In the order of the query list; one whose paper has no type gets an empty cell there."""
     pools: tuple[Pool, ...]
     judgements: tuple[Judgement, ...]
     decisions: tuple[Decision, ...]
@@ -169,8 +167,7 @@ def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool
     for query in material.queries:
         paper = papers[query.paper_id]
         title = paper.title if with_text else ""
-        kind = material.paper_types.get(query.query_id, "")
-        row = [guarded(query.paper_id), query.facet, paper.year, guarded(title), kind]
+        row = [guarded(query.paper_id), query.facet, paper.year, guarded(title), guarded(query.paper_type or "")]
         writer.writerow([*row, *([" ".join(map(str, query.sentences))] if chosen else [])])
     return buffer.getvalue()
 
