@@ -30,6 +30,7 @@ def judgements_file(folder: Path) -> None:
 
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
+    (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
 
 
 def sheet(folder: Path) -> None:
@@ -61,7 +62,7 @@ USUAL: dict[str, Usual] = {
     "import csfcube": Usual("made", "release", release_folder),
     "import judgements": Usual("made", "mine.csv", judgements_file),
     "facets": Usual("labelled"),
-    "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out labelled.jsonl", labelled_file),
+    "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
     # A sheet may be filled in: it is never written over.
     "query sample": Usual("labelled", "--per-period 2", again=2),
     "query choose": Usual("labelled", "4", sheet),

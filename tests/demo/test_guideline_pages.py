@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from importlib import resources
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from annot.demo import packaged
 from annot.demo.relevance import latent_relevance
 from annot.formats.trec import read_qrels
-from annot.records import PaperType
 from annot.settings import ScaleSettings, Settings
 from annot.templating import render
 from demo_collection import papers
@@ -196,7 +194,7 @@ def test_examples_of_the_comparison_stand_on_their_page_under_their_grade() -> N
 def test_the_page_on_queries_and_the_rating_sheet_say_the_same() -> None:
     page = text_of("queries")
     sheet = render("rating.txt.j2", {"min_rating": 3}, overrides=None)
-    for paper_type in get_args(PaperType):
+    for paper_type in Settings().queries.types:
         assert f"| {paper_type} |" in page
         assert f"{paper_type}: " in sheet
     criteria = re.findall(r"^\d\. (.+)$", page, re.MULTILINE)

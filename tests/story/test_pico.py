@@ -105,7 +105,7 @@ def planned(study: Study) -> Study:
     """Labelled by a model of its own, two queries pooled and planned, with guidelines of its own."""
     ws = study.workspace
     model = study.folder / "pico.xz"
-    facets.train(study.folder / "labelled.jsonl", out=model, held_out=study.folder / "labelled.jsonl", ws=ws)
+    facets.train(study.folder / "labelled.jsonl", out=model, held_out=None, ws=ws)
     facets.label(ws, model=model, dry_run=False, advance=quietly)
     for paper_id, facet in QUERIES:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)

@@ -125,6 +125,11 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
         labels = tuple(found)
     checks = _read(held_out, labels) if held_out is not None else ()
     abstracts = without_held_out(given, checks)
+    if not abstracts:
+        raise InputError(
+            f"{file}: every abstract shares a sentence with {held_out}, so nothing is left to learn from",
+            hint="hold other abstracts out than those to learn from",
+        )
     model = train_model(abstracts)
     labeller = Labeller(model, name=str(out))
     trained = Trained(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, None)
