@@ -193,8 +193,9 @@ def test_examples_of_the_comparison_stand_on_their_page_under_their_grade() -> N
 
 def test_the_page_on_queries_and_the_rating_sheet_say_the_same() -> None:
     page = text_of("queries")
-    sheet = render("rating.txt.j2", {"min_rating": 3}, overrides=None)
-    for paper_type in Settings().queries.types:
+    types = Settings().queries.types
+    sheet = render("rating.txt.j2", {"min_rating": 3, "types": types}, overrides=None)
+    for paper_type in types:
         assert f"| {paper_type} |" in page
         assert f"{paper_type}: " in sheet
     criteria = re.findall(r"^\d\. (.+)$", page, re.MULTILINE)

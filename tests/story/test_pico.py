@@ -192,5 +192,5 @@ def test_the_study_is_reported_and_released_and_the_release_read_back(settled: S
 
 
 def released(ws: Workspace, folder: Path, **options: Any) -> Path:
-    given = {"with_text": None, "licence": None, "published": None, "allowed": (), "partial": False, "dry_run": False}
+    given = {"with_text": None, "licence": None, "published": None, "allowed": (), "draft": False, "dry_run": False}
     return release.release(ws, folder, **{**given, **options}).folder
