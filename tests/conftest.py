@@ -6,11 +6,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import postgres
 import pytest
 from needs import unavailable
 
 pytest_plugins = ["fixtures_studio"]
+
+# How long an example takes says how busy the machine is, not whether the program is right.
+hypothesis.settings.register_profile("annot", deadline=None)
+hypothesis.settings.load_profile("annot")
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
