@@ -101,6 +101,14 @@ def test_depth_is_the_union_of_every_methods_best(found: dict[str, Ranking], dep
         assert entry.drawn.rank == min(drawn.rank for drawn in (entry.drawn, *entry.also))
 
 
+def test_by_depth_a_method_is_dry_that_has_fewer_documents_than_the_pool_is_deep() -> None:
+    named = {"a": listed("1", "2", "x"), "b": listed("1", "3")}
+    assert draw(named, **arguments(mode="depth", per_method=2)).dry == ()
+    assert draw(named, **arguments(mode="depth", per_method=3, excluded=["x"])).dry == tuple(
+        method_order(named, seed=13, paper_id="q")
+    )
+
+
 def test_a_method_that_runs_dry_is_named_and_the_others_go_on() -> None:
     named = {"a": listed("1", "2", "3", "4"), "b": listed("1"), "c": ()}
     for mode in ("round-robin", "blocks"):

@@ -86,6 +86,15 @@ def test_abstracts_that_share_a_sentence_with_those_held_out_are_not_learnt_from
     assert not [one for one in kept for sentence in one.sentences if " ".join(sentence.lower().split()) in spelt]
 
 
+def test_case_and_spacing_do_not_make_another_sentence() -> None:
+    shouted = LabelledAbstract(sentences=("PARSING  of trees\tis hard.",), labels=("background",))
+    assert [one.sentences[0] for one in without_held_out(TINY, [shouted])] == [
+        "Parsing of graphs is hard.",
+        "Parsing of strings is hard.",
+        "Parsing of forests is hard.",
+    ]
+
+
 def test_a_model_of_some_hundred_abstracts_beats_the_most_frequent_label_by_far(shared: Path) -> None:
     training = labelled(shared / "csabstruct" / "train.jsonl")[:200]
     scores = scores_of(
