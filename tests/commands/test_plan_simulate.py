@@ -146,6 +146,16 @@ def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run
     assert (ws.root / "annot.db").read_bytes() == before
 
 
+def test_by_depth_the_forecast_is_said_to_be_the_most(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=40)
+    said = "hours and cost are the most that can come"
+    assert said not in " ".join(annot("plan", "simulate").stdout.split())
+    settings = ws.root / "annot.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(text.replace('mode = "round-robin"', 'mode = "depth"'), encoding="utf-8")
+    assert said in " ".join(annot("plan", "simulate").stdout.split())
+
+
 def test_without_a_pilot_it_is_refused(ws: Workspace, annot: Run) -> None:
     result = annot("plan", "simulate")
     assert (result.exit_code, "no pilot" in result.stderr) == (2, True)

@@ -57,6 +57,8 @@ class Pilot:
 class Simulated:
     """The forecast of a design with the pilot behind it."""
 
+    mode: str
+    """How pools are drawn; by depth, they are smaller than the design's where methods agree."""
     per_method: int
     methods: tuple[str, ...]
     coefficient: str
@@ -123,7 +125,15 @@ def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coeff
         cited=mean_cited,
     )
     return Simulated(
-        quota, methods, coefficient, settings.judging.missing, share, settings.forecast.currency, pilot, found
+        mode=settings.pool.mode,
+        per_method=quota,
+        methods=methods,
+        coefficient=coefficient,
+        missing=settings.judging.missing,
+        repeats=share,
+        currency=settings.forecast.currency,
+        pilot=pilot,
+        forecast=found,
     )
 
 
