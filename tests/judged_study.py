@@ -118,7 +118,6 @@ def _workspace(folder: Path) -> Workspace:
     settings["collection"].update(COLLECTION)
     methods = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
     settings["pool"].update({"per_method": 3, "ranking_depth": 50, "methods": methods})
-    settings["agreement"]["resamples"] = 100
     path.write_text(tomlkit.dumps(settings), encoding="utf-8")
     (folder / "datasheet.toml").write_text(answered(), encoding="utf-8")
     return Workspace.open(folder)

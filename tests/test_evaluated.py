@@ -1,16 +1,24 @@
-"""Runs by facet and together: what is resampled, and what chance reaches, on two papers worked by hand."""
+"""Runs by facet and together: what an interval is over, and what chance reaches, on papers worked by hand."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line, of_runs
 from annot.records import Qrel, ScoredDoc
-from annot.stats.bootstrap import Bootstrap
+from annot.stats.clustered import mean_interval, ratio_interval
 from annot.stats.values import Interval, Undefined
 
-FIRST_RELEVANT = {"p1-background": 1, "p1-method": 2, "p2-background": 4, "p2-method": 5, "p3-method": 1}
+FIRST_RELEVANT = {
+    "p1-background": 1,
+    "p1-method": 2,
+    "p2-background": 4,
+    "p2-method": 5,
+    "p3-method": 1,
+    "p4-method": 2,
+}
 """The rank of each query's first relevant document."""
-RELEVANT = {"p1-background": 1, "p1-method": 3, "p2-background": 2, "p2-method": 4, "p3-method": 4}
+RELEVANT = {"p1-background": 1, "p1-method": 3, "p2-background": 2, "p2-method": 4, "p3-method": 4, "p4-method": 2}
 """How many of each query's eight documents are relevant; the others follow the first."""
 
 
@@ -34,7 +42,8 @@ def evaluated(*query_ids: str) -> Evaluated:
         conventions=("trec",),
         measure=None,
         relevant_from=2,
-        bootstrap=Bootstrap(resamples=2000, level=0.95, seed=1),
+        level=0.95,
+        seed=1,
     )
 
 
@@ -43,36 +52,27 @@ def line(found: Evaluated, facet: str, run: str) -> Line:
     return of_facet
 
 
-def percentile(of_line: Line, measure: str) -> tuple[float, float]:
-    interval = of_line.intervals[measure].percentile
-    assert isinstance(interval, Interval)
-    return interval.low, interval.high
-
-
 @pytest.mark.parametrize("run", ["in order", CHANCE])
-def test_intervals_resample_whole_papers_with_both_their_facets(run: str) -> None:
-    """Of two papers a resample has the first twice, both, or the second twice, a quarter, half and a quarter of the
-    time: the 95% interval goes from one paper's mean to the other's. Of four queries it would not."""
-    found = evaluated("p1-background", "p1-method", "p2-background", "p2-method")
+def test_intervals_are_over_whole_papers_with_all_their_facets(run: str) -> None:
+    """Six queries of four papers: the papers are the units, and one with more queries weighs more."""
+    found = evaluated(*RELEVANT)
     # P@20 of eight documents is the same in every order: the relevant ones out of 20.
-    first, second = (1 + 3) / 2 / 20, (2 + 4) / 2 / 20
     together = line(found, TOGETHER, run)
-    assert together.values["P@20"] == pytest.approx((first + second) / 2, abs=1e-9)
-    assert percentile(together, "P@20") == pytest.approx((first, second), abs=1e-9)
-    assert percentile(line(found, "method", run), "P@20") == pytest.approx((3 / 20, 4 / 20), abs=1e-9)
-
-
-def test_a_paper_with_more_queries_weighs_more() -> None:
-    found = evaluated("p1-background", "p2-background", "p2-method")
-    together = line(found, TOGETHER, "in order")
-    assert together.values["P@20"] == pytest.approx((1 + 2 + 4) / 3 / 20, abs=1e-9)
-    assert percentile(together, "P@20") == pytest.approx((1 / 20, 3 / 20), abs=1e-9)
+    assert together.values["P@20"] == pytest.approx((1 + 3 + 2 + 4 + 4 + 2) / 6 / 20, abs=1e-9)
+    sums, sizes = np.array([[1 + 3], [2 + 4], [4], [2]]) / 20, np.array([[2.0], [2.0], [1.0], [1.0]])
+    by_paper = ratio_interval(sums, sizes, level=0.95, unit="query paper")
+    of_method = mean_interval(np.array([3, 4, 4, 2]) / 20, level=0.95, least=0, most=1)
+    for facet, expected in ((TOGETHER, by_paper), ("method", of_method)):
+        interval = line(found, facet, run).intervals["P@20"]
+        assert isinstance(interval, Interval)
+        assert isinstance(expected, Interval)
+        assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def test_one_paper_has_no_interval() -> None:
     found = evaluated("p1-background", "p1-method")
-    interval = line(found, TOGETHER, "in order").intervals["AP"].percentile
-    assert interval == Undefined("1 query paper: nothing to resample")
+    interval = line(found, TOGETHER, "in order").intervals["AP"]
+    assert interval == Undefined("1 query paper: an interval over query papers needs 4")
 
 
 def test_the_chance_line_of_a_facet_is_that_of_its_own_queries() -> None:

@@ -1,84 +1,91 @@
-"""Intervals over whole clusters: against SciPy's bootstrap, and what must hold whatever the data."""
+"""Intervals of ratios over whole clusters: the jackknife by its definition, and how often they hold the truth."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from annot.agreement import Interval, Undefined
-from annot.stats.bootstrap import Bootstrap, draw, of_clusters
+from annot.stats.clustered import ratio_interval
 from scipy import stats
 
-PLAN = Bootstrap(resamples=4000, level=0.95, seed=13)
+
+def ends(sums: np.ndarray, sizes: np.ndarray, **options: float) -> tuple[float, float]:
+    found = ratio_interval(sums, sizes, level=0.95, unit="query paper", **options)
+    assert isinstance(found, Interval)
+    assert found.method == f"jackknife over {len(sizes)} query papers, Fisher's z, Student's t"
+    return found.low, found.high
+
+
+def by_definition(sums: np.ndarray, sizes: np.ndarray, least: float = 0.0) -> tuple[float, float]:
+    """Pseudo-values of the figure on the scale of Fisher's z (Efron and Tibshirani 1993, 11.6), then SciPy's t."""
+
+    def figure(rows: list[int]) -> float:
+        ratios = [sums[rows, fold].sum() / sizes[rows, fold].sum() for fold in range(sums.shape[1])]
+        return float(np.arctanh((np.mean(ratios) - (1 + least) / 2) * 2 / (1 - least)))
+
+    n = len(sizes)
+    whole = figure(list(range(n)))
+    pseudo = [n * whole - (n - 1) * figure([row for row in range(n) if row != left]) for left in range(n)]
+    low, high = stats.t.interval(0.95, n - 1, whole, stats.sem(pseudo))
+    return tuple((1 + least) / 2 + np.tanh([low, high]) * (1 - least) / 2)
 
 
 def planted(seed: int, n: int = 25) -> tuple[np.ndarray, np.ndarray]:
-    """Clusters of 2 to 30 pairs, each with a share of its own."""
+    """Clusters of 2 to 30 pairs, each with a share of its own: shapes (n, 1)."""
     rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 31, n).astype(float)
-    return rng.binomial(sizes.astype(int), rng.beta(2, 5, n)).astype(float), sizes
+    sizes = rng.integers(2, 31, (n, 1)).astype(float)
+    return rng.binomial(sizes.astype(int), rng.beta(2, 5, (n, 1))).astype(float), sizes
 
 
-@pytest.mark.parametrize(("method", "scipys"), [("percentile", "percentile"), ("bca", "BCa")])
-def test_the_interval_of_a_share_is_scipys_for_the_ratio_of_the_clusters_sums(method: str, scipys: str) -> None:
+def test_the_interval_of_a_ratio_is_the_jackknifes_by_its_definition() -> None:
     sums, sizes = planted(1)
-    found = getattr(of_clusters(sums[:, None], sizes[:, None], cluster="query", plan=PLAN, key="share"), method)
-    assert isinstance(found, Interval)
-
-    def ratio(x: np.ndarray, n: np.ndarray, axis: int = -1) -> np.ndarray:
-        return x.sum(axis=axis) / n.sum(axis=axis)
-
-    expected = stats.bootstrap(
-        (sums, sizes), ratio, paired=True, vectorized=True, n_resamples=20_000, method=scipys, rng=7
-    ).confidence_interval
-    # Two draws of the resamples: the ends of 4,000 vary by a few thousandths.
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.006)
-
-
-def test_the_percentile_interval_is_the_quantiles_of_the_resampled_shares() -> None:
-    sums, sizes = planted(2)
-    found = of_clusters(sums[:, None], sizes[:, None], cluster="query", plan=PLAN, key="share").percentile
-    shares = [sums[rows].sum() / sizes[rows].sum() for rows in draw(len(sums), plan=PLAN, key="share")]
-    assert isinstance(found, Interval)
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
+    assert ends(sums, sizes) == pytest.approx(by_definition(sums, sizes), rel=1e-9)
+    difference = sums - planted(2)[0]
+    assert ends(difference, 2 * sizes, least=-1.0) == pytest.approx(
+        by_definition(difference, 2 * sizes, -1.0), rel=1e-9
+    )
 
 
 def test_strata_are_averaged_after_their_own_means() -> None:
-    """Two folds of six clusters: the figure is the mean of the folds' means, whatever their sizes."""
+    """Two folds of seven papers: the figure is the mean of the folds' means, whatever their sizes."""
     rng = np.random.default_rng(3)
-    fold = np.array([0, 0, 0, 0, 1, 1])
-    values = rng.random(6)
-    sizes = np.eye(2)[fold]
-    found = of_clusters(values[:, None] * sizes, sizes, cluster="paper", plan=PLAN, key="folds").percentile
-    means = []
-    for rows in draw(6, plan=PLAN, key="folds"):
-        of_folds = [values[rows][fold[rows] == at] for at in (0, 1)]
-        if all(map(len, of_folds)):
-            means.append(np.mean([one.mean() for one in of_folds]))
-    lost = PLAN.resamples - len(means)
-    assert lost > 0.05 * PLAN.resamples
-    assert found == Undefined(f"{lost} of {PLAN.resamples} resamples have no value")
-    # With every cluster in both folds none is lost, and the figure is the mean of two means.
-    both = np.stack([values, 1 - values**2], axis=1)
-    found = of_clusters(both, np.ones((6, 2)), cluster="paper", plan=PLAN, key="folds").percentile
-    expected = np.quantile([both[rows].mean(axis=0).mean() for rows in draw(6, plan=PLAN, key="folds")], [0.025, 0.975])
-    assert isinstance(found, Interval)
-    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    sizes = np.eye(2)[[0, 0, 0, 0, 0, 1, 1]]
+    sums = rng.random((7, 1)) * sizes
+    low, high = ends(sums, sizes)
+    assert (low, high) == pytest.approx(by_definition(sums, sizes), rel=1e-9)
+    assert low < sums.sum(axis=0) @ [1 / 5, 1 / 2] / 2 < high
+    alone = np.eye(2)[[0, 0, 0, 0, 0, 0, 1]]
+    assert ratio_interval(alone * 0.3, alone, level=0.95, unit="query paper") == Undefined(
+        "it has no value without one of the query papers"
+    )
 
 
 def test_clusters_that_go_together_widen_the_interval() -> None:
     """Each value twice in one cluster is not two observations."""
-    values = np.random.default_rng(4).random(20)
-    alone = of_clusters(values[:, None], np.ones((20, 1)), cluster="query", plan=PLAN, key="one").percentile
-    doubled = of_clusters(2 * values[:, None], np.full((20, 1), 2.0), cluster="paper", plan=PLAN, key="one").percentile
-    apart = of_clusters(
-        np.repeat(values, 2)[:, None], np.ones((40, 1)), cluster="query", plan=PLAN, key="one"
-    ).percentile
-    assert isinstance(alone, Interval)
-    assert isinstance(apart, Interval)
-    assert doubled == alone
-    assert apart.high - apart.low < alone.high - alone.low
+    values, ones = np.random.default_rng(4).random((20, 1)), np.ones((20, 1))
+    alone = ends(values, ones)
+    assert ends(2 * values, 2 * ones) == pytest.approx(alone)
+    apart = ends(np.repeat(values, 2, axis=0), np.ones((40, 1)))
+    assert apart[1] - apart[0] < 0.75 * (alone[1] - alone[0])
 
 
-def test_one_cluster_has_no_interval_and_it_is_said_why() -> None:
-    found = of_clusters(np.ones((1, 1)), np.ones((1, 1)), cluster="query paper", plan=PLAN, key="one")
-    assert found.bca == found.percentile == Undefined("1 query paper: nothing to resample")
+@pytest.mark.parametrize("papers", [5, 10, 20, 50])
+def test_it_holds_the_truth_as_often_as_it_says(papers: int) -> None:
+    """800 studies of a skewed measure, papers of one to three queries: 95 of 100, within three standard errors."""
+    rng = np.random.default_rng(papers)
+    held = 0
+    for _ in range(800):
+        sizes = rng.integers(1, 4, (papers, 1)).astype(float)
+        low, high = ends(rng.beta(1.5, 5, (papers, 1)) * sizes, sizes)
+        held += low <= 1.5 / 6.5 <= high
+    assert held / 800 == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 800))
+
+
+def test_few_papers_have_no_interval_and_it_is_said_why() -> None:
+    assert ratio_interval(np.full((1, 1), 0.4), np.ones((1, 1)), level=0.95, unit="query paper") == Undefined(
+        "1 query paper: an interval over query papers needs 4"
+    )
+    three = np.array([[0.1], [0.2], [0.4]])
+    assert ratio_interval(three, np.ones((3, 1)), level=0.95, unit="query paper") == Undefined(
+        "3 query papers: an interval over query papers needs 4"
+    )

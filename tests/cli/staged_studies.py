@@ -28,14 +28,13 @@ ADJUDICATOR = "j1"
 
 
 def made(folder: Path) -> None:
-    """An empty workspace with the demonstration's settings, but word vectors and intervals that take no time."""
+    """An empty workspace with the demonstration's settings, but word vectors that take no time."""
     annot_done("init", folder, "--name", "annot-demo", folder=folder.parent)
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text(encoding="utf-8"))
     settings["pool"].update({"per_method": 3, "ranking_depth": 50})
     settings["pool"]["methods"] = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
     settings["word_vectors"].update({"epochs": 1, "dimensions": 10})
-    settings["agreement"]["resamples"] = 100
     settings["collection"].update(
         {
             "title": "A demonstration collection",

@@ -31,20 +31,11 @@ SPECTER = {
 NAMES = {"csfcube": CSFCUBE, "trec": TREC}
 
 
-def started(folder: Path) -> None:
-    """An empty workspace whose intervals take little time; the figures are not touched by that."""
-    annot_done("init", folder, folder=folder.parent)
-    settings = folder / "annot.toml"
-    text, changed = re.subn(r"(?m)^resamples = \d+", "resamples = 100", settings.read_text(encoding="utf-8"))
-    assert changed == 1
-    settings.write_text(text, encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def imported(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """The whole release in a workspace, and what the import said. Nobody writes into it."""
     folder = tmp_path_factory.mktemp("csfcube") / "study"
-    started(folder)
+    annot_done("init", folder, folder=folder.parent)
     return folder, annot_done("import", "csfcube", shared / "csfcube", "--json", folder=folder)
 
 
@@ -152,7 +143,7 @@ def test_the_import_needs_no_further_step_and_a_second_one_changes_nothing(study
 
 def test_a_dry_import_changes_nothing(shared: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    started(folder)
+    annot_done("init", folder, folder=folder.parent)
     before = snapshot(folder)
     dry = annot_done("import", "csfcube", shared / "csfcube", "--dry-run", "--json", folder=folder)
     assert dry.data["counts"]["pairs"] == 4051
@@ -174,7 +165,7 @@ def method_alone(source: Path, folder: Path) -> None:
 def test_one_facet_without_the_abstracts_is_enough(shared: Path, tmp_path: Path) -> None:
     method_alone(shared / "csfcube", tmp_path / "release")
     folder = tmp_path / "study"
-    started(folder)
+    annot_done("init", folder, folder=folder.parent)
     told = annot_done("import", "csfcube", tmp_path / "release", "--json", folder=folder)
     assert told.data["counts"]["queries"] == 17
     assert "readable_annotations" in told.stderr

@@ -83,7 +83,7 @@ def test_runs_are_measured_and_compared_in_python_as_by_the_command(study: Calla
     folder = study("measured")
     opened = open_study(folder)
     runs = sorted((folder / "exports" / "runs").glob("*.run"))
-    measured = evaluate(runs, opened.qrels, judgements=opened.judgements, resamples=100)
+    measured = evaluate(runs, opened.qrels, judgements=opened.judgements)
     data = told("evaluate", folder)
     pd.testing.assert_frame_equal(measured.to_frame(), tidy.evaluation(data))
     pd.testing.assert_frame_equal(measured.comparisons(), tidy.comparisons(data))

@@ -15,10 +15,8 @@ from command_line import Result
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Workspace:
-    """An empty workspace; intervals from few resamples, as no test here looks at their ends."""
+    """An empty workspace."""
     init(tmp_path / "study", name="small", dry_run=False)
-    settings = tmp_path / "study" / "annot.toml"
-    settings.write_text(settings.read_text(encoding="utf-8").replace("resamples = 2000", "resamples = 100"))
     return Workspace.open(tmp_path / "study")
 
 

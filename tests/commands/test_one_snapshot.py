@@ -34,7 +34,6 @@ def ws(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
     init(root, name="small", dry_run=False)
     settings = tomlkit.parse((root / "annot.toml").read_text(encoding="utf-8"))
     settings["collection"].update(COLLECTION)
-    settings["agreement"]["resamples"] = 100
     if request.param == "postgres":
         settings["store"]["database"] = request.getfixturevalue("postgres_url")
     (root / "annot.toml").write_text(tomlkit.dumps(settings), encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -21,19 +20,10 @@ q2,d3,a2,
 """
 
 
-def quick(folder: Path) -> None:
-    """A new study whose intervals take little time."""
-    annot_done("init", folder, folder=folder.parent)
-    settings = folder / "annot.toml"
-    text, changed = re.subn(r"(?m)^resamples = \d+", "resamples = 100", settings.read_text(encoding="utf-8"))
-    assert changed == 1
-    settings.write_text(text, encoding="utf-8")
-
-
 @pytest.fixture
 def small_study(tmp_path: Path) -> Path:
     """Two queries, two assessors, one judgement missing; `study/` in the test's folder."""
-    quick(tmp_path / "study")
+    annot_done("init", "study", folder=tmp_path)
     (tmp_path / "judgements.csv").write_text(JUDGEMENTS)
     annot_done("import", "judgements", tmp_path / "judgements.csv", "-f", "method", folder=tmp_path / "study")
     return tmp_path / "study"
@@ -43,7 +33,7 @@ def small_study(tmp_path: Path) -> Path:
 def csfcube_study(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """CSFCube's whole release, imported. Nobody writes into it."""
     folder = tmp_path_factory.mktemp("csfcube") / "study"
-    quick(folder)
+    annot_done("init", folder, folder=folder.parent)
     annot_done("import", "csfcube", shared / "csfcube", folder=folder)
     return folder
 

@@ -126,7 +126,7 @@ def test_measures_are_what_pytrec_eval_says(relevant_from: int) -> None:
     names = {"map": "AP", "Rprec": "Rprec", "P_20": "P@20", "recall_20": "R@20"}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), relevance_level=relevant_from).evaluate(run)
     graded = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg"}).evaluate(run)
-    options = {"convention": "trec", "relevant_from": relevant_from, "resamples": 100}
+    options = {"convention": "trec", "relevant_from": relevant_from}
     ours = annot.evaluate(run, qrels, **options).per_query()
     found = ours.pivot(index="query_id", columns="measure", values="value")
     for query, values in theirs.items():
@@ -161,7 +161,7 @@ def test_agreement_of_the_tables_of_a_study_is_the_studys(csfcube: annot.OpenStu
 
 def test_evaluation_of_the_tables_of_a_study_gives_the_papers_figures(csfcube: annot.OpenStudy, shared: Path) -> None:
     """SPECTER in CSFCube's Tables 3 and 4: the mean of two folds' means."""
-    evaluated = annot.evaluate(csfcube.path / "exports" / "runs" / "specter.run", csfcube.qrels, resamples=100)
+    evaluated = annot.evaluate(csfcube.path / "exports" / "runs" / "specter.run", csfcube.qrels)
     of_query = evaluated.per_query().set_index(["convention", "query_id", "measure"])["value"]
     folds = json.loads((shared / "csfcube" / "evaluation_splits.json").read_text())
     for facet, ap, rp in (("background", 43.95, 24.81), ("method", 22.44, 11.72)):

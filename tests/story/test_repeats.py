@@ -24,7 +24,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         studio,
         name="repeats",
         per_method=6,
-        more_settings="\n[judging]\nrepeats = 0.2\n[agreement]\nresamples = 100\n",
+        more_settings="\n[judging]\nrepeats = 0.2\n",
     )
     ws = study.workspace
     with open_store(ws.database_url) as store, store.read() as session:

@@ -188,12 +188,18 @@ class JudgingSettings(_Section):
 
 
 class AgreementSettings(_Section):
-    """The intervals over whole queries: their level; and, for measures of runs and for rankings, the resamples."""
+    """The intervals over whole queries."""
 
-    resamples: Annotated[int, Field(ge=100)] = 2000
-    """Resamples of whole queries behind an interval."""
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_resamples(cls, given: Any) -> Any:
+        """The first studies say how many resamples a bootstrap takes, and there is none any more."""
+        if isinstance(given, dict):
+            return {name: value for name, value in given.items() if name != "resamples"}
+        return given
 
 
 class ForecastSettings(_Section):

@@ -100,8 +100,7 @@ from annot.agreement.coefficients import COEFFICIENTS, HEADLINE, PERCENTAGES, TI
 from annot.agreement.ratings import POLICIES
 from annot.agreement.summaries import AgreementTable, GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
 from annot.agreement.tables import TOGETHER, agreement_table
-from annot.stats.bootstrap import Bootstrap
-from annot.stats.values import Interval, Intervals, Undefined, Value, to_json
+from annot.stats.values import Interval, Undefined, Value, to_json
 
 __all__ = [
     "COEFFICIENTS",
@@ -111,10 +110,8 @@ __all__ = [
     "TITLES",
     "TOGETHER",
     "AgreementTable",
-    "Bootstrap",
     "GroupAgreement",
     "Interval",
-    "Intervals",
     "PairShare",
     "QueryAgreement",
     "ShareSummary",

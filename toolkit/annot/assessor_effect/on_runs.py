@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.agreement.ratings import QueryRatings, ratings_of
-from annot.assessor_effect.orders import means_of, seen_from, tau_intervals, tau_value, tests_between, way_of
+from annot.assessor_effect.orders import means_of, seen_from, tau_value, tests_between, way_of
 from annot.assessor_effect.random_assessors import with_random_assessors
 from annot.assessor_effect.rankings import AssessorEffect, EffectSettings, GradingComparison, GradingRanking, Swap
 from annot.assessor_effect.regrading import (
@@ -59,7 +59,7 @@ def assessor_effect_on_runs(
     # All gradings of a query are measured in one go: the named ones, then the random ones.
     values = np.zeros((len(tags), len(named) + settings.n_random, len(judged)))
     for place, query in enumerate(judged):
-        drawn = random_grades(query, n=settings.n_random, seed=settings.bootstrap.seed)
+        drawn = random_grades(query, n=settings.n_random, seed=settings.seed)
         grades = np.concatenate([np.stack([grading.grades[place] for grading in named]), drawn])
         for at, tag in enumerate(tags):
             values[at, :, place] = _measured(runs[tag], query, grades, settings)
@@ -185,7 +185,6 @@ def _compare(
         means={first.name: _best_first(of_first, tags), second.name: _best_first(of_second, tags)},
         n_run_pairs=len(pairs),
         tau=tau_value(tau[0], len(tags)),
-        intervals=tau_intervals(of_first[:, None, :], of_second, key=" ".join(names), settings=settings),
         reversed_pairs=len(swaps),
         significant={
             name: sum(test.p_value <= settings.alpha for test in of) for name, of in zip(names, tests, strict=True)

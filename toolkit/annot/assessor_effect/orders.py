@@ -1,4 +1,4 @@
-"""The order of runs by their means: how alike two are, with an interval, and which differences are significant."""
+"""The order of runs by their means: how alike two are, and which differences are significant."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.assessor_effect.rankings import EffectSettings
-from annot.stats.bootstrap import intervals, mean_of_rows, none, too_few, weights_of
-from annot.stats.significance import PairedTest, randomisation_tests, tau_b_of_rows
-from annot.stats.values import Intervals, Undefined, Value
+from annot.stats.significance import PairedTest, randomisation_tests
+from annot.stats.values import Undefined, Value
 
 Array = npt.NDArray[np.float64]
 
@@ -23,31 +22,6 @@ NONE_DRAWN = Undefined("no random assessors were drawn")
 def means_of(values: Array) -> Array:
     """The mean over queries, the last axis."""
     return np.asarray(np.round(values.mean(axis=-1), FIGURES))
-
-
-def tau_intervals(values: Array, other: Array, *, key: str, settings: EffectSettings) -> Intervals:
-    """Intervals of the mean tau between gradings, by resampling queries.
-
-    values: shape (runs, gradings, queries); other: shape (runs, queries).
-    """
-    n_runs, n_gradings, n_queries = values.shape
-    if n_runs < 2 or n_gradings == 0:
-        return none((no_tau(n_runs) if n_gradings else NONE_DRAWN).reason)
-    if n_queries < 2:
-        return too_few(n_queries, "query")
-    whole, replicates, left_out = (
-        _mean_tau(values, other, weights / weights.sum(axis=1, keepdims=True))
-        for weights in weights_of(n_queries, plan=settings.bootstrap, key=key)
-    )
-    level = settings.bootstrap.level
-    return intervals(estimate=float(whole[0]), replicates=replicates, left_out=left_out, level=level)
-
-
-def _mean_tau(values: Array, other: Array, weights: Array) -> Array:
-    """The mean tau over the gradings under each weighting of the queries, shape (B,); nan where none has a value."""
-    fixed = np.round(weights @ other.T, FIGURES)
-    taus = [tau_b_of_rows(np.round(weights @ of_grading.T, FIGURES), fixed) for of_grading in values.swapaxes(0, 1)]
-    return mean_of_rows(np.stack(taus, axis=1))
 
 
 def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: EffectSettings) -> tuple[PairedTest, ...]:
@@ -63,7 +37,7 @@ def tested(differences: Array, settings: EffectSettings) -> tuple[PairedTest, ..
         differences,
         exact_up_to=settings.exact_up_to,
         permutations=settings.permutations,
-        seed=settings.bootstrap.seed,
+        seed=settings.seed,
     )
 
 

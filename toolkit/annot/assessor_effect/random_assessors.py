@@ -13,7 +13,6 @@ from annot.assessor_effect.orders import (
     means_of,
     no_tau,
     seen_from,
-    tau_intervals,
     tested,
     tests_between,
     way_of,
@@ -28,7 +27,7 @@ def with_random_assessors(
     values: Array, final: Array, tags: Sequence[str], settings: EffectSettings
 ) -> RandomAssessors:
     """values: shape (runs, choices, queries); final: shape (runs, queries)."""
-    n, level = settings.n_random, settings.bootstrap.level
+    n, level = settings.n_random, settings.level
     tails = [(1 - level) / 2, (1 + level) / 2]
     means, final_means = means_of(values).T, means_of(final)[None, :]
     taus = tau_b_of_rows(means, final_means) if n else np.zeros(0)
@@ -42,7 +41,6 @@ def with_random_assessors(
         tau=float(taus.mean()) if len(taus) else why,
         tau_range=(low, high) if len(taus) else why,
         tau_min=float(taus.min()) if len(taus) else why,
-        intervals=tau_intervals(values, final, key="mixtures", settings=settings),
         same_order=int((_order(means) == _order(final_means)).all(axis=1).sum()),
         undefined=n - len(taus),
         means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=False)},

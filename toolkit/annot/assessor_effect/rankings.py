@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annot.stats.bootstrap import Bootstrap
 from annot.stats.significance import PairedTest
-from annot.stats.values import Intervals, Undefined, Value
+from annot.stats.values import Undefined, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,9 @@ class EffectSettings:
     exact_up_to: int
     permutations: int
     """Of the paired randomisation test (`annot.stats.significance.randomisation_test`)."""
-    bootstrap: Bootstrap
+    level: float
+    """The middle share of the random assessors that a range shows."""
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,6 @@ class GradingComparison:
     """By grading, the measure by run over these queries: what tau compares. Best first, equal ones by tag."""
     n_run_pairs: int
     tau: Value
-    intervals: Intervals
-    """Of tau, by resampling whole queries. A resample ranks the runs on fewer distinct queries, so it leans low."""
     reversed_pairs: int
     significant: dict[str, int]
     """By grading, the pairs of runs whose difference is significant."""
@@ -96,8 +95,6 @@ class RandomAssessors:
     tau_range: tuple[float, float] | Undefined
     """The middle `level` share of the choices: how far chance in who judged moves tau on these queries."""
     tau_min: Value
-    intervals: Intervals
-    """Of the mean tau, by resampling whole queries."""
     same_order: int
     """Choices that rank the runs exactly as the final grades do."""
     undefined: int

@@ -1,7 +1,7 @@
 """Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
 
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
-together in the test and are drawn together for the interval. Each pair's test uses the values of its own two runs
+together in the test and count as one for the interval. Each pair's test uses the values of its own two runs
 alone, and Holm's correction asks nothing of how the pairs hang together: many runs that are nearly the same do not make
 two others look different, as they do where one distribution of the largest difference serves all pairs.
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement import Bootstrap, Intervals
-from annot.stats.bootstrap import of_clusters
+from annot.stats.clustered import ratio_interval
 from annot.stats.significance import holm, randomisation_tests
+from annot.stats.values import Interval, Undefined
 
 Array = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class RunComparison:
     measure: str
     difference: float
     """The mean of `run_a` less that of `run_b`, averaged over the queries as the runs are."""
-    interval: Intervals
+    interval: Interval | Undefined
     """Of this difference alone: not corrected for the other pairs."""
     p_value: float
     """Of a two-sided paired randomisation test whose units are query papers."""
@@ -73,12 +73,12 @@ class Verdict:
 
 
 def compare_runs(
-    facet: str, sums: Mapping[str, Array], sizes: Array, *, convention: str, measure: str, plan: Bootstrap, key: str
+    facet: str, sums: Mapping[str, Array], sizes: Array, *, convention: str, measure: str, level: float, seed: int
 ) -> tuple[tuple[RunComparison, ...], Verdict]:
     """Every pair of at least two runs, the better runs first, and the verdict.
 
     sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
-    how many queries these are. A run's mean is the mean of its folds' means. key: names what is resampled.
+    how many queries these are. A run's mean is the mean of its folds' means. seed: of tests that draw their signs.
     """
     share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
@@ -87,7 +87,7 @@ def compare_runs(
     papers = len(sizes)
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
     differences = papers * np.stack([share[a] - share[b] for a, b in pairs])
-    tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=plan.seed)
+    tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
     comparisons = tuple(
         RunComparison(
             facet=facet,
@@ -96,7 +96,7 @@ def compare_runs(
             convention=convention,
             measure=measure,
             difference=mean[a] - mean[b],
-            interval=of_clusters(sums[a] - sums[b], sizes, cluster="query paper", plan=plan, key=key),
+            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit="query paper", least=-1.0),
             p_value=test.p_value,
             p_corrected=p_corrected,
             holds=p_corrected <= ALPHA,

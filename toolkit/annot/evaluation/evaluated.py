@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annot.agreement import Bootstrap, Intervals
 from annot.errors import InputError
 from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import MEASURES, Evaluation, chance_floor, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
-from annot.stats.bootstrap import of_clusters
+from annot.stats.clustered import ratio_interval
 from annot.stats.rounding import rounding
+from annot.stats.values import Interval, Undefined
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, Mapping[str, float]]
@@ -44,8 +44,8 @@ class Line:
     """How the queries were averaged: plainly, or as the mean of the folds' means."""
     queries: int
     values: dict[str, float]
-    intervals: dict[str, Intervals]
-    """Of each measure, by resampling whole query papers: two facets of one paper share its pool."""
+    intervals: dict[str, Interval | Undefined]
+    """Of each measure, over whole query papers: two facets of one paper share its pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Evaluated:
     """All lines, the evaluations behind them, how the runs compare, and what a reader must know."""
 
     relevant_from: int
-    bootstrap: Bootstrap
-    """How the intervals were drawn."""
+    level: float
+    """Of the intervals."""
     lines: tuple[Line, ...]
     """Of the runs, and of a random order of the pool."""
     ceiling: tuple[Line, ...]
@@ -79,10 +79,6 @@ class _Average(NamedTuple):
     folds: tuple[tuple[str, ...], ...]
     kind: str
     papers: Mapping[str, str]
-
-    @property
-    def key(self) -> str:
-        return f"evaluation {self.facet}"
 
     def sizes(self) -> Array:
         return self.sums(dict.fromkeys((query_id for fold in self.folds for query_id in fold), 1.0))
@@ -109,13 +105,13 @@ def of_runs(
     conventions: tuple[str, ...],
     measure: str | None,
     relevant_from: int,
-    bootstrap: Bootstrap,
+    level: float,
+    seed: int,
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, papers: the facet and the paper of each query. All lines of a facet see the same resamples of its papers.
-    judgements: those behind the qrels. measure: on which runs are compared, in the first of `conventions`; None takes
-    that of `PRIMARY`.
+    facets, papers: the facet and the paper of each query. judgements: those behind the qrels. measure: on which runs
+    are compared, in the first of `conventions`; None takes that of `PRIMARY`. seed: of the tests between runs.
     """
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
@@ -150,12 +146,12 @@ def of_runs(
             folds = splits.get("all" if facet == TOGETHER else facet, {})
             whole = _average_of(members, facet, folds, papers)
             there = [tag for tag in values if members <= values[tag].keys()]
-            lines += [_line(convention, tag, values[tag], whole, bootstrap) for tag in there]
-            lines.append(_line(convention, CHANCE, floor, whole, bootstrap))
+            lines += [_line(convention, tag, values[tag], whole, level) for tag in there]
+            lines.append(_line(convention, CHANCE, floor, whole, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, papers)
-                ceiling.append(_line(convention, ONE_ASSESSOR, one_assessor, of_judged, bootstrap))
+                ceiling.append(_line(convention, ONE_ASSESSOR, one_assessor, of_judged, level))
             if convention == conventions[0] and len(there) > 1:
                 compared = {tag: {query_id: values[tag][query_id][primary] for query_id in members} for tag in there}
                 of_facet, verdict = compare_runs(
@@ -164,14 +160,14 @@ def of_runs(
                     whole.sizes(),
                     convention=convention,
                     measure=primary,
-                    plan=bootstrap,
-                    key=whole.key,
+                    level=level,
+                    seed=seed,
                 )
                 comparisons += of_facet
                 verdicts.append(verdict)
     return Evaluated(
         relevant_from=relevant_from,
-        bootstrap=bootstrap,
+        level=level,
         lines=tuple(lines),
         ceiling=tuple(ceiling),
         convention=conventions[0],
@@ -193,13 +189,13 @@ def _average_of(
     return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 
 
-def _line(convention: str, run: str, values: Values, average: _Average, bootstrap: Bootstrap) -> Line:
+def _line(convention: str, run: str, values: Values, average: _Average, level: float) -> Line:
     members = {query_id for fold in average.folds for query_id in fold}
     sizes = average.sizes()
     intervals = {}
     for name in MEASURES[convention]:
         sums = average.sums({query_id: values[query_id][name] for query_id in members})
-        intervals[name] = of_clusters(sums, sizes, cluster="query paper", plan=bootstrap, key=average.key)
+        intervals[name] = ratio_interval(sums, sizes, level=level, unit="query paper")
     means = mean_over_folds(values, average.folds)
     return Line(convention, average.facet, run, average.kind, len(members), means, intervals)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from annot.evaluation.evaluated import of_runs
 from annot.evaluation.measures import CONVENTIONS, MEASURES
 from annot.library import tidy
-from annot.library.given import bootstrap_in, qrels_in, ratings_in, runs_in
+from annot.library.given import check_level, qrels_in, ratings_in, runs_in
 from annot.names import check_name
 from annot.settings import Settings
 from annot.study.results import evaluation_data
@@ -46,7 +46,7 @@ class MeasuredRuns:
             One row for each convention, facet, run and measure, with the columns ``convention``, ``facet``
             (``"together"`` for all queries), ``run`` (``"chance"`` is the pool in random order, ``"one assessor"`` what
             the grades of one reach as a ranking), ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
-            ``interval`` (``"bca"`` or ``"percentile"``), ``queries`` and ``average`` (over what the mean is taken).
+            ``interval`` (its method, over query papers), ``queries`` and ``average`` (over what the mean is taken).
         """
         return self._figures.copy()
 
@@ -153,10 +153,9 @@ def evaluate(
     judgements: Any = None,
     relevant_from: int = _DEFAULT.evaluation.relevant_from,
     level: float = _DEFAULT.agreement.level,
-    resamples: int = _DEFAULT.agreement.resamples,
     seed: int = _DEFAULT.seed,
 ) -> MeasuredRuns:
-    """Measure runs against final grades, with bootstrap intervals; what `annot evaluate` computes for a study.
+    """Measure runs against final grades, with intervals; what `annot evaluate` computes for a study.
 
     Parameters
     ----------
@@ -166,7 +165,8 @@ def evaluate(
     qrels : path, pandas.DataFrame or dict
         A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
         ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries that gets
-        figures of its own, and ``query_paper``: queries of one paper share its pool and are resampled together.
+        figures of its own, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
+        for the unit of chance.
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
         By default both, side by side. ``help("annot.evaluation.measures")`` tells where they differ.
@@ -179,10 +179,8 @@ def evaluate(
         The smallest grade that counts as relevant in binary measures.
     level : float
         Confidence level of the intervals, between 0 and 1.
-    resamples : int
-        Number of bootstrap resamples, at least 1.
     seed : int
-        Seed of the resampling; the same seed gives the same intervals.
+        Seed of the tests between runs where there are too many query papers to try every arrangement of signs.
 
     Returns
     -------
@@ -212,6 +210,7 @@ def evaluate(
     conventions = tuple(CONVENTIONS) if convention is None else (convention,)
     if measure is not None:
         check_name(measure, MEASURES[conventions[0]], what="measure")
+    check_level(level)
     given = qrels_in(qrels)
     evaluated = of_runs(
         runs_in(run, name="run"),
@@ -223,7 +222,8 @@ def evaluate(
         conventions=conventions,
         measure=measure,
         relevant_from=relevant_from,
-        bootstrap=bootstrap_in(resamples, level, seed),
+        level=level,
+        seed=seed,
     )
     data = evaluation_data(evaluated)
     tables = tidy.evaluation(data), tidy.comparisons(data), tidy.evaluation_by_query(data)

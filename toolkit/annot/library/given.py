@@ -20,7 +20,6 @@ from annot.formats.judgements_file import NAMES
 from annot.formats.trec import read_qrels, read_run
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
-from annot.stats.bootstrap import Bootstrap
 
 COLUMNS = {
     **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},
@@ -94,14 +93,6 @@ def check_level(level: float) -> None:
     """Raises InputError for a confidence level that cannot be."""
     if not 0 < level < 1:
         raise InputError(f"level {level}: expected a number between 0 and 1")
-
-
-def bootstrap_in(resamples: int, level: float, seed: int) -> Bootstrap:
-    """How intervals are to be drawn. Raises InputError for a level or a number of resamples that cannot be."""
-    check_level(level)
-    if resamples < 1:
-        raise InputError(f"resamples {resamples}: expected a whole number, 1 or more")
-    return Bootstrap(resamples, level, seed)
 
 
 def qrels_in(given: Any) -> GivenQrels:

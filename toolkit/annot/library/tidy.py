@@ -252,7 +252,7 @@ def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str,
         yield path, {**_figure(value["value"], value.get("interval")), "n": value.get("n", value.get("of"))}
     elif isinstance(value, Mapping) and "undefined" not in value:
         for name, below in value.items():
-            beside = value.get(f"{name}_interval", value.get("intervals") if name == "tau" else None)
+            beside = value.get(f"{name}_interval")
             if not name.endswith(("interval", "intervals")):
                 yield from _numbers(below, f"{path} {name}".strip(), beside)
     elif isinstance(value, list):
@@ -279,10 +279,8 @@ def _value(value: Any) -> Row:
 
 
 def _interval(found: Mapping[str, Any] | None) -> Row:
-    """The interval that the terminal shows: BCa, else percentile."""
-    for interval in ((found or {}).get("bca"), (found or {}).get("percentile"), found):
-        if interval is not None and "low" in interval:
-            return {"low": interval["low"], "high": interval["high"], "interval": interval["method"]}
+    if found is not None and "low" in found:
+        return {"low": found["low"], "high": found["high"], "interval": found["method"]}
     return {"low": None, "high": None, "interval": ""}
 
 

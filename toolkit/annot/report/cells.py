@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from annot.agreement import PERCENTAGES
 from annot.forecast import Finish
-from annot.stats.values import Estimate, Interval, Intervals, Share, Undefined
+from annot.stats.values import Estimate, Interval, Share, Undefined
 
 NONE = "–"
 
@@ -64,8 +64,6 @@ class Number:
     value: float | None
     kind: Kind
     ends: tuple[float, float] | None = None
-    mark: str = ""
-    """Of an interval that was made in another way than the rest."""
     after: str = ""
     """What the figure rests on, where that differs from the rest of its row."""
 
@@ -82,7 +80,7 @@ class Number:
         bounds = ""
         if self.ends is not None and self.value is not None:
             low, high = (f"{end:z.{digits}f}" for end in self.ends)
-            bounds = f"[{low}, {high}]{self.mark}"
+            bounds = f"[{low}, {high}]"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property
@@ -108,25 +106,18 @@ class Number:
 def number(
     value: float | Undefined | None,
     kind: Kind,
-    interval: Interval | Intervals | Undefined | None = None,
+    interval: Interval | Undefined | None = None,
     *,
     after: str = "",
 ) -> Number:
-    """A figure with its interval: of bootstrap intervals the BCa one, else the percentile one with a dagger.
-
-    An interval stays within what is possible; one without width says nothing of other data and is left out.
-    """
+    """A figure with its interval, kept within what is possible; one without width says nothing of other data."""
     if value is None or isinstance(value, Undefined):
         return Number(None, kind, after=after)
-    mark = ""
-    if isinstance(interval, Intervals):
-        mark = "†" if isinstance(interval.bca, Undefined) else ""
-        interval = interval.percentile if mark else interval.bca
     plain = Number(kind.scale * value, kind, after=after)
     if interval is None or isinstance(interval, Undefined) or interval.low >= interval.high:
         return plain
     low, high = (min(max(kind.scale * end, kind.low), kind.high) for end in (interval.low, interval.high))
-    return replace(plain, ends=(low, high), mark=mark)
+    return replace(plain, ends=(low, high))
 
 
 def measured(found: Estimate | Share, kind: Kind) -> Number:

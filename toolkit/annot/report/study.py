@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from annot.agreement import AgreementTable, Bootstrap, Undefined
+from annot.agreement import AgreementTable, Undefined
 from annot.assessor_effect import AssessorEffect
 from annot.diagnosis import Looked
 from annot.evaluation.evaluated import Evaluated
@@ -119,9 +119,9 @@ class Study:
         )
 
     @property
-    def bootstrap(self) -> Bootstrap:
-        """How the report's own intervals are drawn."""
-        return measured.bootstrap_of(self.snapshot.ws)
+    def level(self) -> float:
+        """Of the report's own intervals."""
+        return self.snapshot.ws.settings.agreement.level
 
     @cached_property
     def agreement(self) -> AgreementTable:

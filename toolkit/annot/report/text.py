@@ -175,5 +175,5 @@ def _is_number(cell: object) -> bool:
     try:
         float(cell.rstrip("%").replace(",", "") or "0")
     except ValueError:
-        return cell in ("-", NONE) or bool(re.fullmatch(r"< 0\.\d+|\[.*\]†?", cell))
+        return cell in ("-", NONE) or bool(re.fullmatch(r"< 0\.\d+|\[.*\]", cell))
     return True

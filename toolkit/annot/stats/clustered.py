@@ -118,8 +118,21 @@ def median_interval(values: Array, *, level: float) -> Interval | Undefined:
     return Interval(float(low), float(high), level, f"order statistics of {n} queries")
 
 
+def ratio_interval(
+    sums: Array, sizes: Array, *, level: float, unit: str, least: float = 0.0, most: float = 1.0
+) -> Interval | Undefined:
+    """An interval of the mean, over strata, of (sum of `sums`) / (sum of `sizes`): by the jackknife over clusters.
+
+    sums, sizes: shape (C, S), C clusters in S strata; one stratum for a plain share or mean. unit: what a cluster is.
+    """
+    with np.errstate(invalid="ignore"):  # A stratum of one cluster is empty without it: nan.
+        without = ((sums.sum(axis=0) - sums) / (sizes.sum(axis=0) - sizes)).mean(axis=1)
+    value = float((sums.sum(axis=0) / sizes.sum(axis=0)).mean())
+    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
+
+
 def jackknife_interval(
-    value: float, without: Array, *, level: float, least: float = -1.0, most: float = 1.0
+    value: float, without: Array, *, level: float, least: float = -1.0, most: float = 1.0, unit: str = "query"
 ) -> Interval | Undefined:
     """An interval of a figure between least and most over whole queries: the delete-one jackknife with Student's t.
 
@@ -131,18 +144,18 @@ def jackknife_interval(
 
     n, middle, width = len(without), (least + most) / 2, (most - least) / 2
     if n < FEWEST_QUERIES:
-        return too_few(n)
+        return too_few(n, unit=unit)
     if np.isnan(without).any():
-        return Undefined("it has no value without one of the queries")
+        return Undefined(f"it has no value without one of the {_plural(unit)}")
     scaled, of_others = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
-        return Undefined(f"it is {most:g} or {least:g}, on all queries or without one of them")
+        return Undefined(f"it is {most:g} or {least:g}, on all {_plural(unit)} or without one of them")
     z, left_out = math.atanh(scaled), np.arctanh(of_others)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:
         return Undefined(SAME)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
-    method = f"jackknife over {n} queries, Fisher's z, Student's t"
+    method = f"jackknife over {n} {_plural(unit)}, Fisher's z, Student's t"
     return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)
 
 
@@ -160,9 +173,13 @@ def _variance(totals: Array) -> float:
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
-def too_few(n: int, fewest: int = FEWEST_QUERIES) -> Undefined:
+def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefined:
     """Why there is no interval over n queries."""
+    units = _plural(unit)
     return Undefined(
-        f"{n} {'query' if n == 1 else 'queries'}: an interval over queries needs {fewest}",
-        f"fewer than {fewest} queries",
+        f"{n} {unit if n == 1 else units}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}"
     )
+
+
+def _plural(unit: str) -> str:
+    return "queries" if unit == "query" else f"{unit}s"

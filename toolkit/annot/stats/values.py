@@ -7,18 +7,20 @@ order statistics
     of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
     the values are distributed. `annot.stats.clustered.median_interval`, `annot.diagnosis.pace`
 jackknife
-    of means over queries, of agreement on all pairs pooled, and of kappa between two assessors: over whole queries, on
+    of means over queries, of agreement on all pairs pooled, and of kappa between two assessors: over whole queries; of
+    measures of runs and of their differences over whole query papers, because two facets of one share its pool. On
     the scale of Fisher's z, with Student's t, from four queries on. On its own scale Student's t for a mean near its
     end, as AC2 often is, held 90 of 100 with ten queries. `annot.stats.clustered.jackknife_interval`
 Wilson
     of shares of pairs or judgements, clustered by query: it has an interval where nothing or everything was hit, and
     keeps its coverage with few queries. `annot.stats.clustered.share`
-bootstrap
-    of measures of runs and of Kendall's tau: BCa over whole query papers, of tau over whole queries, as it needs no
-    formula for either; percentile where BCa does not exist. `annot.stats.bootstrap`
 clustered
     of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`; where one
     assessor is compared with all others, of means over queries. `annot.diagnosis.contrasts`
+none
+    of Kendall's tau between two orders of the runs, which moves in steps: `benchmarks/interval_coverage.py` counts how
+    often the bootstrap's and the jackknife's hold, and none does. What it shows instead is the range over random
+    assessors. `annot.assessor_effect.random_assessors`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 
@@ -81,25 +83,12 @@ def to_json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval at confidence `level` (0..1), or where a figure to come falls with that probability.
-
-    Of one from resamples, `undefined_resamples` of them had no value and were left out.
-    """
+    """An interval at confidence `level` (0..1), or where a figure to come falls with that probability."""
 
     low: float
     high: float
     level: float
     method: str
-    resamples: int = 0
-    undefined_resamples: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals:
-    """Both bootstrap intervals of one figure."""
-
-    percentile: Interval | Undefined
-    bca: Interval | Undefined
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, Bootstrap, agreement_table
+from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, agreement_table
 from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
 from annot.diagnosis import AskedAndGraded, Looked, Panel, Repeat, look, panel_of
 from annot.errors import InputError, MissingInput
@@ -28,11 +28,6 @@ N_RANDOM = 500
 """Random choices of one assessor per pair."""
 SWAP_PERMUTATIONS = 10_000
 """Of each test between two runs; so many tests leave no time for `annot.evaluation.comparisons.PERMUTATIONS`."""
-
-
-def bootstrap_of(ws: Workspace) -> Bootstrap:
-    """How intervals are drawn."""
-    return Bootstrap(ws.settings.agreement.resamples, ws.settings.agreement.level, ws.settings.seed)
 
 
 def agreement_of(
@@ -154,7 +149,8 @@ def evaluation_of(
         conventions=conventions,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        bootstrap=bootstrap_of(snapshot.ws),
+        level=snapshot.ws.settings.agreement.level,
+        seed=snapshot.ws.settings.seed,
     )
 
 
@@ -176,7 +172,8 @@ def assessor_effect_of(
         alpha=ALPHA,
         exact_up_to=EXACT_UP_TO,
         permutations=SWAP_PERMUTATIONS,
-        bootstrap=bootstrap_of(snapshot.ws),
+        level=snapshot.ws.settings.agreement.level,
+        seed=snapshot.ws.settings.seed,
     )
     return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings)
 

@@ -45,7 +45,7 @@ def evaluation_data(evaluated: Evaluated) -> Any:
     """The lines, the comparisons and the queries' own values, as JSON can carry them."""
     return {
         "relevant_from": evaluated.relevant_from,
-        "intervals": {"over": "query papers", **to_json(evaluated.bootstrap)},
+        "intervals": {"over": "query papers", "level": evaluated.level},
         "lines": to_json(evaluated.lines),
         "ceiling": to_json(evaluated.ceiling),
         "comparison": {

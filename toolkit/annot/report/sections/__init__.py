@@ -53,5 +53,5 @@ def _rules(study: Study) -> Section:
     return Section(
         "rules",
         "Rules, intervals and digits",
-        sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), plan=study.bootstrap),
+        sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), level=study.level),
     )

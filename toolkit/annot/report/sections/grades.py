@@ -195,14 +195,14 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 
 def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
     """The share of all pairs, with whole queries as the units of chance."""
-    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.bootstrap.level)
+    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level)
     return measured(share, SHARE)
 
 
 def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
     """The mean over queries of what is `most` in one of them, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    interval = mean_interval(values, level=study.bootstrap.level, least=0, most=most)
+    interval = mean_interval(values, level=study.level, least=0, most=most)
     return number(float(values.mean()), MEAN, interval)
 
 
