@@ -6,13 +6,13 @@ import re
 
 import pytest
 from annot.report.cells import COEFFICIENT, GRADES, MEASURE, PERCENTAGE, SHARE, Kind, Number, decimals, number, p_value
-from annot.stats.values import Interval, Intervals, Undefined
+from annot.stats.values import Interval, Undefined
 from hypothesis import given
 from hypothesis import strategies as st
 
 
 def interval(low: float, high: float) -> Interval:
-    return Interval(low, high, 0.95, "bca")
+    return Interval(low, high, 0.95, "jackknife")
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,6 @@ def test_no_interval_leaves_what_is_possible_and_digits_never_differ(value: floa
 
 def test_an_interval_without_width_is_none() -> None:
     assert str(number(100.0, PERCENTAGE, interval(100.0, 100.0))) == "100"
-
-
-def test_percentile_interval_is_marked_where_bca_has_none() -> None:
-    none = Undefined("no")
-    assert str(number(0.15, COEFFICIENT, Intervals(interval(0.1, 0.2), none))) == "0.15 [0.10, 0.20]†"
-    assert str(number(0.15, COEFFICIENT, Intervals(interval(0.1, 0.2), interval(0.11, 0.19)))) == "0.15 [0.11, 0.19]"
-    assert str(number(0.15, COEFFICIENT, Intervals(none, none))) == "0.15"
 
 
 def test_no_value_is_a_dash_and_keeps_no_interval() -> None:
