@@ -80,6 +80,12 @@ def low(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
     return 1 / 7, of_measure(rng.beta(1, 6, (papers, 1)), _sizes(papers, rng), 0.0)
 
 
+def at_its_end(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
+    """Six of ten papers reach 1, as a recall or NDCG may."""
+    values = np.where(rng.random((papers, 1)) < 0.6, 1, rng.uniform(0.2, 1, (papers, 1)))
+    return 0.84, of_measure(values, _sizes(papers, rng), 0.0)
+
+
 def difference(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
     return 0.05, of_measure(rng.normal(0.05, 0.12, (papers, 1)), _sizes(papers, rng), -1.0)
 
@@ -134,7 +140,14 @@ def _sizes(papers: int, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(1, 4, (papers, 1)).astype(float)
 
 
-FIGURES = {"middling": middling, "low": low, "difference": difference, "tau of 4": tau(4), "tau of 10": tau(10)}
+FIGURES = {
+    "middling": middling,
+    "low": low,
+    "at its end": at_its_end,
+    "difference": difference,
+    "tau of 4": tau(4),
+    "tau of 10": tau(10),
+}
 
 
 if __name__ == "__main__":
