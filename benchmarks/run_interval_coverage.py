@@ -34,11 +34,11 @@ def main() -> None:
     parser.add_argument("--papers", type=int, nargs="+", default=[4, 5, 6, 8, 10, 20, 50])
     options = parser.parse_args()
     warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-    print(f"{'':28}" + "".join(f"{papers:>10}" for papers in options.papers))
+    print(f"{'':28}" + "".join(f"{papers:>11}" for papers in options.papers))
     for title, draw in FIGURES.items():
         columns = [held(draw, papers, options.studies) for papers in options.papers]
         for method in columns[0]:
-            print(f"{title:<16}{method:<12}" + "".join(f"{column[method]:>10}" for column in columns), flush=True)
+            print(f"{title:<16}{method:<12}" + "".join(f"{column[method]:>11}" for column in columns), flush=True)
 
 
 def held(draw, papers: int, studies: int) -> dict[str, str]:
@@ -52,7 +52,7 @@ def held(draw, papers: int, studies: int) -> dict[str, str]:
                 made.append(ends[0] <= truth <= ends[1])
     return {
         method: (f"{100 * np.mean(made):.1f}" if made else "-")
-        + (f" ({100 * len(made) / studies:.0f})" if len(made) < studies else "")
+        + (f" ({100 * len(made) / studies:.0f})" if len(made) < 0.995 * studies else "")
         for method, made in found.items()
     }
 

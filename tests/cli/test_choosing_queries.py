@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from command_line import annot_done
+import tomlkit
+from command_line import annot, annot_done
 
 TYPES = ("empirical", "survey", "resource", "theoretical")
+OWN_TYPES = ("randomised trial", "survey", "cohort study", "case report")
 
 
-def filled_in(path: Path) -> list[str]:
+def filled_in(path: Path, types: Sequence[str] = TYPES) -> list[str]:
     """Fill in the sheet that stands, every fourth paper a survey, every fifth not; the titles of the surveys."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
     papers = [row for row in rows if not row["paper_id"].startswith("#")]
     for at, row in enumerate(papers):
         if at % 5 < 4:
-            row["type"], row["rating"] = TYPES[at % 4], "4"
+            row["type"], row["rating"] = types[at % 4], "4"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
@@ -61,6 +64,28 @@ def test_choosing_shows_titles_and_says_what_it_adds_and_what_it_leaves_out(stud
     assert ["survey", len(surveys)] in data["distribution"]["left_out"]
     assert "not rated" in again
     assert ["survey", str(len(surveys))] in [line.split() for line in again.splitlines()]
+
+
+def test_types_of_the_studys_own_are_offered_chosen_from_and_stored(study: Callable[[str], Path]) -> None:
+    folder = study("labelled")
+    path = folder / "annot.toml"
+    settings = tomlkit.parse(path.read_text(encoding="utf-8"))
+    settings["queries"]["types"] = list(OWN_TYPES)
+    path.write_text(tomlkit.dumps(settings), encoding="utf-8")
+    told = annot_done("query", "sample", "--per-period", "8", folder=folder).stdout
+    assert all(name in told for name in OWN_TYPES)
+    filled_in(folder / "queries.csv", TYPES)
+    refused = annot("query", "choose", "6", folder=folder)
+    assert refused.exit_code == 2
+    assert "empirical" in refused.stderr
+    assert "randomised trial" in refused.stderr
+    filled_in(folder / "queries.csv", OWN_TYPES)
+    annot_done("query", "choose", "6", folder=folder)
+    with sqlite3.connect(folder / "annot.db") as connection:
+        stored = {kind for (kind,) in connection.execute("SELECT paper_type FROM query")}
+    connection.close()
+    # Papers are chosen evenly over the types, so each that is not a survey is there.
+    assert stored == {"randomised trial", "cohort study", "case report"}
 
 
 def test_the_pages_for_leads_can_be_read_and_replaced(study: Callable[[str], Path]) -> None:

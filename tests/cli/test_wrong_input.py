@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from annot.facets.crf import train
 from annot.facets.training import LabelledAbstract
 from annot.formats.csfcube import write_csfcube
-from command_line import Result, annot, commands, difference, snapshot
+from command_line import Result, annot, annot_done, commands, difference, snapshot
 from demo_collection import demo_material
 from spoiling import (
     Spoil,
@@ -36,6 +37,14 @@ def small_model(folder: Path) -> None:
     """A model of two labels, trained on one abstract."""
     abstract = LabelledAbstract(sentences=("We know.", "We did."), labels=("background", "method"))
     write("mine.xz", train([abstract]))(folder)
+
+
+def unlabelled_paper(folder: Path) -> None:
+    """One paper more, which came without labels."""
+    sentences = [f"We look at the {what} of bare papers." for what in ("shape", "size", "colour")]
+    paper = {"paper_id": "bare", "title": "Bare", "abstract": sentences, "year": 2001}
+    write("bare.jsonl", json.dumps(paper).encode())(folder)
+    annot_done("corpus", "add", "bare.jsonl", folder=folder)
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,7 @@ WRONG: dict[str, Wrong] = {
         "",
         ("the model that comes with annot gives other labels", "funding", "annot facets train"),
         "labelled",
-        replace("annot.toml", '"result", "other"]', '"result", "other", "funding"]'),
+        both(unlabelled_paper, replace("annot.toml", '"result", "other"]', '"result", "other", "funding"]')),
     ),
     "facets: papers that came with other labels": Wrong(
         "facets",

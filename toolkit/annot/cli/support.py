@@ -34,8 +34,9 @@ def studio_down(ws: "Workspace") -> Answer:
     """Stop the local Label Studio; its data stays."""
     from annot.steps import studio as step
 
+    running = step.status(ws).running
     state = step.down(ws)
-    return Answer(state, step.describe(state))
+    return Answer(state, step.describe(state, stopped=running))
 
 
 @command("studio status")

@@ -29,15 +29,18 @@ OFTEN = 500
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What `annot facets` did. `agreement` is the share of carried labels that the model gives too."""
+    """What `annot facets` did. `agreement` is the share of carried labels that the model gives too.
+
+    Without a model, where every paper came with labels and the model that comes with annot gives others.
+    """
 
     papers: int
     by_origin: dict[str, int]
     by_label: dict[str, int]
     by_facet: dict[str, int]
     """Papers with at least one sentence of the facet."""
-    model: str
-    model_sha256: str
+    model: str | None
+    model_sha256: str | None
     carried_sentences: int
     agreement: float | None
 
@@ -58,7 +61,10 @@ class Trained:
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
     """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew."""
-    labeller = _labeller(model, ws.settings.labels.names)
+    labeller = _labeller(model)
+    misfit = _misfit(labeller, model, ws.settings.labels.names)
+    if misfit and model is not None:
+        raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     total = papers.count_papers(ws.corpus)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
@@ -66,7 +72,9 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     def labelled() -> Iterator[FacetLabels]:
         """What is to be kept of each paper, counted as it passes by."""
         for done, paper in enumerate(papers.read_papers(ws.corpus, columns=("sentences", "labels")), start=1):
-            predicted = labeller.label(paper.sentences)
+            if misfit and paper.labels is None:
+                raise misfit
+            predicted = () if misfit else labeller.label(paper.sentences)
             kept = predicted if paper.labels is None else paper.labels
             for label in set(kept).difference(ws.settings.labels.names):
                 raise InputError(
@@ -74,7 +82,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
                     f"{', '.join(ws.settings.labels.names)}",
                     hint="add the label to [labels] in annot.toml; or add the papers to a new study",
                 )
-            if paper.labels is not None:
+            if paper.labels is not None and not misfit:
                 carried.update(mine == theirs for mine, theirs in zip(paper.labels, predicted, strict=True))
             origin = predicted_by if paper.labels is None else Source.CARRIED
             origins[origin] += 1
@@ -98,8 +106,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         by_origin=dict(sorted(by_origin.items())),
         by_label=dict(sorted(labels.items())),
         by_facet={facet: facets[facet] for facet in ws.settings.facets},
-        model=labeller.name,
-        model_sha256=labeller.sha256,
+        model=None if misfit else labeller.name,
+        model_sha256=None if misfit else labeller.sha256,
         carried_sentences=carried.total(),
         agreement=carried[True] / carried.total() if carried else None,
     )
@@ -149,24 +157,27 @@ def describe_trained(trained: Trained) -> str:
     return told("trained", trained=trained)
 
 
-def _labeller(model: Path | None, labels: Sequence[str]) -> Labeller:
-    """The model at `model`, or the one that comes with annot. Raises InputError where its labels are not the study's.
+def _labeller(model: Path | None) -> Labeller:
+    """The model at `model`, or the one that comes with annot."""
+    if model is not None and not model.is_file():
+        raise InputError(f"{model}: no such file, expected a model", hint="make one with `annot facets train FILE`")
+    return Labeller.load() if model is None else Labeller(model.read_bytes(), name=str(model))
+
+
+def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
+    """What is wrong with a model whose labels are not the study's.
 
     A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
     """
-    if model is not None and not model.is_file():
-        raise InputError(f"{model}: no such file, expected a model", hint="make one with `annot facets train FILE`")
-    labeller = Labeller.load() if model is None else Labeller(model.read_bytes(), name=str(model))
-    fits = labeller.labels == set(labels) if model is None else labeller.labels <= set(labels)
-    if not fits:
-        which = "the model that comes with annot" if model is None else f"{model}: the model"
-        raise InputError(
-            f"{which} gives other labels than those of the study: found {', '.join(sorted(labeller.labels))}, "
-            f"expected {', '.join(labels)}",
-            hint="train one on abstracts labelled so, `annot facets train FILE --out model.xz`, and label with it, "
-            "`annot facets --model model.xz`; or change [labels] in annot.toml",
-        )
-    return labeller
+    if labeller.labels == set(labels) or (model is not None and labeller.labels <= set(labels)):
+        return None
+    which = "the model that comes with annot" if model is None else f"{model}: the model"
+    return InputError(
+        f"{which} gives other labels than those of the study: found {', '.join(sorted(labeller.labels))}, "
+        f"expected {', '.join(labels)}",
+        hint="train one on abstracts labelled so, `annot facets train FILE --out model.xz`, and label with it, "
+        "`annot facets --model model.xz`; or change [labels] in annot.toml",
+    )
 
 
 def _read(path: Path, labels: Sequence[str] | None) -> tuple[LabelledAbstract, ...]:

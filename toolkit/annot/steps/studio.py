@@ -64,6 +64,6 @@ def status(ws: Workspace) -> State:
     )
 
 
-def describe(state: State) -> str:
+def describe(state: State, *, stopped: bool = False) -> str:
     """The state in words."""
-    return told("studio", state=state)
+    return told("studio", state=state, stopped=stopped)
