@@ -7,9 +7,30 @@ the interval that `annot evaluate` prints, `bca` and `percentile` are SciPy's bo
 the orders of 4 and of 10 runs under two assessors; its truth is its mean over studies of this size. Prints a line a
 figure and method: intervals of 100 at 95% that held the truth, and in brackets how many of 100 there were, if not all.
 
-Measured:
+Measured with 1,000 studies:
 
-FIGURES
+                                          4          5          6          8         10         20         50
+    middling        jackknife          95.5       94.5       94.7       93.1       95.2       95.0       94.8
+    middling        bca                80.8       81.9       85.2       86.3       89.4       92.7       93.1
+    middling        percentile         81.5       82.2       87.2       87.0       90.3       93.3       93.5
+    low             jackknife          94.7       94.2       94.6       94.5       94.3       94.5       94.7
+    low             bca                77.9       82.0       83.1       86.9       87.9       91.8       92.8
+    low             percentile         77.7       82.3       82.6       87.4       87.8       91.5       93.1
+    at its end      jackknife     96.7 (55)  96.5 (69)  97.9 (76)  98.1 (89)  97.4 (96)       96.9       96.7
+    at its end      bca           84.6 (88)  86.3 (93)  87.2 (95)  89.0 (98)  91.2 (99)       93.1       94.7
+    at its end      percentile         71.5       76.7       79.5       84.4       86.3       90.3       94.1
+    difference      jackknife          95.2       92.5       93.2       94.1       93.2       94.3       95.1
+    difference      bca                79.5       80.9       84.0       85.7       87.1       91.0       93.6
+    difference      percentile         80.7       81.8       84.7       87.0       89.0       92.0       93.7
+    tau of 4        jackknife     98.5 (45)  99.5 (38) 100.0 (38)  99.1 (34) 100.0 (32) 100.0 (27) 100.0 (20)
+    tau of 4        bca           71.3 (97)  67.9 (98)  67.8 (98)  67.0 (98)       68.6  67.8 (98)  88.7 (87)
+    tau of 4        percentile         98.6       99.3       99.7       99.8       99.9      100.0       99.9
+    tau of 10       jackknife          96.2       97.4       99.1  99.5 (99)  99.8 (98) 100.0 (92)  99.7 (74)
+    tau of 10       bca                67.5       67.6       73.4       72.2       70.8       75.0       71.8
+    tau of 10       percentile         93.2       97.8       97.2       99.2       98.2       98.8       99.0
+
+The jackknife on Fisher's z holds rather too often where many papers have the greatest value, and is missing where the
+figure reaches it without one of them. Student's t on the measure's own scale held 78 to 93 of 100 there.
 """
 
 from __future__ import annotations
@@ -34,6 +55,7 @@ def main() -> None:
     parser.add_argument("--papers", type=int, nargs="+", default=[4, 5, 6, 8, 10, 20, 50])
     options = parser.parse_args()
     warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+    warnings.simplefilter("ignore", RuntimeWarning)  # SciPy divides by 0 where all papers are alike.
     print(f"{'':28}" + "".join(f"{papers:>11}" for papers in options.papers))
     for title, draw in FIGURES.items():
         columns = [held(draw, papers, options.studies) for papers in options.papers]

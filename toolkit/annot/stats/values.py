@@ -18,20 +18,22 @@ clustered
     of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`; where one
     assessor is compared with all others, of means over queries. `annot.diagnosis.contrasts`
 none
-    of Kendall's tau between two orders of the runs, which moves in steps: `benchmarks/interval_coverage.py` counts how
+    of Kendall's tau between two orders of the runs, which moves in steps: `benchmarks/run_interval_coverage.py` counts how
     often the bootstrap's and the jackknife's hold, and none does. What it shows instead is the range over random
     assessors. `annot.assessor_effect.random_assessors`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 
 How many of 100 intervals at 95% held the truth of simulated studies, the lowest and the highest of 5 coefficients of
-two, three and a crowd of assessors (`benchmarks/interval_coverage.py`):
+two, three and a crowd of assessors (`benchmarks/interval_coverage.py`), and of four distributions of measures of runs
+(`benchmarks/run_interval_coverage.py`):
 
     queries          4         5         6         8        10        20        50
     median           -         -     95-96     93-95     93-95     94-96     94-96
     mean         94-96     94-96     94-96     94-96     93-96     94-96     94-96
     pooled       92-96     92-96     91-96     92-96     92-95     93-95     93-96
     share        94-95     93-94     94-94     94-96     94-95     94-95     95-96
+    measure      95-97     92-96     93-98     93-98     93-97     94-97     95-97
 """
 
 from __future__ import annotations
