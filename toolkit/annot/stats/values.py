@@ -18,9 +18,9 @@ clustered
     of mean differences in grades, by query, with Student's t. `annot.stats.clustered.clustered_interval`; where one
     assessor is compared with all others, of means over queries. `annot.diagnosis.contrasts`
 none
-    of Kendall's tau between two orders of the runs, which moves in steps: `benchmarks/run_interval_coverage.py` counts how
-    often the bootstrap's and the jackknife's hold, and none does. What it shows instead is the range over random
-    assessors. `annot.assessor_effect.random_assessors`
+    of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
+    hold (`benchmarks/run_interval_coverage.py`). What it shows instead is the range over random assessors.
+    `annot.assessor_effect.random_assessors`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.forecast`
 
