@@ -17,7 +17,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import KEY, Delivery, Payload, StudioTask
 
-BATCH_SIZE = 250
+BATCH_SIZE = 1000
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks for an import whose answer got lost. One import is one transaction of about a second."""
@@ -41,14 +41,15 @@ def deliver(
     annotated two copies of one: nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
-    there = {task.key for task in server.tasks_of(project_id)}
+    listed = server.tasks_of(project_id)
+    there = {task.key for task in listed}
     missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
     advance(len(tasks) - len(missing))
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
         advance(len(batch))
-    copies = _copies_that_stay(server, project_id, set(keys))
+    copies = _copies_that_stay(server, project_id, set(keys), server.tasks_of(project_id) if missing else listed)
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
@@ -89,11 +90,13 @@ def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list
     return batch
 
 
-def _copies_that_stay(server: Gateway, project_id: int, keys: Collection[str]) -> dict[str, list[StudioTask]]:
-    """The tasks of these keys, oldest first, after surplus copies have been deleted."""
+def _copies_that_stay(
+    server: Gateway, project_id: int, keys: Collection[str], listed: Sequence[StudioTask]
+) -> dict[str, list[StudioTask]]:
+    """The tasks of these keys, oldest first, after surplus copies have been deleted; `listed`: what there is now."""
     for _ in range(_CLEANING_ROUNDS):
         copies: defaultdict[str, list[StudioTask]] = defaultdict(list)
-        for task in server.tasks_of(project_id):
+        for task in listed:
             if task.key is not None and task.key in keys:
                 copies[task.key].append(task)
         surplus = [task for found in copies.values() for task in _surplus(found)]
@@ -101,6 +104,7 @@ def _copies_that_stay(server: Gateway, project_id: int, keys: Collection[str]) -
             return copies
         for task in surplus:
             server.delete_task(task.task_id)
+        listed = server.tasks_of(project_id)
     raise StudioError(
         f"project {project_id}: second copies of tasks keep appearing", hint="is another push running? Let it end first"
     )

@@ -2,7 +2,8 @@
 
 What the library does behind one's back, and what is done about it here:
 - it sends a POST again on 5xx, 408, 409 and 429: writes are sent once (`max_retries` 0), then read back;
-- its pager takes a 404 in the middle for the end: everything listed is counted against the total;
+- its pager asks for a page beyond the last one, and takes a 404 in the middle for the end: no more than the total is
+  asked for, and everything listed is counted against it;
 - it does not check answers: everything is converted, with checks, at this door;
 - its errors carry headers with a session cookie: only status and detail get into our messages.
 """
@@ -13,6 +14,7 @@ import ipaddress
 import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -114,8 +116,9 @@ class Gateway:
         with self._asking(doing):
             # Without their screens and instructions: those are long, and the server is slow at them.
             pager = self._client.projects.list(include="id,description", page_size=_PAGE_SIZE, request_options=_READ)
-            listed = {_integer(project.id): project.description or "" for project in pager}
-            self._count(listed, _integer(pager.response.count), doing=doing, what="projects")
+            total = _integer(pager.response.count)
+            listed = {_integer(project.id): project.description or "" for project in islice(pager, total)}
+            self._count(listed, total, doing=doing, what="projects")
             found = sorted(project_id for project_id, description in listed.items() if sign in description)
             if len(found) > 1:
                 found = [project_id for project_id in found if self._holds_tasks(project_id)] or found[:1]
@@ -157,8 +160,9 @@ class Gateway:
                 page_size=_PAGE_SIZE,
                 request_options=_READ,
             )
-            listed = {task.task_id: task for task in map(_task, pager)}
-            self._count(listed, _integer(pager.response.total), doing=doing, what="tasks")
+            total = _integer(pager.response.total)
+            listed = {task.task_id: task for task in map(_task, islice(pager, total))}
+            self._count(listed, total, doing=doing, what="tasks")
             return tuple(task for _, task in sorted(listed.items()))
 
     def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> None:
