@@ -35,8 +35,6 @@ class Gateway:
     """One server, seen through one account's token (legacy or personal). `transport` stands in for the network."""
 
     def __init__(self, url: str, api_key: str, *, transport: httpx.BaseTransport | None = None) -> None:
-        import httpx
-
         if "@" in url:
             raise StudioError(
                 "the address of Label Studio holds a user name or a password (an @ stands in it)",
@@ -48,8 +46,10 @@ class Gateway:
                 "the token is empty or holds spaces or letters no token has",
                 hint="set LABEL_STUDIO_API_KEY to a token from Label Studio's Account & Settings",
             )
+        from annot.labelstudio.patience import PatientClient
+
         # A proxy from the environment must not get requests to this machine.
-        self._http = httpx.Client(
+        self._http = PatientClient(
             timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not _is_loopback(url)
         )
         with self._asking("reading the token"):
