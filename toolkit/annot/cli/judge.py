@@ -210,3 +210,18 @@ def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> A
         pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
     return Answer(pulled, text, pulled.notes)
+
+
+@command("audit")
+def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Compare the projects on the server with what was planned and sent; exit code 1 where something is found.
+
+    Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
+    and projects that are gone, doubled or strange, and screens or settings changed by hand. Also writes
+    exports/audit.json, which the datasheet tells of.
+    """
+    from annot.steps import audit as step
+
+    with progress("looking at projects") as advance:
+        found = step.audit(ws, url=url, api_key=api_key, advance=advance)
+    return Answer(found, "\n".join(step.lines(found)), needs_a_person=bool(found.findings))

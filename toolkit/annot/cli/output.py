@@ -28,6 +28,8 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.library.tidy.TABLES` where that is not the command's."""
+    needs_a_person: bool = False
+    """Whether a check found something: the command ends with exit code 1."""
 
 
 def say(text: str) -> None:

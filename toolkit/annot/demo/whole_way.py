@@ -22,6 +22,7 @@ from annot.steps import (
     adjudicate,
     agreement,
     assessor,
+    audit,
     corpus,
     evaluate,
     facets,
@@ -124,6 +125,8 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
+    audited = audit.audit(ws, url=None, api_key=None, advance=_quietly)
+    tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
     together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median

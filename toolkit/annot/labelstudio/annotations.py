@@ -50,12 +50,12 @@ def read_annotation(payload: Payload, *, grades: Sequence[int], expected_account
     """What one annotation says, with everything that keeps it from counting; never raises."""
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
-    account = _account(payload.get("completed_by"))
+    account = account_of(payload.get("completed_by"))
     if payload.get("was_cancelled"):
         flags.append("skipped")
     if account != expected_account:
         flags.append(f"by account {account}, planned for account {expected_account}")
-    changed_by = _account(payload.get("updated_by"))
+    changed_by = account_of(payload.get("updated_by"))
     if changed_by is not None and changed_by != account:
         flags.append(f"last changed by account {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
@@ -134,7 +134,7 @@ def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     return [given for one in found for given in ([one] if kind == "text" and isinstance(one, str) else _list(one))]
 
 
-def _account(value: Any) -> int | None:
+def account_of(value: Any) -> int | None:
     """The id of an account; the server gives it alone or with what else it knows of the person."""
     user_id = value.get("id") if isinstance(value, dict) else value
     return user_id if isinstance(user_id, int) and not isinstance(user_id, bool) else None

@@ -29,6 +29,15 @@ TIMEOUT_SECONDS = 120.0
 EXPORT_SIZE = 200
 _PAGE_SIZE = 500
 _READ: dict[str, Any] = {"max_retries": 2}
+PROJECT_SETTINGS = {
+    "sampling": "Sequential sampling",
+    "maximum_annotations": 1,
+    "show_skip_button": False,
+    "enable_empty_annotation": False,
+    # What fills the sentence labels is the task's own prediction; without this it would stay unused.
+    "show_collab_predictions": True,
+}
+"""What every project of ours is set to, whoever it is for."""
 
 
 class Gateway:
@@ -140,6 +149,17 @@ class Gateway:
         with self._asking(f"updating the project {spec.title!r}"):
             self._client.projects.update(project_id, **_fields(spec))
 
+    def settings_of(self, project_id: int) -> dict[str, Any] | None:
+        """The screen of the project (`label_config`) and `PROJECT_SETTINGS` as they are now; None where it is gone."""
+        with self._asking(f"reading project {project_id}"):
+            try:
+                found = self._client.projects.get(project_id, request_options=_READ)
+            except Exception as error:
+                if getattr(error, "status_code", None) != 404:
+                    raise
+                return None
+            return {name: getattr(found, name) for name in (*PROJECT_SETTINGS, "label_config")}
+
     def labelling_url(self, project_id: int) -> str:
         """The link to give to the assessor: it opens the stream of tasks and nothing else."""
         return f"{self.url}/projects/{project_id}/data?labeling=1"
@@ -247,12 +267,7 @@ def _fields(spec: ProjectSpec) -> dict[str, Any]:
         "expert_instruction": spec.instructions,
         "show_instruction": bool(spec.instructions),
         "color": spec.color,
-        "sampling": "Sequential sampling",
-        "maximum_annotations": 1,
-        "show_skip_button": False,
-        "enable_empty_annotation": False,
-        # What fills the sentence labels is the task's own prediction; without this it would stay unused.
-        "show_collab_predictions": True,
+        **PROJECT_SETTINGS,
     }
 
 

@@ -26,6 +26,7 @@ from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
+from annot.study.results import read_audit
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {
@@ -184,11 +185,12 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
     `assignment`: `per-query` or `per-pair`. `missing`: the policy for missing judgements in the agreement figures,
     `drop` or `zero`. `ratings`: what the adjudicator saw of the ratings, `shown`, `hidden` or `unknown`, or several
     where it differed. `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those
-    with the same grade again. `not_counted`: (why judgements do not count, how many). `simulated`: whether programs
-    stood in for the assessors. `imported`: `release`, `file`, or None where the judgements were made here; no plan and
-    no audit of ours stands behind imported ones. `pairs_by_judgements`: (judgements of a pair, pairs that have so
-    many). `per_item`: how many judgements a pair has, `2` or `1 to 3`. `unsettled`: judged pairs without a final grade.
-    `single`: pairs whose final grade is the only judgement that they have.
+    with the same grade again. `audit`: see `annot.study.results.read_audit`. `not_counted`: (why judgements do not
+    count, how many). `simulated`: whether programs stood in for the assessors. `imported`: `release`, `file`, or None
+    where the judgements were made here; no plan and no audit of ours stands behind imported ones.
+    `pairs_by_judgements`: (judgements of a pair, pairs that have so many). `per_item`: how many judgements a pair
+    has, `2` or `1 to 3`. `unsettled`: judged pairs without a final grade. `single`: pairs whose final grade is the
+    only judgement that they have.
     """
     outcome = study.outcome
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
@@ -221,6 +223,7 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "not_counted": sorted(
             Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
         ),
+        "audit": read_audit(study.ws),
         "simulated": any(one.what == Source.SIMULATION for one in study.imports),
         "imported": imported,
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
