@@ -94,5 +94,5 @@ USUAL: dict[str, Usual] = {
     "studio down": Usual("made"),
     "studio status": Usual("made"),
 }
-WITH_A_SERVER = {"pull", "adjudicate pull", "studio up", "demo"}
+WITH_A_SERVER = {"audit", "pull", "adjudicate pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

@@ -214,7 +214,7 @@ def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> A
 
 @command("audit")
 def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
-    """Compare the projects on the server with what was planned and sent; exit code 1 where something is found.
+    """Print whether the projects on the server are as planned and sent; exit code 1 where something is found.
 
     Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
     and projects that are gone, doubled or strange, and screens or settings changed by hand. Also writes
