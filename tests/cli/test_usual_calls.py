@@ -16,7 +16,20 @@ COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
-    *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "run", "evaluate"),
+    *(
+        "plan",
+        "push",
+        "status",
+        "watch",
+        "pull",
+        "judgements",
+        "audit",
+        "agreement",
+        "adjudicate",
+        "qrels",
+        "run",
+        "evaluate",
+    ),
     *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
     "demo",
 )
@@ -79,6 +92,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "assessor list",
         "guidelines",
         "status",
+        "judgements withdrawn",
         "adjudicate status",
         "studio status",
         "trace",

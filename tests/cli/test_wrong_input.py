@@ -695,6 +695,30 @@ WRONG: dict[str, Wrong] = {
     "trace: unknown document": Wrong(
         "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
     ),
+    "judgements withdrawn: as two things": Wrong(
+        "judgements withdrawn", "--json --csv", ("expected one of them",), "judged"
+    ),
+    "judgements restore: nothing named": Wrong(
+        "judgements restore", "", ("expected either QUERY DOC --assessor NAME or --all",), "judged"
+    ),
+    "judgements restore: both": Wrong(
+        "judgements restore", "fic0407-background fic0101 --all", ("expected either QUERY DOC",), "judged"
+    ),
+    "judgements restore: a stranger": Wrong(
+        "judgements restore", "fic0407-background fic0101 --assessor a9", ("'a9'", "a1, a2"), "judged"
+    ),
+    "judgements restore: unknown query": Wrong(
+        "judgements restore",
+        "fic0407-backgruond fic0101 --assessor a1",
+        ("did you mean 'fic0407-background'?",),
+        "judged",
+    ),
+    "judgements restore: nothing to restore": Wrong(
+        "judgements restore",
+        "fic0407-background fic9999 --assessor a1",
+        ("a1 has no answer on record to fic0407-background fic9999", "annot judgements withdrawn"),
+        "judged",
+    ),
     # -- help
     "studio up: no Label Studio where it is said to be": Wrong(
         "studio up",
@@ -739,6 +763,7 @@ USUAL = {
     "guidelines": "method",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
+    "judgements restore": "--all",
     "watch": "--once --no-pull",
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),

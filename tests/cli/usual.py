@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from annot.formats.csfcube import write_csfcube
 from annot.release.questions import answer_sheet, questions
+from annot.store.database import open_store
+from annot.store.judgements import JUDGEMENTS
+from annot.study.workspace import Workspace
 from demo_collection import demo_material
 
 LABELLED = (
@@ -46,6 +49,17 @@ def answers(folder: Path) -> None:
     (folder / "datasheet.toml").write_text(answer_sheet({one.id: "As invented." for one in questions()}))
 
 
+def with_one_withdrawn(folder: Path) -> None:
+    """The lead has accepted that one answer is gone from the server."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        (line,) = [
+            line
+            for line in JUDGEMENTS.lines(session, person="a1")
+            if line.stands.record.asked == ("fic0407-background", "fic0101", 1)
+        ]
+        JUDGEMENTS.withdraw(session, [(line.stands, "its task was deleted")], recorded_at="2031-01-01T00:00:00Z")
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -80,6 +94,8 @@ USUAL: dict[str, Usual] = {
     "status": Usual("judged"),
     "agreement": Usual("settled"),
     "agreement assessors": Usual("settled"),
+    "judgements withdrawn": Usual("judged", "", with_one_withdrawn),
+    "judgements restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),

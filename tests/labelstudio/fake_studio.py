@@ -77,6 +77,11 @@ class FakeStudio:
             if int(request.url.params.get("page", 1)) > 1:
                 return httpx.Response(404, json={"detail": "Invalid page."})
             return httpx.Response(200, json={"count": len(found), "next": None, "previous": None, "results": found})
+        if re.fullmatch(r"/api/projects/\d+", path) and int(path.rsplit("/", 1)[1]) not in self.projects:
+            return httpx.Response(404, json={"detail": "Not found."})
+        if re.fullmatch(r"/api/projects/\d+", path) and request.method == "DELETE":
+            del self.projects[int(path.rsplit("/", 1)[1])]
+            return httpx.Response(204)
         if re.fullmatch(r"/api/projects/\d+", path) and request.method == "GET":
             return httpx.Response(200, json=self.projects[int(path.rsplit("/", 1)[1])])
         if re.fullmatch(r"/api/projects/\d+", path) and request.method == "PATCH":

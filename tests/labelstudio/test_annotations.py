@@ -37,7 +37,7 @@ def reason(value: str) -> dict[str, Any]:
 
 
 def read(result: Any, **more: Any) -> Any:
-    return read_annotation(annotation(result, **more), grades=GRADES, expected_account=ANN)
+    return read_annotation(annotation(result, **more), grades=GRADES, accounts=[ANN])
 
 
 @pytest.mark.parametrize("grade", GRADES)
@@ -109,7 +109,7 @@ def test_the_counted_annotation_supersedes_the_earlier() -> None:
     early = annotation([rating("1")], id=1, updated_at="2026-11-21T10:00:00Z")
     late = annotation([rating("3")], id=2, updated_at="2026-11-21T11:00:00Z")
     skipped = annotation([], id=3, updated_at="2026-11-21T12:00:00Z", was_cancelled=True)
-    readings = read_task((late, skipped, early), grades=GRADES, expected_account=ANN)
+    readings = read_task((late, skipped, early), grades=GRADES, accounts=[ANN])
     assert [reading.grade for reading in readings if not reading.flags] == [3]
     assert readings[0].flags == ("superseded by annotation 2",)
     assert len(readings) == 3

@@ -210,7 +210,7 @@ def stored(studio: Studio, project: int) -> list[Reading]:
     with studio.gateway() as gateway:
         account = studio.account("browsing").user_id
         pulled = gateway.pull(project)
-        return [r for t in pulled for r in read_task(t.annotations, grades=range(4), expected_account=account)]
+        return [r for t in pulled for r in read_task(t.annotations, grades=range(4), accounts=[account])]
 
 
 def stored_labels(reading: Reading) -> dict[str, str]:

@@ -95,7 +95,11 @@ def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio)
         other = gateway.create_project(replace(spec, marker="c/judge/a11"))
         made = gateway.create_project(spec)
         gateway.update_project(made, replace(spec, instructions="<b>y</b>"))
-        assert gateway.find_project(spec.marker) == made != other
+        found = gateway.find_project(spec.marker)
+        assert found == gateway.project(made)
+        assert found is not None
+        assert (found.project_id, found.tasks, found.annotations) == (made, 0, 0)
+        assert made != other
     with httpx.Client(headers={"Authorization": f"Token {studio.token}"}, trust_env=False) as http:
         assert http.get(f"{studio.url}/api/projects/{made}/").json()["expert_instruction"] == "<b>y</b>"
 
@@ -120,7 +124,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         pulled = gateway.pull(project)
         assert sum(len(pulled_task.annotations) for pulled_task in pulled) == 5
         assert [pulled_task.key for pulled_task in pulled] == PAIRS
-        readings = [read_task(t.annotations, grades=range(4), expected_account=ann.user_id) for t in pulled]
+        readings = [read_task(t.annotations, grades=range(4), accounts=[ann.user_id]) for t in pulled]
         kept = [reading for on_task in readings for reading in on_task if not reading.flags]
         assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
             (3, None, "close", 12.5),
@@ -135,7 +139,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         gateway.delete_annotation(others)
         later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project)}
         assert list(later) == PAIRS
-        revised = read_task(later[PAIRS[0]].annotations, grades=range(4), expected_account=ann.user_id)
+        revised = read_task(later[PAIRS[0]].annotations, grades=range(4), accounts=[ann.user_id])
         assert [r.grade for r in revised if not r.flags] == [2]
         assert later[PAIRS[3]].annotations == ()
         assert gateway.counts(project)[1] >= 3

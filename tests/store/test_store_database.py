@@ -18,6 +18,7 @@ from annot.records import Query
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
+from annot.store.models import LINE
 from annot.store.queries import put_queries, read_queries
 from sqlalchemy import Connection, inspect, text
 
@@ -127,6 +128,10 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> N
     with open_store(url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
         session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
+        later = [("project", "created")]
+        later += [(rows, name) for rows in LINE for name in ("account", "changed_at", "ruling")]
+        for rows, column in later:
+            session.connection().execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)

@@ -24,6 +24,10 @@ class Source(StrEnum):
     """Sentence labels that a person corrected; no program writes over these."""
 
 
+SUPERSEDED = "superseded by annotation"
+"""How the flag begins of an answer that the same person gave again in another annotation; its number follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """One paper of the corpus: what people see (title, sentences of the abstract) and what methods use."""
@@ -208,6 +212,11 @@ class Adjudication:
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
     """The reasons for which it does not count; empty means that it counts."""
+
+    @property
+    def asked(self) -> Asked:
+        """What was asked of the adjudicator."""
+        return Asked(self.query_id, self.doc_id)
 
 
 @dataclass(frozen=True, slots=True)

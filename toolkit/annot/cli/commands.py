@@ -18,7 +18,7 @@ from annot.cli.waiting import WAITING
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
-    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull", "audit"),
+    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull", "judgements", "audit"),
     "Settle": ("agreement", "adjudicate", "qrels"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
@@ -137,8 +137,8 @@ def _with_shared_options(words: str, function: Function, *, csv: bool, needs_stu
         answer = function(**arguments)
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
-            if answer.needs_a_person:
-                raise typer.Exit(1)
+            if answer.finding is not None:
+                raise answer.finding
 
     defaults = {"workspace": Path(), "as_json": False, "as_csv": False}
     kind = inspect.Parameter.KEYWORD_ONLY

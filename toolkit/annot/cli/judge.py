@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import AcceptDeletionsOption, DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
 
@@ -147,7 +147,7 @@ def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_
     with progress("sending tasks") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer({"projects": pushed.projects}, text)
+    return Answer(pushed, text, pushed.notes)
 
 
 @command("status", csv=True)
@@ -202,14 +202,59 @@ def watch(
 
 
 @command("pull")
-def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
-    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept."""
+def pull(
+    ws: "Workspace",
+    accept_deletions: AcceptDeletionsOption = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+) -> Answer:
+    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept.
+
+    Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
+    """
     from annot.steps import pull as step
 
     with progress("reading judgements") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
-    return Answer(pulled, text, pulled.notes)
+    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot pull"))
+
+
+group("judgements", help="List answers that the server no longer has, or make them count again.")
+
+
+@command("judgements withdrawn", csv=True)
+def judgements_withdrawn(ws: "Workspace") -> Answer:
+    """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
+    from annot.steps import judgements as step
+
+    found = step.withdrawn(ws)
+    text = (
+        table("people.withdrawn", found) if found else "every answer on record is on the server as it was, and counts"
+    )
+    return Answer(found, text)
+
+
+@command("judgements restore")
+def judgements_restore(
+    ws: "Workspace",
+    query: Annotated[str | None, typer.Argument(help="The query of the pair.", show_default=False)] = None,
+    doc: Annotated[str | None, typer.Argument(help="The document of the pair.", show_default=False)] = None,
+    assessor: Annotated[
+        str | None, typer.Option(help="Whose answer; with --all, only this person's.", show_default=False)
+    ] = None,
+    every: Annotated[bool, flag("--all", "Every answer that `annot judgements withdrawn` lists.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make a person's last answer count again; a later pull does not list it again.
+
+    Nothing on record is changed: your word is one more revision of the answer.
+    """
+    from annot.steps import judgements as step
+
+    done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
+    text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"
+    return Answer(done, text)
 
 
 @command("audit")
@@ -224,4 +269,4 @@ def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> 
 
     with progress("looking at projects") as advance:
         found = step.audit(ws, url=url, api_key=api_key, advance=advance)
-    return Answer(found, "\n".join(step.lines(found)), needs_a_person=bool(found.findings))
+    return Answer(found, "\n".join(step.lines(found)), finding=step.finding(found))

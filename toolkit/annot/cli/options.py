@@ -64,6 +64,13 @@ CsvOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
 ]
+AcceptDeletionsOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-deletions",
+        help="Answers that are gone from the server count no longer; `annot judgements restore` takes that back.",
+    ),
+]
 UrlOption = Annotated[
     str | None,
     typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import AcceptDeletionsOption, DryRunOption, KeyOption, UrlOption, flag, setting
 from annot.cli.output import Answer, progress, say, table
 
 if TYPE_CHECKING:
@@ -71,14 +71,23 @@ def adjudicate_push(
 
 
 @command("adjudicate pull")
-def adjudicate_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
-    """Fetch the adjudicators' decisions from Label Studio and print what is new."""
+def adjudicate_pull(
+    ws: "Workspace",
+    accept_deletions: AcceptDeletionsOption = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+) -> Answer:
+    """Fetch the adjudicators' decisions from Label Studio and print what is new.
+
+    Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept
+    it.
+    """
     from annot.steps import adjudicate as step
 
     with progress("reading decisions") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
-    return Answer(pulled, text, pulled.notes)
+    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
 
 
 @command("adjudicate status", csv=True)

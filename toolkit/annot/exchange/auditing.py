@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annot.labelstudio.annotations import account_of
+from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
 from annot.records import Asked
 
@@ -94,7 +94,7 @@ def _of_task(annotations: Sequence[Payload], account: int | None, settled: str |
     if len(given) > 1:
         kinds.add("answered twice")
     for annotation in given:
-        author, editor = account_of(annotation.get("completed_by")), account_of(annotation.get("updated_by"))
+        author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
         if author != account:
             kinds.add("other account")
         elif editor not in (None, author):

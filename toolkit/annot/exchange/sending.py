@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, StudioError
+from annot.errors import InputError
 from annot.exchange.connection import connect
+from annot.exchange.locating import locate, marker_of, remove_twins
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
@@ -19,7 +19,9 @@ from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, projects
+from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store
+from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
 from annot.study.workspace import Workspace
 
@@ -28,6 +30,8 @@ Advance = Callable[[int, int | None], None]
 TITLE_LONGEST = 50
 COLORS: dict[Round, str] = {"judge": "#617ADA", "adjudicate": "#B5651D"}
 TITLES: dict[Round, str] = {"judge": "judging", "adjudicate": "adjudication"}
+ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
+"""Where the answers of each round are on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Sent:
     sent: int
     withdrawn: int
     """Tasks nobody had answered that are gone, because what they showed or asked for no longer holds."""
+    known: int
+    """Tasks that are not on the server and are not sent, because their answers are on record and count."""
     address: str
     """The link to give to the person."""
 
@@ -74,11 +80,11 @@ def push_parcels(
     api_key: str | None,
     dry_run: bool,
     advance: Advance,
-) -> tuple[Sent, ...]:
+) -> Pushed:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
     _check(ws, store, parcels, screen=round)
     if dry_run:
-        return tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
+        return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:
         return _send(ws, store, gateway, parcels, round=round, advance=advance)
 
@@ -97,7 +103,7 @@ def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Ro
 
 def _send(
     ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
-) -> tuple[Sent, ...]:
+) -> Pushed:
     """Bring every parcel to its project, each task once, and remember the server's ids.
 
     Raises InputError, before anything is sent, for people without an account on the server.
@@ -105,7 +111,8 @@ def _send(
     accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
-    sent = []
+    sent: list[Sent] = []
+    notes: list[str] = []
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -118,18 +125,34 @@ def _send(
                 account_id=accounts[parcel.assessor],
             )
             own = own_tasks(session, round, parcel.assessor)
-        remote_id = _project(gateway, _spec(ws, parcel, round), project, own)
-        with store.begin() as session:
-            projects.set_remote_project(session, project.project, remote_id)
+            answered = _answered(session, round, parcel.assessor)
+        remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
-        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
-        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
+        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
+        ids = {asked: task_id for asked in parcel.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
         with store.begin() as session:
-            projects.record_tasks(session, project.project, ids)
+            projects.renew_tasks(session, project.project, parcel.tasks, ids)
         address = gateway.labelling_url(remote_id)
         planned = len(parcel.tasks)
-        sent.append(Sent(parcel.assessor, planned, planned - delivery.sent, delivery.sent, withdrawn, address))
-    return tuple(sent)
+        there = planned - delivery.sent - delivery.spared
+        sent.append(Sent(parcel.assessor, planned, there, delivery.sent, withdrawn, delivery.spared, address))
+        if delivery.spared:
+            notes.append(
+                f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
+                "are on record and count, and nobody is asked twice"
+            )
+        if twins:
+            notes.append(f"{parcel.assessor}: removed {twins} empty project(s) that the server had made twice")
+    return Pushed(tuple(sent), tuple(notes))
+
+
+def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
+    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
+    return {
+        pair_key(*line.stands.record.asked): line.stands.changed_at or line.stands.record.judged_at or ""
+        for line in ANSWERS[round].lines(session, person=assessor)
+        if line.counts
+    }
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
@@ -182,7 +205,7 @@ def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     if len(title) > TITLE_LONGEST:
         title = f"{TITLES[round]} · {parcel.assessor}"
     return ProjectSpec(
-        marker=f"{_word(name)}/{round}/{parcel.assessor}",
+        marker=marker_of(name, round, parcel.assessor),
         title=title,
         description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
         label_config=parcel.label_config,
@@ -191,31 +214,19 @@ def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     )
 
 
-def _word(name: str) -> str:
-    """The collection's name as one word; where letters had to go, a hash keeps two names apart."""
-    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
-
-
-def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]) -> int:
-    """The id of the project as `spec` says: found by its marker and brought up to date, or made.
-
-    A project of our marker that this study does not know holds our tasks, or is another study's of that name: that one
-    is left as it is. Raises StudioError then.
-    """
-    found = gateway.find_project(spec.marker)
+def _project(
+    store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]
+) -> tuple[int, int]:
+    """The id of the project as `spec` says, brought up to date or made; and how many twins of it were removed."""
+    found = locate(gateway, known, marker=spec.marker, own=own)
     if found is None:
-        return gateway.create_project(spec)
-    if found != known.remote_id:
-        strangers = [task.key for task in gateway.tasks_of(found) if task.key not in own]
-        if strangers:
-            raise StudioError(
-                f"project {found} on {gateway.url} carries this collection's name and {len(strangers)} "
-                "task(s) that are not in its plan",
-                hint="another study has that name: change collection.name in annot.toml, or delete that project",
-            )
-    gateway.update_project(found, spec)
-    return found
+        found = gateway.project(gateway.create_project(spec))
+        assert found is not None
+    else:
+        gateway.update_project(found.project_id, spec)
+    with store.begin() as session:
+        projects.set_remote_project(session, known.project, found.project_id, created=found.created)
+    return found.project_id, remove_twins(gateway, found.project_id, marker=spec.marker)
 
 
 def _withdraw(

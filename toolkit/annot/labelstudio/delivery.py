@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from annot.errors import StudioError
 from annot.labelstudio.gateway import Gateway
@@ -31,25 +31,41 @@ def deliver(
     project_id: int,
     tasks: Sequence[Payload],
     *,
+    answered: Mapping[str, str] | None = None,
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Delivery:
     """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
     Safe to repeat after anything; proves by reading back that each is there once. `advance` is told how many more tasks
-    are there, for a progress bar. Raises StudioError where the server refuses or loses tasks, and where people have
-    annotated two copies of one: nothing is deleted then, a person has to look.
+    are there, for a progress bar.
+
+    answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
+    sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
+    from a backup) is deleted: nobody is asked twice. Where somebody deleted the answer itself, the task stays.
+
+    Raises StudioError where the server refuses or loses tasks, and where people have annotated two copies of one:
+    nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
-    listed = server.tasks_of(project_id)
-    there = {task.key for task in listed}
-    missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
+    known = answered or {}
+    standing = server.tasks_of(project_id)
+    forgotten = [
+        task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
+    ]
+    for task in forgotten:
+        server.delete_task(task.task_id)
+    there = {task.key for task in standing} - {task.key for task in forgotten}
+    spared = {key for key in keys if key in known and key not in there}
+    keys = [key for key in keys if key not in spared]
+    missing = [task for task in tasks if task["data"][KEY] not in there | spared]
     advance(len(tasks) - len(missing))
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
         advance(len(batch))
-    copies = _copies_that_stay(server, project_id, set(keys), server.tasks_of(project_id) if missing else listed)
+    left = server.tasks_of(project_id) if missing or forgotten else standing
+    copies = _copies_that_stay(server, project_id, set(keys), left)
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
@@ -62,7 +78,7 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing))
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared))
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:

@@ -14,13 +14,14 @@ import ipaddress
 import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from annot.errors import StudioError
 from annot.labelstudio import refusals
-from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioTask
+from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioProject, StudioTask
 
 if TYPE_CHECKING:
     import httpx
@@ -115,11 +116,24 @@ class Gateway:
 
     # -- projects ------------------------------------------------------------------------------------------------------
 
-    def find_project(self, marker: str) -> int | None:
-        """The id of the project that carries `marker`, or None.
+    def project(self, project_id: int) -> StudioProject | None:
+        """The project of this id; None where the server has none."""
+        with self._asking(f"looking at project {project_id}"):
+            try:
+                found = self._client.projects.get(project_id, request_options=_READ)
+            except Exception as error:
+                if getattr(error, "status_code", None) == 404:
+                    return None
+                raise
+            tasks, annotations = _integer(found.task_number), _integer(found.total_annotations_number)
+            settings = {name: getattr(found, name) for name in (*PROJECT_SETTINGS, "label_config")}
+            return StudioProject(_integer(found.id), _moment(found.created_at), tasks, annotations, settings)
 
-        A creation that was killed may still be finished by a slow server, beside the one that was made instead: of
-        several, the one that holds tasks is meant, or else the oldest. Raises StudioError where several hold tasks.
+    def marked_projects(self, marker: str) -> tuple[StudioProject, ...]:
+        """Every project that carries `marker`, the oldest first.
+
+        A creation that was killed may still be finished by a slow server, or repeated by one that found its database
+        locked, beside the one that was made.
         """
         doing, sign = "listing the projects", _sign(marker)
         with self._asking(doing):
@@ -128,16 +142,32 @@ class Gateway:
             total = _integer(pager.response.count)
             listed = {_integer(project.id): project.description or "" for project in islice(pager, total)}
             self._count(listed, total, doing=doing, what="projects")
-            found = sorted(project_id for project_id, description in listed.items() if sign in description)
-            if len(found) > 1:
-                found = [project_id for project_id in found if self._holds_tasks(project_id)] or found[:1]
-        if len(found) > 1:
+        found = sorted(project_id for project_id, description in listed.items() if sign in description)
+        return tuple(project for project in map(self.project, found) if project is not None)
+
+    def find_project(self, marker: str) -> StudioProject | None:
+        """The project that carries `marker`, or None.
+
+        Of several, the one that holds tasks is meant, or else the oldest. Raises StudioError where several hold tasks.
+        """
+        found = self.marked_projects(marker)
+        holding = [project for project in found if project.tasks]
+        if len(holding) > 1:
             raise StudioError(
-                f"{self.url}: projects {', '.join(map(str, found))} carry the same marker {marker} and hold tasks, "
-                "expected one",
+                f"{self.url}: projects {', '.join(str(project.project_id) for project in holding)} carry the same "
+                f"marker {marker} and hold tasks, expected one",
                 hint="look at them in Label Studio, delete all but one, and run the command again",
             )
-        return found[0] if found else None
+        return next(iter((*holding, *found)), None)
+
+    def delete_project(self, project_id: int) -> None:
+        """Delete the project with all that is in it; one that is gone already is fine."""
+        with self._asking(f"deleting project {project_id}"):
+            try:
+                self._client.projects.delete(project_id)
+            except Exception as error:
+                if getattr(error, "status_code", None) != 404:
+                    raise
 
     def create_project(self, spec: ProjectSpec) -> int:
         """Make the project, without looking whether it is there; its id."""
@@ -148,17 +178,6 @@ class Gateway:
         """Bring the project's screen, instructions and settings to `spec`."""
         with self._asking(f"updating the project {spec.title!r}"):
             self._client.projects.update(project_id, **_fields(spec))
-
-    def settings_of(self, project_id: int) -> dict[str, Any] | None:
-        """The screen of the project (`label_config`) and `PROJECT_SETTINGS` as they are now; None where it is gone."""
-        with self._asking(f"reading project {project_id}"):
-            try:
-                found = self._client.projects.get(project_id, request_options=_READ)
-            except Exception as error:
-                if getattr(error, "status_code", None) != 404:
-                    raise
-                return None
-            return {name: getattr(found, name) for name in (*PROJECT_SETTINGS, "label_config")}
 
     def labelling_url(self, project_id: int) -> str:
         """The link to give to the assessor: it opens the stream of tasks and nothing else."""
@@ -175,7 +194,7 @@ class Gateway:
         with self._asking(doing):
             pager = self._client.tasks.list(
                 project=project_id,
-                include="id,data,total_annotations,cancelled_annotations",
+                include="id,data,total_annotations,cancelled_annotations,updated_at",
                 fields="task_only",
                 page_size=_PAGE_SIZE,
                 request_options=_READ,
@@ -220,7 +239,7 @@ class Gateway:
                 doing = f"exporting project {project_id}"
                 raise refusals.short(url=self.url, doing=doing, expected=expected, found=got, what="annotations")
             advance(len(group))
-        return tuple(PulledTask(task.key, found.get(task.task_id, ())) for task in tasks)
+        return tuple(PulledTask(task.key, found.get(task.task_id, ()), task.updated_at) for task in tasks)
 
     def export(self, project_id: int, task_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], ...]]:
         """The annotations, verbatim, on those of these tasks that have any. The server keeps a copy of every export."""
@@ -246,9 +265,6 @@ class Gateway:
             return _integer(made.id)
 
     # -- inside --------------------------------------------------------------------------------------------------------
-
-    def _holds_tasks(self, project_id: int) -> bool:
-        return _integer(self._client.projects.get(project_id, request_options=_READ).task_number) > 0
 
     def _count(self, listed: Collection[object], total: int, *, doing: str, what: str) -> None:
         """Raise StudioError where the pages hold less than the server counts, or more."""
@@ -278,7 +294,14 @@ def _sign(marker: str) -> str:
 def _task(task: Any) -> StudioTask:
     key = task.data.get(KEY)
     annotations = _integer(task.total_annotations) + _integer(task.cancelled_annotations)
-    return StudioTask(_integer(task.id), None if key is None else str(key), annotations, task.data)
+    return StudioTask(
+        _integer(task.id), None if key is None else str(key), annotations, task.data, _moment(task.updated_at)
+    )
+
+
+def _moment(value: datetime | None) -> str | None:
+    """As the server writes it in exports, so that moments compare as text."""
+    return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _integer(value: Any) -> int:

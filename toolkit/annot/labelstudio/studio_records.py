@@ -28,6 +28,19 @@ class ProjectSpec:
     color: str
 
 
+class StudioProject(NamedTuple):
+    """A project as the server has it."""
+
+    project_id: int
+    created: str | None
+    """When the server made it, as the server writes it: a server that was restored gives an id twice."""
+    tasks: int
+    annotations: int
+    """All annotations, cancelled ones included."""
+    settings: Mapping[str, Any] = {}
+    """Its screen (`label_config`) and the gateway's `PROJECT_SETTINGS`, as they are now."""
+
+
 class StudioTask(NamedTuple):
     """A task as the server lists it. `key` is our `pair_id`; None for a task that is not ours."""
 
@@ -37,6 +50,8 @@ class StudioTask(NamedTuple):
     """All annotations, cancelled ones included."""
     data: Payload
     """What the task shows."""
+    updated_at: str | None = None
+    """When it, or an annotation of it, was last made, changed or deleted, as the server writes it."""
 
 
 class PulledTask(NamedTuple):
@@ -44,6 +59,8 @@ class PulledTask(NamedTuple):
 
     key: str | None
     annotations: tuple[dict[str, Any], ...]
+    updated_at: str | None = None
+    """As of `StudioTask`."""
 
 
 class Delivery(NamedTuple):
@@ -52,3 +69,5 @@ class Delivery(NamedTuple):
     task_ids: dict[str, int]
     sent: int
     """Tasks sent by this call and found afterwards; the others were there already."""
+    spared: int = 0
+    """Tasks that were not sent, or taken off again, because their answer is known."""

@@ -308,6 +308,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "agreement --per-query": agreement_by_query,
     "agreement assessors": assessors,
     "assessor list": records,
+    "judgements withdrawn": records,
     "evaluate": evaluation_and_comparisons,
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from annot.adjudication import assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
-from annot.exchange.collecting import Collected, Found, Pulled, collect
+from annot.exchange.collecting import Found, collect
 from annot.exchange.connection import connect
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.recording import Collected, Lost, Pulled, record_haul
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
@@ -54,49 +54,40 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         )
     notes += [
         f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
-        for one in sent
+        for one in sent.projects
         if one.withdrawn
     ]
-    return Pushed(sent, tuple(notes))
+    return Pushed(sent.projects, (*notes, *sent.notes))
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
-    """Bring back every decision; a changed one is a new revision."""
+def pull(
+    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
+) -> Pulled:
+    """Bring back every decision; a changed one is a new revision.
+
+    Decisions that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
+    """
     rows: list[Collected] = []
     notes: list[str] = []
+    lost: list[Lost] = []
     with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
-        hauls = collect(
-            store,
-            gateway,
-            round="adjudicate",
-            grades=ws.settings.scale.grades,
-            hint="send the disputes with `annot adjudicate push`",
-            advance=advance,
-        )
-        for haul in hauls:
-            person = haul.project.assessor
-            recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
-            with store.begin() as session:
-                recorded = adjudications.record_adjudications(
-                    session,
-                    [_sourced(ws, one, haul.project, planned.get(one.asked.pair, ())) for one in haul.found],
-                    recorded_at=recorded_at,
-                )
-                vanished = adjudications.record_vanished(
-                    session,
-                    source=Source.LABEL_STUDIO,
-                    server=haul.project.server,
-                    person=person,
-                    seen=haul.seen,
-                    recorded_at=recorded_at,
-                )
+
+        def sourced(found: Found, project: Project) -> adjudications.SourcedAdjudication:
+            return _sourced(ws, found, project, planned.get(found.asked.pair, ()))
+
+        hint = "send the disputes with `annot adjudicate push`"
+        for haul in collect(ws, store, gateway, round="adjudicate", hint=hint, advance=advance):
+            with store.read() as session:
                 assigned = len(projects.read_tasks(session, haul.project.project))
-            settled = {one.asked.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
-            rows.append(haul.collected(assigned=assigned, judged=len(settled), recorded=recorded, vanished=vanished))
-            notes += [*haul.notes, *haul.flagged("decision")]
-    return Pulled(tuple(rows), tuple(notes))
+            row, told, missing = record_haul(
+                store, haul, sourced, assigned=assigned, what="decision", accept_deletions=accept_deletions
+            )
+            rows.append(row)
+            notes += told
+            lost += missing
+    return Pulled(tuple(rows), tuple(notes), tuple(lost), accept_deletions)
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:
@@ -187,4 +178,6 @@ def _sourced(
         one.annotation,
         reading.payload,
         server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from annot.errors import MissingInput
+from annot.errors import FindingError, MissingInput
 from annot.exchange.auditing import Audited, Finding, of_project
-from annot.exchange.collecting import Advance
 from annot.exchange.connection import connect
-from annot.exchange.sending import counting, own_tasks
+from annot.exchange.sending import Advance, counting, own_tasks
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import pair_key
@@ -78,8 +77,8 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
 def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project) -> Audited | None:
     """The project as it is on the server; None where it is gone."""
     assert project.remote_id is not None
-    settings = gateway.settings_of(project.remote_id)
-    if settings is None:
+    there = gateway.project(project.remote_id)
+    if there is None:
         return None
     with store.read() as session:
         own = own_tasks(session, project.round, project.assessor)
@@ -90,7 +89,7 @@ def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project) -> Aud
         gateway.pull(project.remote_id),
         {**own, **known},
         frozenset(known),
-        settings,
+        there.settings,
         {**PROJECT_SETTINGS, "label_config": _screen(ws, project).strip()},
     )
 
@@ -112,6 +111,16 @@ def _settled(store: Store) -> dict[tuple[str, str], str]:
     with store.read() as session:
         settled = outcome_of(session).adjudications
     return {pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None}
+
+
+def finding(found: Audit) -> FindingError | None:
+    """What ends the command where something was found."""
+    if not found.findings:
+        return None
+    return FindingError(
+        f"the audit found {len(found.findings)} thing(s) that need a person",
+        hint="talk to the people named; `annot push` brings screens, settings and missing tasks back",
+    )
 
 
 def lines(found: Audit) -> Iterator[str]:

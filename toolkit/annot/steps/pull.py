@@ -1,64 +1,55 @@
-"""Judgements back from Label Studio: every payload kept, a changed annotation a new revision."""
+"""Judgements back from Label Studio: every payload kept, a changed annotation a new revision, no answer lost."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from annot.exchange.collecting import Advance, Collected, Found, Pulled, collect
+from annot.exchange.collecting import Found, collect
 from annot.exchange.connection import connect
+from annot.exchange.recording import Collected, Lost, Pulled, record_haul
+from annot.exchange.sending import Advance
 from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
+from annot.study.overtaken import overtaken_of, told_overtaken
 from annot.study.workspace import Workspace
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
-    """Bring back every annotation of every judging project and write `exports/judgements.jsonl`."""
+def pull(
+    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
+) -> Pulled:
+    """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
+
+    Answers that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
+    """
     rows: list[Collected] = []
     notes: list[str] = []
+    lost: list[Lost] = []
     with open_store(ws.database_url, create=False) as store:
         with connect(ws, url=url, api_key=api_key) as gateway:
-            hauls = collect(
-                store,
-                gateway,
-                round="judge",
-                grades=ws.settings.scale.grades,
-                hint="send the tasks with `annot push`",
-                advance=advance,
-            )
-            for haul in hauls:
-                assessor = haul.project.assessor
-                recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
-                with store.begin() as session:
-                    recorded = judgements.record_judgements(
-                        session, [_sourced(one, haul.project) for one in haul.found], recorded_at=recorded_at
-                    )
-                    vanished = judgements.record_vanished(
-                        session,
-                        source=Source.LABEL_STUDIO,
-                        server=haul.project.server,
-                        person=assessor,
-                        seen=haul.seen,
-                        recorded_at=recorded_at,
-                    )
-                    assigned = len(people.read_assignments(session, assessor))
-                judged = {one.asked for one in haul.found if not one.reading.flags}
-                rows.append(haul.collected(assigned=assigned, judged=len(judged), recorded=recorded, vanished=vanished))
-                notes += [*haul.notes, *haul.flagged("annotation")]
+            hint = "send the tasks with `annot push`"
+            for haul in collect(ws, store, gateway, round="judge", hint=hint, advance=advance):
+                with store.read() as session:
+                    assigned = len(people.read_assignments(session, haul.project.assessor))
+                row, told, missing = record_haul(
+                    store, haul, _sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
+                )
+                rows.append(row)
+                notes += told
+                lost += missing
         with store.read() as session:
             outcome = outcome_of(session)
+            overtaken = told_overtaken(overtaken_of(session))
     export_judgements(ws, outcome)
-    return Pulled(tuple(rows), tuple(notes))
+    return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)
 
 
-def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
-    reading = one.reading
+def _sourced(found: Found, project: Project) -> judgements.SourcedJudgement:
+    reading = found.reading
     return judgements.SourcedJudgement(
         Judgement(
-            *one.asked.pair,
+            *found.asked.pair,
             project.assessor,
             reading.grade,
             cannot_judge=reading.cannot_judge,
@@ -66,10 +57,12 @@ def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
             judged_at=reading.created_at,
             lead_time=reading.lead_time,
             flags=reading.flags,
-            occasion=one.asked.occasion,
+            occasion=found.asked.occasion,
         ),
         Source.LABEL_STUDIO,
-        one.annotation,
+        found.annotation,
         reading.payload,
         server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
     )

@@ -15,10 +15,9 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
-        sent = push_parcels(
+        return push_parcels(
             ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
-    return Pushed(sent)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:

@@ -10,6 +10,8 @@ from annot.store import facet_labels, people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import Outcome, outcome_of
+from annot.study.overtaken import overtaken_of
+from annot.study.withdrawn import withdrawn_of
 from annot.study.workspace import Workspace
 
 
@@ -36,6 +38,12 @@ class Status:
     disputed: int
     settled: int
     open: int
+    overtaken: int
+    """Answers that changed after their pair was adjudicated."""
+    lost: int
+    """Answers that count although the server no longer has them as they were."""
+    withdrawn: int
+    """Answers that count no longer, because the lead accepted it."""
     next_command: str
 
 
@@ -48,6 +56,7 @@ def status(ws: Workspace) -> Status:
         plan = people.read_assignments(session)
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
+        overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
     return Status(
@@ -65,6 +74,9 @@ def status(ws: Workspace) -> Status:
         disputed=len(outcome.settlement.disputed),
         settled=len(outcome.adjudications),
         open=len(outcome.open),
+        overtaken=len(overtaken),
+        lost=sum(answer.counts for answer in not_as_they_were),
+        withdrawn=sum(not answer.counts for answer in not_as_they_were),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
 

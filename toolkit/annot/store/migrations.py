@@ -17,7 +17,18 @@ def add_paper_type(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE query ADD COLUMN paper_type TEXT"))
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type]
+def add_origin_of_answers(connection: Connection) -> None:
+    """Whose account each answer came from, when it was last changed, and the lead's word on it; none is on record yet.
+
+    Of projects, when the server made them.
+    """
+    for rows in ("judgement", "adjudication"):
+        for column in ("account BIGINT", "changed_at TEXT", "ruling TEXT"):
+            connection.execute(text(f"ALTER TABLE {rows} ADD COLUMN {column}"))
+    connection.execute(text("ALTER TABLE project ADD COLUMN created TEXT"))
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_origin_of_answers]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.

@@ -51,7 +51,11 @@ class _Row(SQLModel):
 
 
 class _RevisionRow(_Row):
-    """What the two append-only tables share. Triggers refuse every UPDATE and DELETE."""
+    """What the two append-only tables share. Triggers refuse every UPDATE and DELETE.
+
+    `account`, `changed_at` and `ruling` came with the third version: whose account the answer came from and when it was
+    last changed, both as the server has them, and `withdrawn` or `restored` where the lead has spoken.
+    """
 
     id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
     source: str = Field(sa_type=Text)
@@ -69,6 +73,9 @@ class _RevisionRow(_Row):
     payload: Any = Field(sa_type=JSON)
     content_sha256: str = Field(sa_type=Text)
     recorded_at: str = Field(sa_type=Text)
+    account: int | None = Field(sa_type=BigInteger)
+    changed_at: str | None = Field(sa_type=Text)
+    ruling: str | None = Field(sa_type=Text)
 
 
 class FacetLabelsRow(_Row, table=True):
@@ -198,7 +205,8 @@ class ProjectRow(_Row, table=True):
     """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
 
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
-    program's, at the last push, and `account_id` its id of the assessor's account.
+    program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
+    the project (a server that was restored gives an id twice); it came with the third version.
     """
 
     __tablename__ = "project"
@@ -216,6 +224,7 @@ class ProjectRow(_Row, table=True):
     version: str = Field(sa_type=Text)
     account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
+    created: str | None = Field(sa_type=Text)
 
 
 class TaskRow(_Row, table=True):

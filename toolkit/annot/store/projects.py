@@ -31,6 +31,8 @@ class Project(NamedTuple):
     account_id: int | None
     """The server's id of the person's account; None after the account was changed."""
     remote_id: int | None
+    created: str | None = None
+    """When the server made it; None in older records."""
 
 
 def open_project(
@@ -42,19 +44,31 @@ def open_project(
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
-        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None}
+        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None, "created": None}
         insert_rows(session, ProjectRow, [row])
     (project,) = _projects(session, mine)
     return project
 
 
-def set_remote_project(session: Session, project: int, remote_id: int | None) -> None:
-    """Remember the server's id of a project. Another id than before means another project: its tasks are forgotten."""
+def set_remote_project(session: Session, project: int, remote_id: int | None, *, created: str | None = None) -> None:
+    """Remember the server's id of a project, and when the server made it.
+
+    Another id than before, or the same id made at another time, means another project: its tasks are forgotten. So is
+    a project that had the id before: a server that was restored gives an id again.
+    """
     rows, tasks, connection = table(ProjectRow), table(TaskRow), session.connection()
-    before = connection.execute(select(rows.c.remote_id).where(rows.c.id == project)).scalar_one()
-    if before not in (None, remote_id):
-        connection.execute(tasks.delete().where(tasks.c.project_id == project))
-    connection.execute(rows.update().where(rows.c.id == project).values(remote_id=remote_id))
+    of_project = select(rows.c.server, rows.c.remote_id, rows.c.created).where(rows.c.id == project)
+    server, *before = connection.execute(of_project).one()
+    same = before[0] in (None, remote_id) and (before[1] is None or created is None or before[1] == created)
+    others = select(rows.c.id).where(rows.c.server == server, rows.c.remote_id == remote_id, rows.c.id != project)
+    displaced = list(connection.execute(others).scalars()) if remote_id is not None else []
+    connection.execute(tasks.delete().where(tasks.c.project_id.in_([*displaced, *([] if same else [project])])))
+    connection.execute(rows.update().where(rows.c.id.in_(displaced)).values(remote_id=None, created=None))
+    connection.execute(
+        rows.update()
+        .where(rows.c.id == project)
+        .values(remote_id=remote_id, created=created or (before[1] if same else None))
+    )
 
 
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
@@ -83,6 +97,17 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     forget_tasks(session, project, tasks)
     rows = ({"project_id": project, **asked._asdict(), "remote_id": remote_id} for asked, remote_id in tasks.items())
     insert_rows(session, TaskRow, rows)
+
+
+def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: Mapping[Asked, int]) -> None:
+    """Note down the server's tasks of what was `asked`: those in `tasks`, and none of the others.
+
+    What is on record for a task whose number the server has given to another is forgotten.
+    """
+    taken = set(tasks.values())
+    gone = {of for of, remote_id in read_tasks(session, project).items() if remote_id in taken} | set(asked)
+    forget_tasks(session, project, gone)
+    record_tasks(session, project, tasks)
 
 
 def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
