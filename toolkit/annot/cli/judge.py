@@ -140,12 +140,22 @@ def plan_simulate(
 
 
 @command("push")
-def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
+def push(
+    ws: "Workspace",
+    guidelines_changed: Annotated[
+        str | None, typer.Option(metavar="WHY", help="Send guidelines that have changed, and why they have.")
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
     """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat."""
     from annot.steps import push as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        pushed = step.push(
+            ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed
+        )
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
     return Answer(pushed, text, pushed.notes)
 

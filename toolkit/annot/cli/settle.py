@@ -54,6 +54,15 @@ def agreement_assessors(
     return Answer(looked, step.describe(looked, queries=queries))
 
 
+@command("agreement guidelines")
+def agreement_guidelines(ws: "Workspace") -> Answer:
+    """Print agreement before adjudication by each version of the guidelines, where they were changed in the study."""
+    from annot.steps import agreement as step
+
+    versions = step.by_guidelines(ws)
+    return Answer(versions, step.describe_guidelines(versions))
+
+
 group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
 
 

@@ -276,6 +276,10 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
     pages["general"] = guidelines.general(study.ws)
     files = {f"guidelines/{name}.md": text for name, text in pages.items()}
+    for facet, versions in study.guidelines.items():
+        # The last is the page itself.
+        for place, sent in enumerate(versions[:-1], start=1):
+            files[f"guidelines/{facet}.version-{place}.md"] = sent.text
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 

@@ -7,17 +7,39 @@ from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.store import people
 from annot.store.database import Store, open_store
+from annot.store.guidelines import read_guidelines, record_guidelines
+from annot.store.queries import read_queries
 from annot.study import guidelines
+from annot.study.guideline_versions import to_send
 from annot.study.workspace import Workspace
 
 
-def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
-    """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
+def push(
+    ws: Workspace,
+    *,
+    url: str | None,
+    api_key: str | None,
+    dry_run: bool,
+    advance: Advance,
+    guidelines_changed: str | None = None,
+) -> Pushed:
+    """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent.
+
+    guidelines_changed: why they are others than before; without it, changed ones stop a push.
+    """
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
-        return push_parcels(
+        with store.read() as session:
+            planned = {assignment.query_id for assignment in people.read_assignments(session)}
+            facets = {query.facet for query in read_queries(session) if query.query_id in planned}
+            new = to_send(ws, facets, read_guidelines(session), why=guidelines_changed)
+        pushed = push_parcels(
             ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
+        if new and not dry_run:
+            with store.begin() as session:
+                record_guidelines(session, new)
+        return pushed
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:

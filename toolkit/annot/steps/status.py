@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from annot.report.terminal import told
 from annot.store import facet_labels, people, pools
 from annot.store.database import open_store
+from annot.store.guidelines import read_guidelines
 from annot.store.queries import read_queries
+from annot.study.guideline_versions import changed
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.overtaken import overtaken_of
 from annot.study.withdrawn import withdrawn_of
@@ -44,6 +46,8 @@ class Status:
     """Answers that count although the server no longer has them as they were."""
     withdrawn: int
     """Answers that count no longer, because the lead accepted it."""
+    guidelines_changed: tuple[str, ...]
+    """Facets whose guidelines are no longer those that were sent."""
     next_command: str
 
 
@@ -56,6 +60,7 @@ def status(ws: Workspace) -> Status:
         plan = people.read_assignments(session)
         everyone = people.read_assessors(session)
         outcome = outcome_of(session)
+        sent = read_guidelines(session)
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
@@ -77,6 +82,7 @@ def status(ws: Workspace) -> Status:
         overtaken=len(overtaken),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
+        guidelines_changed=tuple(changed(ws, ws.settings.facets, sent)),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
 

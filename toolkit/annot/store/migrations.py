@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
+from annot.store.models import GuidelinesRow, table
 from annot.store.schema import make_tables
 
 VERSION_TABLE = "annot_schema"
@@ -28,7 +29,12 @@ def add_origin_of_answers(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE project ADD COLUMN created TEXT"))
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_origin_of_answers]
+def add_guidelines(connection: Connection) -> None:
+    """The guidelines that are sent; of those sent before none is on record."""
+    table(GuidelinesRow).create(connection, checkfirst=True)
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_origin_of_answers, add_guidelines]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.

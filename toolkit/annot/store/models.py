@@ -190,6 +190,17 @@ class AssignmentRow(_Row, table=True):
     position: int
 
 
+class GuidelinesRow(_Row, table=True):
+    """The guidelines of a facet as they were sent from one moment on."""
+
+    __tablename__ = "guidelines"
+    facet: str = Field(primary_key=True, sa_type=Text)
+    sent_at: str = Field(primary_key=True, sa_type=Text)
+    sha256: str = Field(sa_type=Text)
+    text: str = Field(sa_type=Text)
+    why: str | None = Field(sa_type=Text)
+
+
 class PlanRow(_Row, table=True):
     """The plan that the assignments make; there is one."""
 

@@ -12,6 +12,7 @@ from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
 from annot.store.database import open_store
+from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.people import Plan
 from annot.store.projects import Project
 from annot.store.queries import read_queries
@@ -42,6 +43,8 @@ class Snapshot:
     """Where the judgements come from, by the names in the store."""
     projects: tuple[Project, ...]
     splits: dict[str, dict[str, tuple[str, ...]]]
+    guidelines: dict[str, tuple[SentGuidelines, ...]]
+    """What was sent of each facet's, the oldest first."""
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
 
@@ -122,6 +125,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
+        guidelines=read_guidelines(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
     )

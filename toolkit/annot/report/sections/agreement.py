@@ -15,6 +15,7 @@ from annot.report.reasons import STATISTICS, reasons, summaries_of
 from annot.report.study import Study
 from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences, table
+from annot.study.measured import ByGuidelines, agreement_by_guidelines
 
 
 def body(study: Study) -> Section:
@@ -48,6 +49,9 @@ def appendix(study: Study) -> Iterator[Section]:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
         yield Section("binarised", "Agreement on a grade or higher", told, blocks)
+    if versions := agreement_by_guidelines(study.snapshot):
+        told = sentences("agreement.guidelines_method")
+        yield Section("guidelines", "Agreement by version of the guidelines", told, (by_guidelines(versions),))
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
     yield Section("adjudication", "Adjudication", told, (adjudicated(found), *grounds(study)))
@@ -118,6 +122,19 @@ def adjudicated(found: AgreementTable) -> Table:
     together = found.groups[-1].agreed_by_policy if found.groups else 0
     notes = sentences("agreement.by_policy", pairs=together) if together else ()
     return _table("adjudicated", _shown(found), found, notes=notes)
+
+
+def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
+    """Alpha and equal grades by each version of the guidelines that assessors judged by."""
+    rows = [
+        {
+            "version": version,
+            "group": None if version.table is None else version.table.groups[-1],
+            "mixed": version.mixed,
+        }
+        for version in versions
+    ]
+    return table("agreement.guidelines", rows, figure=_figure)
 
 
 def alpha(found: AgreementTable, *, after: bool = False) -> Number:
