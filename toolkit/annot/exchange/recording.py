@@ -61,11 +61,12 @@ class Pulled:
         """What the lead has to decide on, if there is anything. command: `annot pull`, or that of the adjudicators."""
         if not self.lost or self.withdrawn:
             return None
+        push = command.replace("pull", "push")
         return FindingError(
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            f"`annot judgements restore --all`; `{command.replace('pull', 'push')}` sends what is missing and unanswered",
+            f"`annot judgements restore --all`; `{push}` sends what is missing and unanswered",
         )
 
 
