@@ -81,10 +81,16 @@ def test_only_empty_twins_of_the_same_marker_are_removed(fake: FakeStudio, gatew
     other = make(gateway, marker_of("study", "judge", "a11"))
     fake.projects[full]["task_number"] = 1
     fake.projects[judged]["total_annotations_number"] = 1
-    assert remove_twins(gateway, kept, marker=MARKER) == 1
+    twins = remove_twins(gateway, kept, marker=MARKER)
+    assert (twins.removed, [twin.project_id for twin in twins.left]) == (1, [full, judged])
+    assert [note.partition(" carries")[0] for note in twins.notes("a1")] == [
+        "a1: removed 1 empty project(s) that the server had made twice",
+        f"a1: project {full}",
+        f"a1: project {judged}",
+    ]
     assert sorted(fake.projects) == [kept, full, judged, other]
     assert empty not in fake.projects
-    assert remove_twins(gateway, kept, marker=MARKER) == 0
+    assert remove_twins(gateway, kept, marker=MARKER).removed == 0
 
 
 def test_two_collections_whose_names_lose_letters_have_two_markers() -> None:
