@@ -69,7 +69,7 @@ class FakeStudio:
         if path == "/api/projects" and request.method == "POST":
             counts = ("task_number", "num_tasks_with_annotations", "total_annotations_number")
             made = {**json.loads(request.content), "id": self._take_id(), "skipped_annotations_number": 0}
-            made |= dict.fromkeys(counts, 0)
+            made |= dict.fromkeys(counts, 0) | {"created_at": f"2026-11-21T10:00:00.{made['id']:06d}Z"}
             self.projects[made["id"]] = made
             return httpx.Response(201, json=made)
         if path == "/api/projects":

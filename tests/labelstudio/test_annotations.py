@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.labelstudio.annotations import read_annotation, read_task, write_result
+from annot.labelstudio.annotations import OnRecord, read_annotation, read_task, write_result
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import task
@@ -89,6 +89,36 @@ def test_an_edit_by_another_account_is_flagged() -> None:
 
 def test_the_account_is_read_where_the_server_expands_it() -> None:
     assert read([rating("2")], completed_by={"id": ANN, "email": "ann@example.org"}).flags == ()
+
+
+BEFORE = OnRecord(account=5, created_at="2026-11-21T10:00:00.000000Z", changed_at="2026-11-21T10:00:05.000000Z")
+
+
+@pytest.mark.parametrize("account", [5, ANN, None, {"id": 5}])
+def test_an_answer_on_record_is_the_persons_whatever_became_of_the_account(account: Any) -> None:
+    payload = annotation([rating("2")], completed_by=account, updated_by=None)
+    reading = read_annotation(payload, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    assert (reading.grade, reading.flags, reading.account) == (2, (), ANN if account == ANN else 5)
+
+
+def test_an_annotation_that_only_has_the_number_of_one_on_record_is_a_strangers() -> None:
+    payload = annotation([rating("2")], completed_by=5, created_at="2026-11-22T10:00:00.000000Z", updated_by=None)
+    reading = read_annotation(payload, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    assert reading.flags == (f"by account 5, planned for account {ANN}",)
+
+
+def test_a_person_who_edits_by_their_new_account_is_no_somebody_else() -> None:
+    payload = annotation([rating("2")], completed_by=5, updated_by=ANN)
+    assert read_annotation(payload, grades=GRADES, accounts=[ANN], on_record=BEFORE).flags == ()
+    stranger = {**payload, "updated_by": 9}
+    reading = read_annotation(stranger, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    assert reading.flags == ("last changed by account 9, not by its author",)
+
+
+def test_an_earlier_state_than_the_one_on_record_does_not_count() -> None:
+    payload = annotation([rating("2")], completed_by=5, updated_by=5, updated_at="2026-11-21T10:00:04.000000Z")
+    reading = read_annotation(payload, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    assert reading.flags == ("older than the answer on record",)
 
 
 @pytest.mark.parametrize("lead_time", [float("nan"), float("inf"), -1, "4"])

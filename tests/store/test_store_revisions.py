@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 from annot.errors import InputError
-from annot.records import Adjudication, Judgement
+from annot.records import OLDER, Adjudication, Judgement
 from annot.store import adjudications, judgements
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
 from annot.store.database import Store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
-from annot.store.revisions import DELETED, OLDER, Line, Recorded
+from annot.store.revisions import DELETED, Line, Recorded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import httpx
 from annot.labelstudio import server
+from annot.records import Assessor
 from annot.steps import adjudicate, pull, push
+from annot.store import people
 from annot.store import projects as projects_on_record
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -127,6 +129,13 @@ def account_id(study: Study, name: str) -> int:
 def annotations_of(study: Study, name: str, round: str = "judge") -> dict[Pair, dict[str, Any]]:
     tasks = http(study, "GET", f"/api/projects/{the_project(study, name, round)}/export", params={"exportType": "JSON"})
     return {tuple(task["data"]["pair_id"].split("/")): task["annotations"][0] for task in tasks}
+
+
+def give_another_account(study: Study, name: str) -> None:
+    """The person has another account from now on, which the server knows."""
+    account = study.studio.account(f"{name}-another")
+    with open_store(study.workspace.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor(name, account.email, False)])
 
 
 def rating(value: str) -> list[dict[str, Any]]:

@@ -11,7 +11,17 @@ from typing import NamedTuple
 
 import pytest
 from command_line import Result, annot, annot_done
-from complete_study import Complete, account_id, annotations_of, counting, http, in_dispute, rating, the_project
+from complete_study import (
+    Complete,
+    account_id,
+    annotations_of,
+    counting,
+    give_another_account,
+    http,
+    in_dispute,
+    rating,
+    the_project,
+)
 from studies import Study
 
 pytestmark = pytest.mark.studio
@@ -62,8 +72,7 @@ def deletes_a_leavers_user(study: Study) -> None:
 
 
 def gives_an_assessor_another_account(study: Study) -> None:
-    new = "a1-new@story.example.org"
-    annot_done("assessor", "add", "a1", "--account", new, folder=study.folder)
+    give_another_account(study, "a1")
 
 
 def edits_a_colleagues_answer(study: Study) -> None:

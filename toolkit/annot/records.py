@@ -27,6 +27,9 @@ class Source(StrEnum):
 SUPERSEDED = "superseded by annotation"
 """How the flag begins of an answer that the same person gave again in another annotation; its number follows."""
 
+OLDER = "older than the answer on record"
+"""The flag of an annotation that the server holds in an earlier state than before, as after a restore from a backup."""
+
 
 @dataclass(frozen=True, slots=True)
 class Paper:

@@ -194,7 +194,9 @@ def watch(
     def pull() -> tuple[int, tuple[str, ...]]:
         with progress("reading judgements") as advance:
             pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
-        return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
+        finding = pulled.finding("annot pull")
+        notes = (*pulled.notes, *([f"{finding.message}; `annot pull` lists them"] if finding else []))
+        return sum(person.new + person.changed for person in pulled.assessors), notes
 
     def show(seen: Look) -> None:
         WAITING.stop()

@@ -13,7 +13,7 @@ from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, ac
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
-from annot.records import SUPERSEDED, Asked
+from annot.records import OLDER, SUPERSEDED, Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.projects import Project, Round
@@ -110,9 +110,13 @@ def _account_on_record(line: Line[Any]) -> int | None:
     return stands.account if stands.account is not None or not stands.payload else account_of(stands.payload)
 
 
+def _changed_on_record(line: Line[Any]) -> str | None:
+    stands = line.stands
+    return stands.changed_at or (stands.payload or {}).get("updated_at")
+
+
 def _accounts(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
-    """The accounts that are the person's: the present one, and those that their answers came from, unless somebody else
-    has them now."""
+    """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
     former = {_account_on_record(line) for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})
 
@@ -142,7 +146,7 @@ def _haul(
     found = []
     for asked, task in known:
         on_record = {
-            annotation: OnRecord(_account_on_record(line), line.stands.record.judged_at)
+            annotation: OnRecord(_account_on_record(line), line.stands.record.judged_at, _changed_on_record(line))
             for annotation, line in counting_lines[asked].items()
         }
         readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
@@ -170,17 +174,19 @@ def _compare(
         reading = readings.get((asked, annotation))
         stands = line.stands
         if reading is None or (line.counts and reading.created_at != stands.record.judged_at):
-            missing = Missing(line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), stands.changed_at))
+            missing = Missing(
+                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), _changed_on_record(line))
+            )
             if reading is None:
                 gone.append(missing)
-        elif not reading.flags or reading.flags[0].startswith(SUPERSEDED):
+        elif not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED):
             continue
         elif any(flag.startswith(EDITED) for flag in reading.flags) and SKIPPED not in reading.flags:
             edited += line.counts
             continue
         else:
             missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = again.get(asked, "") > (stands.changed_at or stands.record.judged_at or "")
+        answered_again = again.get(asked, "") > (_changed_on_record(line) or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
     return gone, lost, edited
@@ -199,11 +205,12 @@ def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
 
 def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
     person = project.assessor
+    push = "`annot push`" if project.round == "judge" else "`annot adjudicate push`"
     if not accounts:
         yield f"{person}: the server has no account of this person, so no new answer can be attributed"
     if why_all == PROJECT_GONE:
-        yield f"{person}: the project is gone from the server; `annot push` makes it again, with its open tasks"
+        yield f"{person}: the project is gone from the server; {push} makes it again, with its open tasks"
     elif gone:
-        yield f"{person}: {gone} task(s) are gone from the server; `annot push` sends those without an answer again"
+        yield f"{person}: {gone} task(s) are gone from the server; {push} sends those without an answer again"
     if strangers > 0:
         yield f"{person}: ignored {strangers} task(s) that do not belong to this study"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from typing import NamedTuple
 
 from annot.errors import StudioError
 from annot.labelstudio.gateway import Gateway
@@ -40,19 +41,35 @@ def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str
     return marked
 
 
-def remove_twins(gateway: Gateway, project_id: int, *, marker: str) -> int:
-    """Delete the empty projects that carry the marker beside this one; returns how many there were.
+class Twins(NamedTuple):
+    """The projects that carried a person's marker beside their own."""
+
+    removed: int
+    """Empty ones, which are gone now."""
+    left: tuple[StudioProject, ...]
+    """Those that hold tasks; nothing in them is read."""
+
+    def notes(self, assessor: str) -> list[str]:
+        """What a person should know of them."""
+        removed = [f"{assessor}: removed {self.removed} empty project(s) that the server had made twice"]
+        return (removed if self.removed else []) + [
+            f"{assessor}: project {twin.project_id} carries the same marker, with {twin.tasks} task(s) and "
+            f"{twin.annotations} annotation(s) that are never read; look at it in Label Studio and delete it"
+            for twin in self.left
+        ]
+
+
+def remove_twins(gateway: Gateway, project_id: int, *, marker: str) -> Twins:
+    """Delete the empty projects that carry the marker beside this one.
 
     A server that found its database locked repeats a creation, and the twin stays, for an assessor to open.
     """
-    twins = [
-        twin
-        for twin in gateway.marked_projects(marker)
-        if twin.project_id != project_id and not twin.tasks and not twin.annotations
-    ]
+    twins = [twin for twin in gateway.marked_projects(marker) if twin.project_id != project_id]
+    left = tuple(twin for twin in twins if twin.tasks or twin.annotations)
     for twin in twins:
-        gateway.delete_project(twin.project_id)
-    return len(twins)
+        if twin not in left:
+            gateway.delete_project(twin.project_id)
+    return Twins(len(twins) - len(left), left)
 
 
 def _is_the_same(gateway: Gateway, found: StudioProject, known: Project, own: Collection[str]) -> bool:

@@ -11,9 +11,10 @@ from typing import Any
 from annot.errors import FindingError
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.sending import ANSWERS
+from annot.records import OLDER
 from annot.store.database import Store
 from annot.store.projects import Project
-from annot.store.revisions import OLDER, Sourced
+from annot.store.revisions import Sourced
 
 SHOWN_PAIRS = 3
 
@@ -57,14 +58,15 @@ class Pulled:
     withdrawn: bool = False
 
     def finding(self, command: str) -> FindingError | None:
-        """What the lead has to decide on, if there is anything."""
+        """What the lead has to decide on, if there is anything. command: `annot pull`, or that of the adjudicators."""
         if not self.lost or self.withdrawn:
             return None
+        push = command.replace("pull", "push")
         return FindingError(
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
-            "`annot judgements restore --all`; `annot push` sends again what is missing and has no answer",
+            f"`annot judgements restore --all`; `{push}` sends what is missing and unanswered",
         )
 
 

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.exchange.connection import connect
-from annot.exchange.locating import locate, marker_of, remove_twins
+from annot.exchange.locating import Twins, locate, marker_of, remove_twins
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
@@ -141,8 +141,7 @@ def _send(
                 f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
                 "are on record and count, and nobody is asked twice"
             )
-        if twins:
-            notes.append(f"{parcel.assessor}: removed {twins} empty project(s) that the server had made twice")
+        notes += twins.notes(parcel.assessor)
     return Pushed(tuple(sent), tuple(notes))
 
 
@@ -216,8 +215,8 @@ def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
 
 def _project(
     store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]
-) -> tuple[int, int]:
-    """The id of the project as `spec` says, brought up to date or made; and how many twins of it were removed."""
+) -> tuple[int, Twins]:
+    """The id of the project as `spec` says, brought up to date or made; and the twins that it had."""
     found = locate(gateway, known, marker=spec.marker, own=own)
     if found is None:
         found = gateway.project(gateway.create_project(spec))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
-from annot.records import SUPERSEDED
+from annot.records import OLDER, SUPERSEDED
 
 _REASONS = tuple(reason.value for reason in controls.REASONS)
 _GROUNDS = tuple(ground.value for ground in controls.GROUNDS)
@@ -31,6 +31,7 @@ class OnRecord(NamedTuple):
     """Whose it was; None where that is not on record."""
     created_at: str | None
     """A server that was restored gives the number of an annotation twice; this tells the two apart."""
+    changed_at: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,8 @@ def read_annotation(
         # The server forgets whose an annotation was when it removes the account.
         account = on_record.account if account is None else account
         own.add(on_record.account)
+        if (payload.get("updated_at") or "") < (on_record.changed_at or ""):
+            flags.append(OLDER)
     if payload.get("was_cancelled"):
         flags.append(SKIPPED)
     if account not in own:

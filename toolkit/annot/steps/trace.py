@@ -172,6 +172,8 @@ def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> Said:
     origin = ("source", "annotation", "recorded_at")
     common = {name: getattr(sourced.record, name) for name in fields}
     common |= {name: getattr(sourced, name) for name in origin}
+    if sourced.ruling is not None:
+        common["source"] = f"{sourced.ruling} by the lead"
     return Said(**({"occasion": 1, "reason": None} | common | own))
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, null, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.records import SUPERSEDED, Adjudication, Judgement
+from annot.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.models import HIGHEST_GRADE, LINE, AssessorRow, QueryRow, table
 from annot.store.rows import check_known, field_names, in_chunks, insert_rows
 
@@ -29,8 +29,6 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 """What the lead can say of an answer; such a revision comes from nobody else."""
 GONE = "gone from the server"
 """How the flag begins of a revision that says that an annotation was not found; the reason follows."""
-OLDER = "older than the answer on record"
-"""The flag of an annotation that the server holds in an earlier state than before."""
 DELETED = "deleted on the server"
 """The flag by which earlier versions of this program withdrew what they no longer found."""
 
