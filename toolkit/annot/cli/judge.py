@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command, group
+from annot.cli.commands import command, group, held
 from annot.cli.options import DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
@@ -182,7 +182,7 @@ def watch(
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
 
     def pull() -> tuple[int, tuple[str, ...]]:
-        with progress("reading judgements") as advance:
+        with held(ws, "watch", wait_seconds=0), progress("reading judgements") as advance:
             pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
         return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
 
@@ -201,7 +201,7 @@ def watch(
         raise typer.Exit(130) from None
 
 
-@command("pull")
+@command("pull", alone=True)
 def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
     """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept."""
     from annot.steps import pull as step

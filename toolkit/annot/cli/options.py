@@ -64,6 +64,16 @@ CsvOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
 ]
+WaitOption = Annotated[
+    float,
+    typer.Option(
+        "--wait",
+        min=0.0,
+        metavar="SECONDS",
+        help="Wait so long for another command that is changing this study.",
+        show_default="not at all",
+    ),
+]
 UrlOption = Annotated[
     str | None,
     typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),

@@ -70,7 +70,7 @@ def adjudicate_push(
     return Answer(pushed, text, pushed.notes)
 
 
-@command("adjudicate pull")
+@command("adjudicate pull", alone=True)
 def adjudicate_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
     """Fetch the adjudicators' decisions from Label Studio and print what is new."""
     from annot.steps import adjudicate as step

@@ -22,7 +22,7 @@ from annot.errors import MissingInput, StoreError
 from annot.store import migrations
 
 _WRITES = "annot_writes"
-_WRITE_LOCK = 0x616E6E6F74
+WRITE_LOCK = 0x616E6E6F74
 """The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
 _CONNECT_SECONDS = 10
 _FAULTS = (
@@ -77,33 +77,33 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errors_in_words(), Session(self._writing) as session, session.begin():
+        with self._errorsin_words(), Session(self._writing) as session, session.begin():
             session.connection()
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database as it was at the first look."""
-        with self._errors_in_words(), Session(self._engine) as session, session.begin():
+        with self._errorsin_words(), Session(self._engine) as session, session.begin():
             yield session
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
-        with self._errors_in_words(), self._engine.begin() as connection:
+        with self._errorsin_words(), self._engine.begin() as connection:
             return migrations.version_of(connection)
 
     def migrate(self) -> None:
         """Bring the database to this program's version, one transaction for each migration."""
         for number in range(self.version() + 1, len(migrations.MIGRATIONS) + 1):
-            with self._errors_in_words(), self._writing.begin() as connection:
+            with self._errorsin_words(), self._writing.begin() as connection:
                 migrations.migrate(connection, number)
 
     @contextmanager
-    def _errors_in_words(self) -> Iterator[None]:
+    def _errorsin_words(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
-            raise _in_words(error, self.place, self._secret) from None
+            raise in_words(error, self.place, self._secret) from None
 
 
 def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> Store:
@@ -116,7 +116,7 @@ def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> 
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
     no database, or the database another program's or a newer one's.
     """
-    place = _parse(url)
+    place = parse_url(url)
     if place.get_backend_name() == "sqlite":
         store = _open_file(place, create=create, wait_seconds=wait_seconds)
     else:
@@ -131,7 +131,8 @@ def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> 
     return store
 
 
-def _parse(url: str) -> URL:
+def parse_url(url: str) -> URL:
+    """The database's URL, with the driver that is used. Raises StoreError, which shows no password."""
     try:
         place = make_url(url)
     except (ArgumentError, ValueError):
@@ -200,14 +201,26 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
     def begin(connection: Connection) -> None:
         if connection.get_execution_options().get(_WRITES):
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(wait_seconds * 1000)}")
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
         else:
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     event.listen(engine, "begin", begin)
+    return Store(engine, place_of(url), password_of(url))
+
+
+def place_of(url: URL) -> str:
+    """Where the database is, in words that hold no password."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
     where = f"{url.host or url.query.get('host') or 'local'}{f':{url.port}' if url.port else ''}"
+    return f"PostgreSQL database {url.database!r} at {where}"
+
+
+def password_of(url: URL) -> str | None:
+    """The password in the URL, which no message may hold."""
     secret = url.password or url.query.get("password")
-    return Store(engine, f"PostgreSQL database {url.database!r} at {where}", str(secret) if secret else None)
+    return str(secret) if secret else None
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -233,7 +246,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
         except sqlite3.Error as error:
             # The driver's own wait does not cover this statement: another process may be switching too.
             if "locked" not in str(error) or time.monotonic() >= deadline:
-                raise _in_words(DBAPIError(None, None, error), str(path), None) from None
+                raise in_words(DBAPIError(None, None, error), str(path), None) from None
             time.sleep(0.02)
     if mode != "wal":
         raise StoreError(
@@ -242,7 +255,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
         )
 
 
-def _in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
+def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
     """The database's error as ours; the message holds no statement, no value and no password."""
     detail = str(error.orig if isinstance(error, DBAPIError) else error).strip()
     if secret:
