@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.errors import InputError, MissingInput
 from annot.settings import Settings
 from annot.store.database import open_store
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
@@ -41,8 +41,12 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
             (root / folder).mkdir(parents=True, exist_ok=True)
         if not settings_file.is_file():
             write_file(settings_file, settings_text(name or _folder_name(root)))
-        with open_store(Workspace.open(root).database_url):
-            pass
+        url = Workspace.open(root).database_url
+        try:
+            # An older one is migrated by `annot migrate` alone, after a backup.
+            open_store(url, create=False).close()
+        except MissingInput:
+            open_store(url).close()
     return MadeWorkspace(root, tuple(made))
 
 

@@ -106,15 +106,17 @@ class Store:
             raise in_words(error, self.place, self._secret) from None
 
 
-def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> Store:
-    """The store at `url`, migrated to this program's version.
+def open_store(url: str, *, create: bool = True, older: bool = False, wait_seconds: float = 30.0) -> Store:
+    """The store at `url`, at this program's version.
 
     url: `sqlite:///FILE`, or `postgresql://...`.
-    create: make the database when it is not there; otherwise MissingInput is raised and nothing is touched.
+    create: make the database when it is not there, and migrate an older one; otherwise MissingInput or StoreError is
+    raised and nothing is touched.
+    older: open an older one as it is.
     wait_seconds: how long to wait for another process that writes.
 
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
-    no database, or the database another program's or a newer one's.
+    no database, or the database another program's, a newer one's or an older one's.
     """
     place = parse_url(url)
     if place.get_backend_name() == "sqlite":
@@ -122,13 +124,25 @@ def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> 
     else:
         store = _open_server(place, wait_seconds=wait_seconds)
     try:
-        if not create and store.version() == 0:
-            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
-        store.migrate()
+        if create:
+            store.migrate()
+        else:
+            _check_version(store, older=older)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _check_version(store: Store, *, older: bool) -> None:
+    version, wanted = store.version(), len(migrations.MIGRATIONS)
+    if version == 0:
+        raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
+    if version < wanted and not older:
+        raise StoreError(
+            f"{store.place}: made by an earlier annot (version {version}, this one needs {wanted})",
+            hint="`annot migrate` brings it there, after a backup",
+        )
 
 
 def parse_url(url: str) -> URL:
