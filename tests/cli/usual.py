@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from annot.formats.csfcube import write_csfcube
 from annot.release.questions import answer_sheet, questions
+from command_line import annot_done
 from demo_collection import demo_material
 
 LABELLED = (
@@ -44,6 +45,10 @@ def sheet(folder: Path) -> None:
 
 def answers(folder: Path) -> None:
     (folder / "datasheet.toml").write_text(answer_sheet({one.id: "As invented." for one in questions()}))
+
+
+def backup(folder: Path) -> None:
+    annot_done("backup", "../backup.tar.gz", folder=folder)
 
 
 class Usual(NamedTuple):
@@ -90,6 +95,11 @@ USUAL: dict[str, Usual] = {
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),
     "trace": Usual("measured", "fic0407-background fic0101"),
+    # A backup is never written over, and nothing is restored over a study.
+    "backup": Usual("settled", "../backup.tar.gz", again=2),
+    "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
+    "verify": Usual("measured"),
+    "migrate": Usual("settled"),
     "watch": Usual("judged", "--once --no-pull"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),

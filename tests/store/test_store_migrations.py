@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,22 +14,6 @@ from annot.store.adjudications import read_adjudications
 from annot.store.database import Store, open_store
 from annot.store.migrations import MIGRATIONS
 from sqlalchemy import Connection, inspect, text
-
-FROZEN = Path(__file__).parent / "frozen"
-
-
-@pytest.fixture
-def first_version(url: str) -> str:
-    """A database of the first version with a small study in it, as the program of then made it."""
-    if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-            connection.executescript((FROZEN / "version-1.sqlite.sql").read_text(encoding="utf-8"))
-    else:
-        import psycopg
-
-        with psycopg.connect(url.replace("+psycopg", "")) as connection:
-            connection.execute((FROZEN / "version-1.postgresql.sql").read_text(encoding="utf-8"))
-    return url
 
 
 def columns_of(store: Store, name: str) -> set[str]:

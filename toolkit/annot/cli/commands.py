@@ -26,6 +26,7 @@ PANELS = {
     "Settle": ("agreement", "adjudicate", "qrels"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
+    "Keep": ("backup", "restore", "verify", "migrate"),
     "Help": ("studio", "demo"),
 }
 """The commands in the order of the work, as `annot --help` lists them."""
@@ -156,6 +157,8 @@ def _with_shared_options(
             answer = function(**arguments)
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+            if answer.exit_code:
+                raise typer.Exit(answer.exit_code)
 
     defaults = {"workspace": Path(), "wait": 0.0, "as_json": False, "as_csv": False}
     kind = inspect.Parameter.KEYWORD_ONLY

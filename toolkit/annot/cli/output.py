@@ -28,6 +28,8 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.library.tidy.TABLES` where that is not the command's."""
+    exit_code: int = 0
+    """1 where the command looked for faults and found some."""
 
 
 def say(text: str) -> None:

@@ -141,6 +141,23 @@ class Gateway:
         """The link to give to the assessor: it opens the stream of tasks and nothing else."""
         return f"{self.url}/projects/{project_id}/data?labeling=1"
 
+    def snapshot(self, project_id: int) -> dict[str, Any]:
+        """The project as the server has it: its settings, and every task with annotations and predictions.
+
+        Raises StudioError where the server sends fewer tasks than it counts.
+        """
+        doing = f"taking a copy of project {project_id}"
+        with self._asking(doing):
+            project = self._client.projects.get(project_id, request_options=_READ)
+            options = {**_READ, "additional_query_parameters": {"download_all_tasks": "true"}}
+            chunks = self._client.projects.exports.download_sync(
+                id=project_id, export_type="JSON", request_options=options
+            )
+            tasks = json.loads(b"".join(chunks))
+            if len(tasks) < (counted := _integer(project.task_number)):
+                raise refusals.short(url=self.url, doing=doing, expected=counted, found=len(tasks), what="tasks")
+            return {"project": json.loads(project.model_dump_json()), "tasks": tasks}
+
     # -- tasks ---------------------------------------------------------------------------------------------------------
 
     def tasks_of(self, project_id: int) -> tuple[StudioTask, ...]:

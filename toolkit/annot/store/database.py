@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +118,7 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
     no database, or the database another program's, a newer one's or an older one's.
     """
-    place = parse_url(url)
-    if place.get_backend_name() == "sqlite":
-        store = _open_file(place, create=create, wait_seconds=wait_seconds)
-    else:
-        store = _open_server(place, wait_seconds=wait_seconds)
+    store = connect_store(url, create=create, wait_seconds=wait_seconds)
     try:
         if create:
             store.migrate()
@@ -132,6 +128,14 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
         store.close()
         raise
     return store
+
+
+def connect_store(url: str, *, create: bool, wait_seconds: float = 30.0) -> Store:
+    """The store at `url` as it is, empty or of any version. Raises errors as `open_store` does."""
+    place = parse_url(url)
+    if place.get_backend_name() == "sqlite":
+        return _open_file(place, create=create, wait_seconds=wait_seconds)
+    return _open_server(place, wait_seconds=wait_seconds)
 
 
 def _check_version(store: Store, *, older: bool) -> None:
@@ -180,9 +184,17 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
+    if create:
+        _make_private(path)
     if not readable_only and (create or path.stat().st_size > 0):
         _use_write_ahead_log(path, wait_seconds)
     return Store(engine, str(path), None)
+
+
+def _make_private(path: Path) -> None:
+    """Make the file where it is not there, for its owner alone; SQLite gives its log and index the same rights."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _address_for_reading(path: Path) -> str:

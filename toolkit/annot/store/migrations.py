@@ -46,6 +46,11 @@ def version_of(connection: Connection) -> int:
     return version
 
 
+def make_version_table() -> str:
+    """The statement that makes the table of versions where it is not there."""
+    return f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"
+
+
 def migrate(connection: Connection, number: int) -> None:
     """Run migration `number` in the caller's transaction, unless another process has done so by now.
 
@@ -56,7 +61,7 @@ def migrate(connection: Connection, number: int) -> None:
     version = version_of(connection)
     if version >= number:
         return
-    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"))
+    connection.execute(text(make_version_table()))
     drop_triggers(connection)
     MIGRATIONS[number - 1](connection)
     make_triggers(connection)
