@@ -42,7 +42,7 @@ def top_level(ws: Workspace) -> tuple[Path, ...]:
 def files(ws: Workspace, notes: list[str]) -> Iterator[Path]:
     """Every file of the study but its database; `notes` gets what is left out, and why."""
     for entry in top_level(ws):
-        if not entry.is_dir():
+        if entry.is_symlink() or not entry.is_dir():
             yield from _file(entry, ws.root, notes)
             continue
         for folder, below, names in os.walk(entry):
