@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from annot.facets.crf import Labeller
+from annot.store.database import open_store
 from annot.store.study_lock import alone
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, commands, difference, snapshot
@@ -52,6 +54,22 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
     with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
         for name in names:
             annot_done(*name.split(), *USUAL[name].typed.split(), folder=folder)
+
+
+def test_labelling_holds_no_write_transaction(study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull of `watch` may not wait for minutes, nor time out."""
+    folder = study("labelled")
+    url, label = Workspace.open(folder).database_url, Labeller.label
+    written = []
+
+    def writes_meanwhile(self: Labeller, sentences: Sequence[str]) -> tuple[str, ...]:
+        with open_store(url, create=False, wait_seconds=0.1) as store, store.begin():
+            written.append(1)
+        return label(self, sentences)
+
+    monkeypatch.setattr(Labeller, "label", writes_meanwhile)
+    annot_done("facets", folder=folder)
+    assert len(written) == annot_done("status", "--json", folder=folder).data["labelled_papers"]
 
 
 def test_a_command_waits_as_long_as_it_is_told(study: Callable[[str], Path]) -> None:

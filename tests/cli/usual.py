@@ -103,6 +103,7 @@ USUAL: dict[str, Usual] = {
     "watch": Usual("judged", "--once --no-pull"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
+    "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {"pull", "adjudicate pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

@@ -27,7 +27,7 @@ PANELS = {
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
     "Keep": ("backup", "restore", "verify", "migrate"),
-    "Help": ("studio", "demo"),
+    "Help": ("studio", "doctor", "demo"),
 }
 """The commands in the order of the work, as `annot --help` lists them."""
 PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}

@@ -48,7 +48,7 @@ class Gateway:
             )
         # A proxy from the environment must not get requests to this machine.
         self._http = httpx.Client(
-            timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not _is_loopback(url)
+            timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not is_loopback(url)
         )
         with self._asking("reading the token"):
             from label_studio_sdk import LabelStudio
@@ -285,7 +285,8 @@ def _integer(value: Any) -> int:
     return value
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether the address is this machine's own."""
     try:
         host = urlsplit(url).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

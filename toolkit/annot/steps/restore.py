@@ -7,6 +7,7 @@ settings file out first and in last: a folder without it is no study to any comm
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -88,7 +89,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
                 f"{root}: not empty, found {', '.join(in_the_way[:SHOWN])}{', ...' if in_the_way[SHOWN:] else ''}",
                 hint=f"restore into a new folder; or `--replace`, which moves what is there to {BACKUPS}/",
             )
-        aside = root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}"
+        aside = _free(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         moves = _Moves()
         outgoing.sort(key=lambda path: path.name != SETTINGS_FILE)
         incoming = sorted(path for path in (stage / FILES).iterdir() if path.name != SETTINGS_FILE)
@@ -131,6 +132,9 @@ class _Moves:
 
     def move(self, source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(target):
+            # Somebody else put it there since: a move would write over it without a word.
+            raise FileExistsError(errno.EEXIST, "is there already", str(target))
         try:
             source.rename(target)
         except OSError as error:
@@ -162,6 +166,12 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
         shutil.rmtree(stage)
         if new and not any(root.iterdir()):
             root.rmdir()
+
+
+def _free(path: Path) -> Path:
+    """The path, numbered where something is there."""
+    names = (path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 100)))
+    return next(name for name in names if not name.exists())
 
 
 def _is_filled(store: Store) -> bool:
