@@ -214,6 +214,42 @@ def test_a_restore_killed_half_way_is_no_study_or_a_whole_one(moves: int, backup
     assert left == set(before)
 
 
+@pytest.mark.postgres
+def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
+    backup: Path, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
+    folder = tmp_path / "shared"
+    annot_done("restore", backup, folder, folder=tmp_path)
+    status = annot_done("status", "--json", folder=folder).data
+    annot_done("assessor", "add", "a9", "--account", "a9@example.org", folder=folder)
+    assert "a study in its database" in annot("restore", backup, tmp_path / "other", folder=tmp_path).stderr
+    assert not (tmp_path / "other").exists()
+
+    def people() -> int:
+        return len(annot_done("assessor", "list", "--json", folder=folder).data)
+
+    move = restore._Moves.move
+
+    def fails(self: restore._Moves, source: Path, target: Path) -> None:
+        if source.name == "pools" and restore.ASIDE in str(source):
+            raise OSError(28, "No space left on device", str(target))
+        move(self, source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(restore._Moves, "move", fails)
+        assert annot("restore", backup, "--replace", folder=folder).exit_code == 2
+    assert people() == 6
+    annot_done("verify", folder=folder)
+    aside = annot_done("restore", backup, "--replace", "--json", folder=folder).data["replaced"]
+    assert people() == 5
+    assert annot_done("status", "--json", folder=folder).data == status
+    # What was replaced comes back, too: the database alone.
+    annot_done("restore", folder / aside / "database.tar.gz", "--replace", folder=folder)
+    assert people() == 6
+    annot_done("verify", folder=folder)
+
+
 def test_an_older_database_is_left_alone_by_every_command_but_one(study: Study, tmp_path: Path) -> None:
     folder = older(study("made"))
     before = snapshot(folder)

@@ -21,12 +21,12 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.report.terminal import told
 from annot.settings import read_settings
-from annot.store.database import Store, connect_store
+from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
 from annot.store.migrations import MIGRATIONS
 from annot.store.study_lock import alone
 from annot.study.archive import DATABASE, FILES, Contents, unpack
-from annot.study.backing_up import write_backup
+from annot.study.backing_up import free_name, write_backup
 from annot.study.chain import broken_links
 from annot.study.standing import ASIDE, BACKUPS, database_files, top_level
 from annot.study.workspace import SETTINGS_FILE, Workspace
@@ -63,65 +63,109 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
     now = datetime.now(UTC)
     with ExitStack() as end:
         stage = end.enter_context(_stage(root, dry_run=dry_run))
-        contents = unpack(path, stage)
-        alone_here = not contents.files
-        if alone_here:
-            # A backup of a database alone leaves the files as they are.
-            (stage / FILES).mkdir()
-            shutil.copy2(Workspace.open(root).settings_file, stage / FILES / SETTINGS_FILE)
-        settings = stage / FILES / SETTINGS_FILE
-        if not settings.is_file():
-            raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
-        ws, staged = Workspace(root, read_settings(settings)), Workspace(stage / FILES, read_settings(settings))
+        unpacked = _unpacked(path, root, stage)
         if dry_run:
-            findings = _on_trial(contents, staged, stage)
-            return _restored(contents, root, None, findings, alone_here)
+            return unpacked.told(root, unpacked.on_trial(), replaced=None)
+        ws = Workspace(root, unpacked.study.settings)
         end.enter_context(alone(ws.database_url, command="restore", wait_seconds=wait_seconds))
-        outgoing = [path for path in top_level(ws) if not alone_here or path == ws.settings_file]
-        old_database = [path for path in database_files(ws) if path.exists()]
-        target = None if ws.database_file else end.enter_context(connect_store(ws.database_url, create=True))
-        filled = target is not None and _is_filled(target)
-        # The files of a study stay where its database alone comes back.
-        in_the_way = [path.name for path in (*([] if alone_here else outgoing), *old_database)]
-        in_the_way += [target.place] if target is not None and filled else []
-        if in_the_way and not replace:
+        server = None if ws.database_file else end.enter_context(connect_store(ws.database_url, create=True))
+        filled = server is not None and server.version() > 0
+        # Where a database comes back alone, the files of the study are not in its way.
+        in_the_way = [*(() if unpacked.alone else top_level(ws)), *filter(Path.exists, database_files(ws))]
+        if (in_the_way or filled) and not replace:
+            names = [path.name for path in in_the_way] or ["a study in its database"]
             raise InputError(
-                f"{root}: not empty, found {', '.join(in_the_way[:SHOWN])}{', ...' if in_the_way[SHOWN:] else ''}",
+                f"{root}: not empty, found {', '.join(names[:SHOWN])}{', ...' if names[SHOWN:] else ''}",
                 hint=f"restore into a new folder; or `--replace`, which moves what is there to {BACKUPS}/",
             )
-        aside = _free(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
+        aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         moves = _Moves()
-        outgoing.sort(key=lambda path: path.name != SETTINGS_FILE)
-        incoming = sorted(path for path in (stage / FILES).iterdir() if path.name != SETTINGS_FILE)
+        outgoing = [path for path in (ws.settings_file, *in_the_way) if path.exists()]
         try:
-            if target is None:
-                new_database = stage / "new.db"
-                findings = _load_file(contents, new_database, stage, staged)
-                _move_out(moves, [*outgoing, *old_database], aside)
+            if server is None:
+                findings = unpacked.load_file(stage / "new.db")
+                _exchange(moves, outgoing, aside, unpacked.study, root)
                 assert ws.database_file is not None
-                moves.move(new_database, ws.database_file)
-                for entry in incoming:
-                    moves.move(entry, root / entry.name)
+                moves.move(stage / "new.db", ws.database_file)
             else:
                 if filled:
                     kept = aside / "database.tar.gz"
-                    write_backup(ws, target, kept, files=(), snapshots=None, notes=("the database alone",), now=now)
-                with target.begin() as session:
+                    write_backup(ws, server, kept, files=(), snapshots=None, notes=("the database alone",), now=now)
+                with server.begin() as session:
                     drop_tables(session.connection())
-                    findings = _load(contents, session, stage, staged)
-                    _move_out(moves, outgoing, aside)
-                    for entry in incoming:
-                        moves.move(entry, root / entry.name)
-            moves.move(settings, ws.settings_file)
+                    findings = unpacked.load(session)
+                    _exchange(moves, outgoing, aside, unpacked.study, root)
         except BaseException:
             moves.back()
             raise
-        return _restored(contents, root, aside if aside.exists() else None, findings, alone_here)
+        moves.move(unpacked.study.settings_file, ws.settings_file)
+        return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
 
 
 def describe(restored: Restored, *, dry_run: bool) -> str:
     """What came back, in words."""
     return told("restored", restored=restored, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpacked:
+    """A backup that was unpacked and held against its manifest."""
+
+    contents: Contents
+    database: Path
+    """The folder with a file for each table."""
+    study: Workspace
+    """The study's files; where the backup has none, the settings that stand."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is of a database alone."""
+        return not self.contents.files
+
+    def load(self, session: Session) -> tuple[str, ...]:
+        """Load the database in the caller's transaction, held against what the backup says of it.
+
+        Returns what was not as it was written when the backup was taken.
+        """
+        load(session.connection(), self.contents.database, self.database)
+        found = row_counts(session.connection())
+        faults = [
+            f"{name}: {found.get(name, 0)} rows, expected {expected}"
+            for name, expected in self.contents.database.rows.items()
+            if found.get(name) != expected
+        ]
+        if faults:
+            raise InputError("the database is not as the backup says", faults=faults)
+        # An older database has other columns than the check knows; after `annot migrate`, `annot verify` makes it.
+        if self.contents.database.version < len(MIGRATIONS) or self.alone:
+            return ()
+        return broken_links(self.study, session)
+
+    def load_file(self, path: Path) -> tuple[str, ...]:
+        """The same, into a new SQLite file."""
+        with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
+            return self.load(session)
+
+    def on_trial(self) -> tuple[str, ...]:
+        """The same, into a file that is not kept; a database that SQLite cannot hold is not tried."""
+        if "sqlite" not in self.contents.database.statements:
+            return ()
+        return self.load_file(self.database / "trial.db")
+
+    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> Restored:
+        """What is told of it after the restore."""
+        contents = self.contents
+        return Restored(
+            root,
+            contents.made,
+            len(contents.files),
+            dict(contents.database.rows),
+            contents.database.version,
+            len(MIGRATIONS),
+            contents.projects,
+            replaced,
+            (*contents.notes, *(f"was so when the backup was taken: {finding}" for finding in findings)),
+        )
 
 
 class _Moves:
@@ -148,6 +192,17 @@ class _Moves:
             target.rename(source)
 
 
+def _unpacked(path: Path, root: Path, stage: Path) -> _Unpacked:
+    contents = unpack(path, stage)
+    files = stage / FILES
+    if not contents.files:
+        files.mkdir()
+        shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
+    if not (files / SETTINGS_FILE).is_file():
+        raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
+    return _Unpacked(contents, stage / DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
+
+
 @contextmanager
 def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
     """A private folder to unpack into: on the disk of the study, so that what is in it can be moved in a moment."""
@@ -168,62 +223,10 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
             root.rmdir()
 
 
-def _free(path: Path) -> Path:
-    """The path, numbered where something is there."""
-    names = (path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 100)))
-    return next(name for name in names if not name.exists())
-
-
-def _is_filled(store: Store) -> bool:
-    return store.version() > 0
-
-
-def _move_out(moves: _Moves, paths: list[Path], aside: Path) -> None:
-    for path in paths:
+def _exchange(moves: _Moves, outgoing: list[Path], aside: Path, study: Workspace, root: Path) -> None:
+    """Move out what is there, the settings first, and in what comes, all but the settings."""
+    for path in dict.fromkeys(outgoing):
         moves.move(path, aside / path.name)
-
-
-def _on_trial(contents: Contents, staged: Workspace, stage: Path) -> tuple[str, ...]:
-    """What there is to say of the backup after loading it elsewhere; one that SQLite cannot hold is not loaded."""
-    if "sqlite" not in contents.database.statements:
-        return ()
-    return _load_file(contents, stage / "new.db", stage, staged)
-
-
-def _load_file(contents: Contents, path: Path, stage: Path, staged: Workspace) -> tuple[str, ...]:
-    with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
-        return _load(contents, session, stage, staged)
-
-
-def _load(contents: Contents, session: Session, stage: Path, staged: Workspace) -> tuple[str, ...]:
-    """Load the database in the caller's transaction, and hold it against what the backup says of it."""
-    load(session.connection(), contents.database, stage / DATABASE)
-    found = row_counts(session.connection())
-    faults = [
-        f"{name}: {found.get(name, 0)} rows, expected {expected}"
-        for name, expected in contents.database.rows.items()
-        if found.get(name) != expected
-    ]
-    if faults:
-        raise InputError("the database is not as the backup says", faults=faults)
-    # An older database has other columns than the check knows; after `annot migrate`, `annot verify` makes it.
-    if contents.database.version < len(MIGRATIONS) or not contents.files:
-        return ()
-    return broken_links(staged, session)
-
-
-def _restored(
-    contents: Contents, root: Path, replaced: Path | None, findings: tuple[str, ...], alone_here: bool
-) -> Restored:
-    notes = (*contents.notes, *(f"was so when the backup was taken: {finding}" for finding in findings))
-    return Restored(
-        root,
-        contents.made,
-        0 if alone_here else len(contents.files),
-        dict(contents.database.rows),
-        contents.database.version,
-        len(MIGRATIONS),
-        contents.projects,
-        replaced,
-        notes,
-    )
+    for path in sorted(study.root.iterdir()):
+        if path.name != SETTINGS_FILE:
+            moves.move(path, root / path.name)

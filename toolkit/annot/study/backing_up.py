@@ -42,7 +42,13 @@ def write_backup(
 
 def own_backup(ws: Workspace, what: str, *, now: datetime) -> Path:
     """Where the program puts a backup of its own accord."""
-    return ws.root / BACKUPS / f"{what}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.tar.gz"
+    return free_name(ws.root / BACKUPS / f"{what}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}", ".tar.gz")
+
+
+def free_name(path: Path, suffix: str = "") -> Path:
+    """The path with this suffix, numbered where something of that name is there."""
+    names = (path.with_name(f"{path.name}{number}{suffix}") for number in ("", *(f"-{at}" for at in range(2, 1_000))))
+    return next(name for name in names if not name.exists())
 
 
 @contextmanager
