@@ -17,7 +17,19 @@ DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.opti
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
     *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "run", "evaluate"),
-    *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "verify", "migrate"),
+    *(
+        "assessor-effect",
+        "browse",
+        "report",
+        "datasheet",
+        "release",
+        "trace",
+        "backup",
+        "restore",
+        "verify",
+        "migrate",
+        "rebuild",
+    ),
     *("studio", "doctor"),
     "demo",
 )

@@ -51,6 +51,12 @@ def backup(folder: Path) -> None:
     annot_done("backup", "../backup.tar.gz", folder=folder)
 
 
+def lost(folder: Path) -> None:
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -100,6 +106,8 @@ USUAL: dict[str, Usual] = {
     "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
     "verify": Usual("measured"),
     "migrate": Usual("settled"),
+    # What was made anew is a study as any other, which is not made anew.
+    "rebuild": Usual("planned", "", lost, again=2),
     "watch": Usual("judged", "--once --no-pull"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),

@@ -26,7 +26,7 @@ PANELS = {
     "Settle": ("agreement", "adjudicate", "qrels"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
-    "Keep": ("backup", "restore", "verify", "migrate"),
+    "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
     "Help": ("studio", "doctor", "demo"),
 }
 """The commands in the order of the work, as `annot --help` lists them."""

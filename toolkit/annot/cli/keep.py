@@ -73,3 +73,17 @@ def verify(
 
     verified = step.verify(ws, release=release)
     return Answer(verified, step.describe(verified), exit_code=1 if verified.findings else 0)
+
+
+@command("rebuild")
+def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
+    """Make a lost database anew where there is no backup: from pools, plan and corpus on disk, accounts on the server.
+
+    Run `annot init` and `annot facets` before, and `annot push` and `annot pull` afterwards: they find every task and
+    bring every answer. Lost are corrected labels, types of papers, sentences of queries that were chosen by hand, and
+    earlier versions of answers.
+    """
+    from annot.steps import rebuild as step
+
+    rebuilt = step.rebuild(ws, url=url, api_key=api_key, dry_run=dry_run)
+    return Answer(rebuilt, step.describe(rebuilt), rebuilt.notes)

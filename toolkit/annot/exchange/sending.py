@@ -182,13 +182,18 @@ def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     if len(title) > TITLE_LONGEST:
         title = f"{TITLES[round]} · {parcel.assessor}"
     return ProjectSpec(
-        marker=f"{_word(name)}/{round}/{parcel.assessor}",
+        marker=marker_of(name, round, parcel.assessor),
         title=title,
         description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
         label_config=parcel.label_config,
         instructions=parcel.instructions,
         color=COLORS[round],
     )
+
+
+def marker_of(collection: str, round: Round, assessor: str) -> str:
+    """By what a person's project is known, wherever its id is on no record."""
+    return f"{_word(collection)}/{round}/{assessor}"
 
 
 def _word(name: str) -> str:

@@ -127,6 +127,19 @@ class Gateway:
             )
         return found[0] if found else None
 
+    def marked_projects(self, begin: str) -> dict[str, int]:
+        """The ids of the projects whose marker begins so, by marker; of several with one marker, the oldest."""
+        doing, sign = "listing the projects", f"[annot:{begin}"
+        with self._asking(doing):
+            pager = self._client.projects.list(include="id,description", page_size=_PAGE_SIZE, request_options=_READ)
+            listed = {_integer(project.id): project.description or "" for project in pager}
+            self._count(listed, _integer(pager.response.count), doing=doing, what="projects")
+        found: dict[str, int] = {}
+        for project_id, description in sorted(listed.items()):
+            if sign in description:
+                found.setdefault(begin + description.partition(sign)[2].partition("]")[0], project_id)
+        return found
+
     def create_project(self, spec: ProjectSpec) -> int:
         """Make the project, without looking whether it is there; its id."""
         with self._asking(f"creating the project {spec.title!r}"):
