@@ -16,22 +16,9 @@ COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
-    *(
-        "plan",
-        "push",
-        "status",
-        "watch",
-        "pull",
-        "judgements",
-        "audit",
-        "agreement",
-        "adjudicate",
-        "qrels",
-        "run",
-        "evaluate",
-    ),
-    *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
-    "demo",
+    *("plan", "push", "status", "watch", "pull", "judgements", "audit", "agreement", "adjudicate", "qrels", "run"),
+    *("evaluate", "assessor-effect", "browse", "report", "datasheet", "release", "trace"),
+    *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
 
@@ -96,6 +83,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "adjudicate status",
         "studio status",
         "trace",
+        "verify",
+        "doctor",
     }
     exports = {
         "audit",
@@ -124,7 +113,22 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
 
 
 SAYS_WHAT_IT_DOES = {
-    *("Add", "Choose", "Delete", "Draw", "Fetch", "Import", "Label", "Make", "Print", "Pull", "Rank", "Send", "Start"),
+    *(
+        "Add",
+        "Bring",
+        "Choose",
+        "Delete",
+        "Draw",
+        "Fetch",
+        "Import",
+        "Label",
+        "Make",
+        "Print",
+        "Pull",
+        "Rank",
+        "Send",
+        "Start",
+    ),
     *("Stop", "Train", "Write"),
 }
 """With what the first line of a command's help begins: it says what the command prints, writes or changes."""
@@ -166,7 +170,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work(tmp_path: Path) -> Non
         elif entry := re.match(r"│ ([a-z-]+)  +\S", line):
             panel.append(entry[1])
     del found["Options"]
-    assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Help"]
+    assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Keep", "Help"]
     listed = [name for names in found.values() for name in names]
     assert listed == [name for name in FLOW if name in listed]
     assert set(listed) == {name.split()[0] for name in COMMANDS}

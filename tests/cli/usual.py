@@ -12,6 +12,7 @@ from annot.release.questions import answer_sheet, questions
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.study.workspace import Workspace
+from command_line import annot_done
 from demo_collection import demo_material
 
 LABELLED = (
@@ -60,6 +61,16 @@ def with_one_withdrawn(folder: Path) -> None:
         JUDGEMENTS.withdraw(session, [(line.stands, "its task was deleted")], recorded_at="2031-01-01T00:00:00Z")
 
 
+def backup(folder: Path) -> None:
+    annot_done("backup", "../backup.tar.gz", folder=folder)
+
+
+def lost(folder: Path) -> None:
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -106,9 +117,17 @@ USUAL: dict[str, Usual] = {
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),
     "trace": Usual("measured", "fic0407-background fic0101"),
+    # A backup is never written over, and nothing is restored over a study.
+    "backup": Usual("settled", "../backup.tar.gz", again=2),
+    "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
+    "verify": Usual("measured"),
+    "migrate": Usual("settled"),
+    # What was made anew is a study as any other, which is not made anew.
+    "rebuild": Usual("planned", "", lost, again=2),
     "watch": Usual("judged", "--once --no-pull"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
+    "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {"audit", "pull", "adjudicate pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command, group
+from annot.cli.commands import command, group, held
 from annot.cli.options import AcceptDeletionsOption, DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
@@ -192,7 +192,7 @@ def watch(
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
 
     def pull() -> tuple[int, tuple[str, ...]]:
-        with progress("reading judgements") as advance:
+        with held(ws, "watch", wait_seconds=0), progress("reading judgements") as advance:
             pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
         finding = pulled.finding("annot pull")
         notes = (*pulled.notes, *([f"{finding.message}; `annot pull` lists them"] if finding else []))
@@ -213,7 +213,7 @@ def watch(
         raise typer.Exit(130) from None
 
 
-@command("pull")
+@command("pull", alone=True)
 def pull(
     ws: "Workspace",
     accept_deletions: AcceptDeletionsOption = False,
@@ -247,7 +247,7 @@ def judgements_withdrawn(ws: "Workspace") -> Answer:
     return Answer(found, text)
 
 
-@command("judgements restore")
+@command("judgements restore", alone=True)
 def judgements_restore(
     ws: "Workspace",
     query: Annotated[str | None, typer.Argument(help="The query of the pair.", show_default=False)] = None,

@@ -71,6 +71,16 @@ AcceptDeletionsOption = Annotated[
         help="Answers that are gone from the server count no longer; `annot judgements restore` takes that back.",
     ),
 ]
+WaitOption = Annotated[
+    float,
+    typer.Option(
+        "--wait",
+        min=0.0,
+        metavar="SECONDS",
+        help="Wait so long for another command that is changing this study.",
+        show_default="not at all",
+    ),
+]
 UrlOption = Annotated[
     str | None,
     typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),

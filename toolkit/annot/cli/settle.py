@@ -79,7 +79,7 @@ def adjudicate_push(
     return Answer(pushed, text, pushed.notes)
 
 
-@command("adjudicate pull")
+@command("adjudicate pull", alone=True)
 def adjudicate_pull(
     ws: "Workspace",
     accept_deletions: AcceptDeletionsOption = False,

@@ -60,7 +60,7 @@ class Gateway:
 
         # A proxy from the environment must not get requests to this machine.
         self._http = PatientClient(
-            timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not _is_loopback(url)
+            timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not is_loopback(url)
         )
         with self._asking("reading the token"):
             from label_studio_sdk import LabelStudio
@@ -169,6 +169,19 @@ class Gateway:
                 if getattr(error, "status_code", None) != 404:
                     raise
 
+    def projects_by_marker(self, begin: str) -> dict[str, int]:
+        """The ids of the projects whose marker begins so, by marker; of several with one marker, the oldest."""
+        doing, sign = "listing the projects", f"[annot:{begin}"
+        with self._asking(doing):
+            pager = self._client.projects.list(include="id,description", page_size=_PAGE_SIZE, request_options=_READ)
+            listed = {_integer(project.id): project.description or "" for project in pager}
+            self._count(listed, _integer(pager.response.count), doing=doing, what="projects")
+        found: dict[str, int] = {}
+        for project_id, description in sorted(listed.items()):
+            if sign in description:
+                found.setdefault(begin + description.partition(sign)[2].partition("]")[0], project_id)
+        return found
+
     def create_project(self, spec: ProjectSpec) -> int:
         """Make the project, without looking whether it is there; its id."""
         with self._asking(f"creating the project {spec.title!r}"):
@@ -182,6 +195,23 @@ class Gateway:
     def labelling_url(self, project_id: int) -> str:
         """The link to give to the assessor: it opens the stream of tasks and nothing else."""
         return f"{self.url}/projects/{project_id}/data?labeling=1"
+
+    def snapshot(self, project_id: int) -> dict[str, Any]:
+        """The project as the server has it: its settings, and every task with annotations and predictions.
+
+        Raises StudioError where the server sends fewer tasks than it counts.
+        """
+        doing = f"taking a copy of project {project_id}"
+        with self._asking(doing):
+            project = self._client.projects.get(project_id, request_options=_READ)
+            options = {**_READ, "additional_query_parameters": {"download_all_tasks": "true"}}
+            chunks = self._client.projects.exports.download_sync(
+                id=project_id, export_type="JSON", request_options=options
+            )
+            tasks = json.loads(b"".join(chunks))
+            if len(tasks) < (counted := _integer(project.task_number)):
+                raise refusals.short(url=self.url, doing=doing, expected=counted, found=len(tasks), what="tasks")
+            return {"project": json.loads(project.model_dump_json()), "tasks": tasks}
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
 
@@ -310,7 +340,8 @@ def _integer(value: Any) -> int:
     return value
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether the address is this machine's own."""
     try:
         host = urlsplit(url).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import get_args
 from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
 from annot.formats.judgement_lines import pool_lines
-from annot.formats.trec import read_run, write_run
+from annot.formats.trec import rankings_sha256, read_run, write_run
 from annot.names import check_name, file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
@@ -101,7 +100,7 @@ def build(ws: Workspace, *, seed: int, frozen: bool, dry_run: bool, advance: Adv
             for paper_id, paper in query_papers.items()
         ]
         if not dry_run:
-            digests = {paper_id: _digest(rankings, paper_id) for paper_id in query_papers}
+            digests = {paper_id: rankings_sha256(rankings, paper_id) for paper_id in query_papers}
             with store.begin() as session:
                 pools.replace_pools(session, drawn, rankings_sha256=digests)
             if facts is not None:
@@ -234,14 +233,6 @@ def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str,
         # A query paper without a usable token has an empty ranking, and so no line in the file.
         rankings[method] = {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
     return rankings
-
-
-def _digest(rankings: Rankings, paper_id: str) -> str:
-    """The hash of what the pool of one query paper was drawn from."""
-    digest = hashlib.sha256()
-    for method in sorted(rankings):
-        digest.update(write_run({paper_id: rankings[method][paper_id]}, tag=method).encode())
-    return digest.hexdigest()
 
 
 def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:

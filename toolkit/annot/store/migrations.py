@@ -8,7 +8,7 @@ from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
 from annot.store.models import GuidelinesRow, table
-from annot.store.schema import make_tables
+from annot.store.schema import drop_triggers, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"
 
@@ -63,15 +63,24 @@ def version_of(connection: Connection) -> int:
     return version
 
 
+def make_version_table() -> str:
+    """The statement that makes the table of versions where it is not there."""
+    return f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"
+
+
 def migrate(connection: Connection, number: int) -> None:
     """Run migration `number` in the caller's transaction, unless another process has done so by now.
 
+    The append-only tables can be changed by the migration, and by nothing else: the triggers that refuse it are made
+    again before the transaction ends.
     The caller holds the one write lock, so two processes that open a new database do not meet here.
     """
     version = version_of(connection)
     if version >= number:
         return
-    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"))
+    connection.execute(text(make_version_table()))
+    drop_triggers(connection)
     MIGRATIONS[number - 1](connection)
+    make_triggers(connection)
     reached = len(MIGRATIONS) if version == 0 else number
     connection.execute(text(f"INSERT INTO {VERSION_TABLE} (version) VALUES (:version)"), {"version": reached})
