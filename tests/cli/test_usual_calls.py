@@ -77,6 +77,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "query list",
         "pool show",
         "assessor list",
+        "plan check",
         "guidelines",
         "status",
         "adjudicate status",

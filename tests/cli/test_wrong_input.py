@@ -456,7 +456,7 @@ WRONG: dict[str, Wrong] = {
         "planned",
         sql(
             "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment LIMIT 1",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid) FROM assignment GROUP BY query_id, doc_id",
         ),
     ),
     "plan simulate: unknown coefficient": Wrong(

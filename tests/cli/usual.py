@@ -74,6 +74,7 @@ USUAL: dict[str, Usual] = {
     "assessor list": Usual("planned"),
     "guidelines": Usual("made", "method --screen"),
     "plan": Usual("planned"),
+    "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),

@@ -2,6 +2,8 @@ CREATE TABLE assessor (
     assessor TEXT NOT NULL,
     account TEXT,
     adjudicator BOOLEAN NOT NULL,
+    left_on TEXT,
+    share FLOAT,
     PRIMARY KEY (assessor),
     CONSTRAINT assessor_account UNIQUE (account),
     CONSTRAINT assessor_named CHECK (assessor <> '')

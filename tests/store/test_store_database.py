@@ -127,6 +127,8 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> N
     with open_store(url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
         session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
+        for column in ("left_on", "share"):
+            session.connection().execute(text(f"ALTER TABLE assessor DROP COLUMN {column}"))
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)
@@ -239,7 +241,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_refusal_by_the_database_shows_no_value(store: Store) -> None:
-    insert = text("INSERT INTO assessor VALUES (:name, 'person@example.org', FALSE)")
+    insert = text("INSERT INTO assessor (assessor, account, adjudicator) VALUES (:name, 'person@example.org', FALSE)")
     with pytest.raises(StoreError, match="account") as caught, store.begin() as session:
         session.connection().execute(insert, [{"name": "a1"}, {"name": "a2"}])
     assert "person@example.org" not in str(caught.value)

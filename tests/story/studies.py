@@ -174,13 +174,13 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), dry_run=False)
+    plan.make(ws, queries=(), grow=False, dry_run=False)
     return Study(folder, studio)
 
 
-def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None) -> pool.BuiltPools:
-    asked = ws.replaced("pool", mode=mode, per_method=per_method)
-    return pool.build(asked, seed=ws.settings.seed, frozen=False, dry_run=False, advance=quietly)
+def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:
+    asked = {"mode": mode, "per_method": per_method}
+    return pool.build(ws, asked=asked, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
 
 
 def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:

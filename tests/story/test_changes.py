@@ -244,8 +244,8 @@ def test_tasks_of_a_push_that_was_killed_before_it_noted_them_down_count_when_th
 def test_a_plan_that_has_grown_is_sent_behind_what_is_there(pushed: Study) -> None:
     before = {name: [task["id"] for task in pushed.on_server(name)] for name in ("a1", "a2")}
     first = pushed.planned()
-    draw_pools(pushed.workspace, per_method=5)
-    plan.make(pushed.workspace, queries=(), dry_run=False)
+    draw_pools(pushed.workspace, per_method=5, grow=True)
+    plan.make(pushed.workspace, queries=(), grow=True, dry_run=False)
     send(pushed)
     for name, pairs in pushed.planned().items():
         there = pushed.on_server(name)

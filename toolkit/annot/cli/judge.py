@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import DryRunOption, GrowOption, JsonOption, KeyOption, UrlOption, flag, recorded, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
 
@@ -78,36 +78,50 @@ DisputeSecondsOption = Annotated[
 RepeatsOption = Annotated[
     float | None, setting("Share of an assessor's pairs that come again, unannounced.", min=0.0, max=0.5)
 ]
+PlannedQueriesOption = Annotated[
+    list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
+]
 
 
 @command("plan", verbs=True)
 def plan_make(
     ws: "Workspace",
-    queries: Annotated[
-        list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
-    ] = None,
+    queries: PlannedQueriesOption = None,
     repeats: RepeatsOption = None,
     seed: Annotated[int | None, setting("Seed of the plan.")] = None,
+    grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the plan: who judges which pairs, in which order; prints how many each.
 
-    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows.
+    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
+    and after a push with --grow only.
     """
     from annot.steps import plan as step
 
     ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
-    made = step.make(ws, queries=tuple(queries or ()), dry_run=dry_run)
+    made = step.make(ws, queries=tuple(queries or ()), grow=grow, dry_run=dry_run)
     text = table("people.loads", made.loads)
-    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}")
+    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
+
+
+@command("plan check")
+def plan_check(ws: "Workspace", as_json: JsonOption = False) -> None:
+    """Print whether the plan is sound, and how many pairs each two people share; exit code 1 where it is not."""
+    from annot.steps import plan_check as step
+
+    found = step.check(ws)
+    emit("plan check", Answer(found, step.describe(found)), as_json=as_json)
+    if found.faults:
+        raise typer.Exit(1)
 
 
 @command("plan withdraw")
-def plan_withdraw(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Delete a plan that has not been sent, so that another can be drawn."""
+def plan_withdraw(ws: "Workspace", queries: PlannedQueriesOption = None, dry_run: DryRunOption = False) -> Answer:
+    """Delete from the plan what was sent to nobody, so that it can be drawn anew."""
     from annot.steps import plan as step
 
-    count = step.withdraw(ws, dry_run=dry_run)
+    count = step.withdraw(ws, queries=tuple(queries or ()), dry_run=dry_run)
     return Answer({"assignments": count}, f"{count} assignments withdrawn")
 
 
@@ -117,7 +131,7 @@ def plan_simulate(
     design_queries: Annotated[
         int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
     ] = None,
-    per_method: Annotated[int | None, setting("New documents each method draws.", min=1)] = None,
+    per_method: Annotated[int | None, recorded("New documents each method draws.", min=1)] = None,
     assessors: Annotated[
         int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
     ] = None,
@@ -133,9 +147,11 @@ def plan_simulate(
     """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
     from annot.steps import plan_simulate as step
 
-    ws = ws.replaced("pool", per_method=per_method).replaced("judging", per_pair=per_pair, repeats=repeats)
+    ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats)
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds).replaced(seed=seed)
-    found = step.simulate(ws, queries=design_queries, assessors=assessors, coefficient=coefficient)
+    found = step.simulate(
+        ws, queries=design_queries, assessors=assessors, per_method=per_method, coefficient=coefficient
+    )
     return Answer(found, step.describe(found))
 
 

@@ -17,7 +17,13 @@ def add_paper_type(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE query ADD COLUMN paper_type TEXT"))
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type]
+def add_leaving_and_shares(connection: Connection) -> None:
+    """When a person left, and the hours they have; nobody on record has left or has a share."""
+    connection.execute(text("ALTER TABLE assessor ADD COLUMN left_on TEXT"))
+    connection.execute(text("ALTER TABLE assessor ADD COLUMN share FLOAT"))
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_leaving_and_shares]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.

@@ -153,7 +153,10 @@ class DrawRow(_Row, table=True):
 
 
 class AssessorRow(_Row, table=True):
-    """A person. The account is an identity and never leaves the database unasked."""
+    """A person. The account is an identity and never leaves the database unasked.
+
+    `left_on` and `share` came with the third version.
+    """
 
     __tablename__ = "assessor"
     __table_args__ = (
@@ -163,6 +166,8 @@ class AssessorRow(_Row, table=True):
     assessor: str = Field(primary_key=True, sa_type=Text)
     account: str | None = Field(sa_type=Text)
     adjudicator: bool
+    left_on: str | None = Field(sa_type=Text)
+    share: float | None = Field(sa_type=Float)
 
 
 class AssignmentRow(_Row, table=True):

@@ -101,6 +101,32 @@ def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
 
 
+def read_sent(session: Session) -> dict[str, set[Asked]]:
+    """By assessor, what they were sent to judge, on whatever server."""
+    found: dict[str, set[Asked]] = {}
+    for project in read_projects(session, round="judge"):
+        found.setdefault(project.assessor, set()).update(read_tasks(session, project.project))
+    return found
+
+
+def was_sent(session: Session) -> bool:
+    """Whether any task of the study was sent."""
+    return session.connection().execute(select(table(TaskRow).c.remote_id).limit(1)).first() is not None
+
+
+def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, hint: str) -> None:
+    """Raise InputError when pairs were sent that would leave. leaving: (query_id, doc_id)."""
+    rows = table(TaskRow)
+    found = session.connection().execute(select(rows.c.query_id, rows.c.doc_id).distinct()) if leaving else ()
+    sent = sorted(pair for pair in map(tuple, found) if pair in leaving)
+    if sent:
+        raise InputError(
+            f"{len(sent)} {what}, but people have them as tasks",
+            faults=[f"{' '.join(pair)}: sent" for pair in sent],
+            hint=hint,
+        )
+
+
 def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:
     rows = table(ProjectRow)
     columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
