@@ -15,7 +15,20 @@ from usual import USUAL, WITH_A_SERVER
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
-    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
+    *(
+        "init",
+        "corpus",
+        "import",
+        "facets",
+        "query",
+        "encode",
+        "index",
+        "pool",
+        "assessor",
+        "invite",
+        "guidelines",
+        "train",
+    ),
     *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "run", "evaluate"),
     *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
     "demo",
@@ -77,6 +90,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "query list",
         "pool show",
         "assessor list",
+        "assessor silent",
         "plan check",
         "guidelines",
         "status",
@@ -95,6 +109,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "report",
         "datasheet",
         "facets train",
+        "invite",
     }
     servers = {"pull", "watch", "adjudicate pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
@@ -110,7 +125,24 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
 
 
 SAYS_WHAT_IT_DOES = {
-    *("Add", "Choose", "Delete", "Draw", "Fetch", "Import", "Label", "Make", "Print", "Pull", "Rank", "Send", "Start"),
+    *(
+        "Add",
+        "Change",
+        "Choose",
+        "Delete",
+        "Draw",
+        "Fetch",
+        "Import",
+        "Label",
+        "Make",
+        "Move",
+        "Print",
+        "Pull",
+        "Rank",
+        "Remove",
+        "Send",
+        "Start",
+    ),
     *("Stop", "Train", "Write"),
 }
 """With what the first line of a command's help begins: it says what the command prints, writes or changes."""

@@ -162,6 +162,7 @@ CREATE TABLE project (
     version TEXT NOT NULL,
     account_id BIGINT,
     remote_id BIGINT,
+    sent_on TEXT,
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),

@@ -127,8 +127,8 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> N
     with open_store(url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
         session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
-        for column in ("left_on", "share"):
-            session.connection().execute(text(f"ALTER TABLE assessor DROP COLUMN {column}"))
+        for table_name, column in (("assessor", "left_on"), ("assessor", "share"), ("project", "sent_on")):
+            session.connection().execute(text(f"ALTER TABLE {table_name} DROP COLUMN {column}"))
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)

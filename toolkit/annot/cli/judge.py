@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command, group
+from annot.cli.commands import command
 from annot.cli.options import DryRunOption, GrowOption, JsonOption, KeyOption, UrlOption, flag, recorded, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
@@ -15,39 +15,6 @@ if TYPE_CHECKING:
 
 CLEAR = "\x1b[2J\x1b[H"
 """Empties a terminal; elsewhere one block follows the other."""
-
-group("assessor", help="Add or list the people who judge; their accounts are kept in the database only.")
-
-
-@command("assessor add")
-def assessor_add(
-    ws: "Workspace",
-    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
-    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
-    adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Add a person who judges.
-
-    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv.
-    """
-    from annot.steps import assessor as step
-
-    text, notes = step.add(
-        ws, pseudonym, account=account, adjudicator=adjudicator, url=url, api_key=api_key, dry_run=dry_run
-    )
-    return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
-
-
-@command("assessor list", csv=True)
-def assessor_list(ws: "Workspace") -> Answer:
-    """Print the assessors and adjudicators, by pseudonym."""
-    from annot.steps import assessor as step
-
-    people = step.listing(ws)
-    return Answer(people, table("people.list", people))
 
 
 @command("guidelines")
@@ -88,6 +55,13 @@ def plan_make(
     ws: "Workspace",
     queries: PlannedQueriesOption = None,
     repeats: RepeatsOption = None,
+    share: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Hours of a person relative to others, as a1=2; may be repeated. They are remembered.",
+            show_default="on record, else 1",
+        ),
+    ] = None,
     seed: Annotated[int | None, setting("Seed of the plan.")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
@@ -100,7 +74,7 @@ def plan_make(
     from annot.steps import plan as step
 
     ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
-    made = step.make(ws, queries=tuple(queries or ()), grow=grow, dry_run=dry_run)
+    made = step.make(ws, queries=tuple(queries or ()), shares=step.shares_of(share or ()), grow=grow, dry_run=dry_run)
     text = table("people.loads", made.loads)
     return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
 
@@ -157,13 +131,17 @@ def plan_simulate(
 
 @command("push")
 def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
-    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat."""
+    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
+
+    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
+    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
+    """
     from annot.steps import push as step
 
     with progress("sending tasks") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer({"projects": pushed.projects}, text)
+    return Answer({"projects": pushed.projects}, text, pushed.notes)
 
 
 @command("status", csv=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlmodel import Session
 
 from annot.errors import InputError, StudioError
 from annot.exchange.connection import connect
+from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
@@ -43,6 +45,8 @@ class Sent:
     """Tasks nobody had answered that are gone, because what they showed or asked for no longer holds."""
     address: str
     """The link to give to the person."""
+    updated: int = 0
+    """Unanswered tasks that were there and showed another place in the person's order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,11 @@ def push_parcels(
     api_key: str | None,
     dry_run: bool,
     advance: Advance,
-) -> tuple[Sent, ...]:
+) -> Pushed:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
     _check(ws, store, parcels, screen=round)
     if dry_run:
-        return tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
+        return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:
         return _send(ws, store, gateway, parcels, round=round, advance=advance)
 
@@ -97,12 +101,19 @@ def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Ro
 
 def _send(
     ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
-) -> tuple[Sent, ...]:
+) -> Pushed:
     """Bring every parcel to its project, each task once, and remember the server's ids.
 
-    Raises InputError, before anything is sent, for people without an account on the server.
+    People without an account on the server are named and wait. Raises InputError, before anything is sent, when nobody
+    has one.
     """
-    accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    accounts, notes = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
+    withdrawals: tuple[Withdrawn, ...] = ()
+    if round == "judge":
+        withdrawals, said = withdraw_handed_on(store, gateway)
+        notes += said
+    handed_on = {done.project.assessor: done.tasks for done in withdrawals}
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent = []
@@ -116,20 +127,28 @@ def _send(
                 url=gateway.url,
                 version=version,
                 account_id=accounts[parcel.assessor],
+                now=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             own = own_tasks(session, round, parcel.assessor)
         remote_id = _project(gateway, _spec(ws, parcel, round), project, own)
         with store.begin() as session:
             projects.set_remote_project(session, project.project, remote_id)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
+        withdrawn += handed_on.pop(parcel.assessor, 0)
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
         ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
         with store.begin() as session:
             projects.record_tasks(session, project.project, ids)
         address = gateway.labelling_url(remote_id)
         planned = len(parcel.tasks)
-        sent.append(Sent(parcel.assessor, planned, planned - delivery.sent, delivery.sent, withdrawn, address))
-    return tuple(sent)
+        counts = (planned, planned - delivery.sent, delivery.sent, withdrawn)
+        sent.append(Sent(parcel.assessor, *counts, address, delivery.updated))
+    for done in withdrawals:
+        if handed_on.get(done.project.assessor):
+            assert done.project.remote_id is not None
+            address = gateway.labelling_url(done.project.remote_id)
+            sent.append(Sent(done.project.assessor, 0, 0, 0, done.tasks, address))
+    return Pushed(tuple(sent), notes)
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
@@ -156,8 +175,11 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     return {pair_key(*pair): pair for pair in asked}
 
 
-def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
-    """The server's id of each person's account. Raises InputError naming those without an account."""
+def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The server's id of the account of each person who has one, and a note on each who has not.
+
+    Raises InputError naming them when nobody has one.
+    """
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
@@ -171,9 +193,9 @@ def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str,
             faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
         else:
             found[name] = by_address[address.lower()]
-    if faults:
+    if faults and not found:
         raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found
+    return found, tuple(f"{fault}; nothing was sent to them, and `annot push` sends it then" for fault in faults)
 
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from annot.errors import StudioError
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
-from annot.labelstudio.studio_records import KEY, Delivery, Payload, StudioTask
+from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
 
 BATCH_SIZE = 250
 
@@ -41,8 +41,10 @@ def deliver(
     annotated two copies of one: nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
-    there = {task.key for task in server.tasks_of(project_id)}
+    listed = server.tasks_of(project_id)
+    there = {task.key for task in listed}
     missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
+    updated = _bring_up_to_date(server, listed, tasks)
     advance(len(tasks) - len(missing))
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
@@ -61,7 +63,24 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing))
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), updated)
+
+
+def _bring_up_to_date(server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload]) -> int:
+    """Update unanswered tasks that show another text about the pair than they should; how many.
+
+    The papers' own text stays: the regions drawn on it are the task's predictions, which an update leaves as they are.
+    """
+    wanted = {task["data"][KEY]: task["data"] for task in tasks}
+    updated = 0
+    for task in listed:
+        if task.annotations or task.key is None or task.key not in wanted:
+            continue
+        shown = {name: value for name, value in wanted[task.key].items() if name != TEXT_FIELD}
+        if any(task.data.get(name) != value for name, value in shown.items()):
+            server.update_task(task.task_id, {**task.data, **shown})
+            updated += 1
+    return updated
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:

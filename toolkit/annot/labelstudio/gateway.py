@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from annot.errors import StudioError
 from annot.labelstudio import refusals
-from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioTask
+from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioTask, labelling_url
 
 if TYPE_CHECKING:
     import httpx
@@ -138,8 +138,8 @@ class Gateway:
             self._client.projects.update(project_id, **_fields(spec))
 
     def labelling_url(self, project_id: int) -> str:
-        """The link to give to the assessor: it opens the stream of tasks and nothing else."""
-        return f"{self.url}/projects/{project_id}/data?labeling=1"
+        """The link to give to the person whose project it is."""
+        return labelling_url(self.url, project_id)
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
 
@@ -165,6 +165,11 @@ class Gateway:
         """Send one batch, once. Raises UncertainWrite where the answer does not settle whether it arrived."""
         with self._asking(f"sending {len(tasks)} tasks to project {project_id}"):
             self._client.projects.import_tasks(id=project_id, request=list(tasks), return_task_ids=False)
+
+    def update_task(self, task_id: int, data: Payload) -> None:
+        """Make `data` what the task shows; what was answered, drafted and predicted on it stays. Safe to repeat."""
+        with self._asking(f"updating task {task_id}"):
+            self._client.tasks.update(str(task_id), data=dict(data), request_options=_READ)
 
     def delete_task(self, task_id: int) -> None:
         """Delete the task; one that is gone already is fine."""

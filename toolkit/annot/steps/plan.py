@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annot.errors import InputError, MissingInput
-from annot.names import known_query
+from annot.names import check_name, known_query
 from annot.planning import draw_plan, renumbered
 from annot.records import Assignment, Query
 from annot.report.words import sentences
@@ -42,11 +43,12 @@ class Planned:
     notes: tuple[str, ...]
 
 
-def make(ws: Workspace, *, queries: tuple[str, ...], grow: bool, dry_run: bool) -> Planned:
+def make(ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float], grow: bool, dry_run: bool) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
-    `queries` limits what is added to these queries; without any, all queries are planned. grow: pairs may be added to
-    a study that was sent; raises InputError where they would be without it.
+    `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
+    relative to others; they are remembered, and those of people not named stay as they were. grow: pairs may be added
+    to a study that was sent; raises InputError where they would be without it.
     """
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -55,12 +57,17 @@ def make(ws: Workspace, *, queries: tuple[str, ...], grow: bool, dry_run: bool) 
             everyone = people.read_assessors(session)
             standing = people.read_assignments(session)
             sent = projects.was_sent(session)
+        for name in shares:
+            check_name(name, [person.assessor for person in everyone], what="--share")
         wanted = _wanted(known, documents, queries, standing)
+        former = {person.assessor for person in everyone if person.left_on is not None}
         assessors = [
             person.assessor
             for person in everyone
-            if not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess
+            if person.assessor not in former
+            and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
         ]
+        recorded = {person.assessor: person.share for person in everyone if person.share is not None}
         assignments = draw_plan(
             wanted,
             known,
@@ -70,16 +77,22 @@ def make(ws: Workspace, *, queries: tuple[str, ...], grow: bool, dry_run: bool) 
             repeats=ws.settings.judging.repeats,
             seed=ws.settings.seed,
             standing=standing,
+            former=former,
+            shares={**recorded, **shares},
         )
         new = set(assignments) - set(standing)
         added = Counter(query_id for query_id, _ in {(one.query_id, one.doc_id) for one in new})
         if not dry_run:
             with store.begin() as session:
                 refuse_growth(session, added, grow=grow)
+                people.set_shares(session, shares)
                 record_plan(ws, session, assignments)
             write_plan(ws, assignments)
+    members = Counter(one.asked.pair for one in assignments if one.occasion == 1)
     notes = sentences(
         "commands.planned",
+        short=sum(count < ws.settings.judging.per_pair for count in members.values()),
+        per_pair=ws.settings.judging.per_pair,
         before=len(standing),
         new=len(new),
         by_query=sorted(added.items()),
@@ -91,9 +104,26 @@ def make(ws: Workspace, *, queries: tuple[str, ...], grow: bool, dry_run: bool) 
         assignments=len(assignments),
         new=len(new),
         sha256=plan_sha256(assignments),
-        loads=_loads(assignments, assessors),
-        notes=notes if new else (),
+        loads=_loads(assignments, sorted({*assessors, *(one.assessor for one in assignments)})),
+        notes=notes,
     )
+
+
+def shares_of(given: Iterable[str]) -> dict[str, float]:
+    """`a1=2` as a person and their share. Raises InputError with everything that is not of that form."""
+    found: dict[str, float] = {}
+    faults = []
+    for text in given:
+        name, _, share = text.partition("=")
+        try:
+            found[name] = float(share)
+        except ValueError:
+            found[name] = 0.0
+        if not name or not 0 < found[name] < float("inf"):
+            faults.append(f"--share {text}: expected a name and a number above 0, such as a1=2")
+    if faults:
+        raise InputError("the shares cannot be read", faults=faults)
+    return found
 
 
 def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:

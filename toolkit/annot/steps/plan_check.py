@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlmodel import Session
-
 from annot.errors import MissingInput
 from annot.planning import faults_of, overlaps
-from annot.planning.checking import Overlap, Pair
+from annot.planning.checking import Overlap
 from annot.report.terminal import told
-from annot.store import adjudications, people, pools, projects, runs
+from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
 from annot.study.plan_file import PLAN_FILE, plan_sha256
+from annot.study.settling import settling_of
 from annot.study.workspace import Workspace, sha256_of
 
 
@@ -41,7 +40,7 @@ def check(ws: Workspace) -> PlanCheck:
         documents = pools.documents_by_query(session)
         everyone = people.read_assessors(session)
         answered = answered_of(session)
-        settling = _settling(session)
+        settling = settling_of(session)
         sent = projects.read_sent(session)
         imported = bool(runs.read_imports(session))
     faults = faults_of(
@@ -71,18 +70,6 @@ def check(ws: Workspace) -> PlanCheck:
 def describe(found: PlanCheck) -> str:
     """What was found, in words."""
     return told("checked", found=found)
-
-
-def _settling(session: Session) -> dict[Pair, set[str]]:
-    """By pair, the adjudicators who settled it or have it as a task."""
-    found: dict[Pair, set[str]] = {}
-    for one in adjudications.read_adjudications(session):
-        if not one.flags:
-            found.setdefault((one.query_id, one.doc_id), set()).add(one.adjudicator)
-    for project in projects.read_projects(session, round="adjudicate"):
-        for asked in projects.read_tasks(session, project.project):
-            found.setdefault(asked.pair, set()).add(project.assessor)
-    return found
 
 
 def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:

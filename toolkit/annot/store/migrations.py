@@ -18,9 +18,10 @@ def add_paper_type(connection: Connection) -> None:
 
 
 def add_leaving_and_shares(connection: Connection) -> None:
-    """When a person left, and the hours they have; nobody on record has left or has a share."""
+    """When a person left, the hours they have, and when they were first sent something; of those on record, unknown."""
     connection.execute(text("ALTER TABLE assessor ADD COLUMN left_on TEXT"))
     connection.execute(text("ALTER TABLE assessor ADD COLUMN share FLOAT"))
+    connection.execute(text("ALTER TABLE project ADD COLUMN sent_on TEXT"))
 
 
 MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_leaving_and_shares]

@@ -203,7 +203,8 @@ class ProjectRow(_Row, table=True):
     """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
 
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
-    program's, at the last push, and `account_id` its id of the assessor's account.
+    program's, at the last push, and `account_id` its id of the assessor's account. `sent_on` came with the third
+    version of the database.
     """
 
     __tablename__ = "project"
@@ -221,6 +222,7 @@ class ProjectRow(_Row, table=True):
     version: str = Field(sa_type=Text)
     account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
+    sent_on: str | None = Field(sa_type=Text)
 
 
 class TaskRow(_Row, table=True):

@@ -75,6 +75,13 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     )
 
 
+def remove_pool(session: Session, paper_id: str) -> None:
+    """Take the pool of a paper away that has no query any more."""
+    for model in (DrawRow, PoolEntryRow, PoolRow):
+        rows = table(model)
+        session.connection().execute(rows.delete().where(rows.c.paper_id == paper_id))
+
+
 def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict[str, Pool]:
     """The pools by `paper_id`, of the papers named or of all, in the order of the ids."""
     found: dict[str, Pool] = {}

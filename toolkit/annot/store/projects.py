@@ -31,18 +31,28 @@ class Project(NamedTuple):
     account_id: int | None
     """The server's id of the person's account; None after the account was changed."""
     remote_id: int | None
+    sent_on: str | None
+    """When it was first noted down (ISO 8601, UTC); None where that is not known."""
 
 
 def open_project(
-    session: Session, *, round: Round, assessor: str, server: str, url: str, version: str, account_id: int | None
+    session: Session,
+    *,
+    round: Round,
+    assessor: str,
+    server: str,
+    url: str,
+    version: str,
+    account_id: int | None,
+    now: str | None = None,
 ) -> Project:
-    """The project of this person, round and server; noted down when it is new, with what was met there."""
+    """The project of this person, round and server; noted down when it is new, with what was met there and `now`."""
     check_known(session, AssessorRow, [assessor], what="project")
     rows = table(ProjectRow)
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
-        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None}
+        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None, "sent_on": now}
         insert_rows(session, ProjectRow, [row])
     (project,) = _projects(session, mine)
     return project
