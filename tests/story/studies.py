@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -87,12 +88,11 @@ class Study:
     def projects(self, round: Round = "judge") -> dict[str, list[int]]:
         """The ids of each person's projects on the server, found by the marker in their description."""
         listed = self._get("/api/projects/", page_size="1000", include="id,description")["results"]
+        sign = re.compile(rf"\[annot:{re.escape(self.name)}/{round}/([^]/]+)\]")
         found: dict[str, list[int]] = {}
-        for name, _ in PEOPLE:
-            sign = f"[annot:{self.name}/{round}/{name}]"
-            ids = [project["id"] for project in listed if sign in (project["description"] or "")]
-            if ids:
-                found[name] = ids
+        for project in listed:
+            if mark := sign.search(project["description"] or ""):
+                found.setdefault(mark[1], []).append(project["id"])
         return found
 
     def listed_projects(self) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, StudioError
+from annot.errors import FindingError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.labelstudio.delivery import deliver
@@ -104,8 +104,8 @@ def _send(
 ) -> Pushed:
     """Bring every parcel to its project, each task once, and remember the server's ids.
 
-    People without an account on the server are named and wait. Raises InputError, before anything is sent, when nobody
-    has one.
+    People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
+    nobody has one.
     """
     accounts, notes = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
@@ -178,7 +178,7 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
 def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], tuple[str, ...]]:
     """The server's id of the account of each person who has one, and a note on each who has not.
 
-    Raises InputError naming them when nobody has one.
+    Raises FindingError naming them when nobody has one.
     """
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
@@ -194,7 +194,7 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         else:
             found[name] = by_address[address.lower()]
     if faults and not found:
-        raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
+        raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
     return found, tuple(f"{fault}; nothing was sent to them, and `annot push` sends it then" for fault in faults)
 
 
