@@ -80,12 +80,9 @@ def unpulled(gateway: Gateway, project: Project, tasks: dict[Asked, int], record
 def _withdraw(store: Store, gateway: Gateway, project: Project, own: set[Asked], possible: set[Asked]) -> Withdrawn:
     assert project.remote_id is not None
     handed_on = {pair_key(*asked): asked for asked in possible if asked not in own}
-    listed = gateway.tasks_of(project.remote_id)
-    stale = [task for task in listed if task.key in handed_on]
-    for task in stale:
-        if not task.annotations:
-            gateway.delete_task(task.task_id)
-    answered = {task.key for task in stale if task.annotations}
+    stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
+    gateway.delete_unanswered(project.remote_id, [task.task_id for task in stale if not task.annotations])
+    answered = {task.key for task in gateway.tasks_of(project.remote_id) if task.key in handed_on} if stale else set()
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [asked for key, asked in handed_on.items() if key not in answered]

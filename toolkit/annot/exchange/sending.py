@@ -252,8 +252,7 @@ def _withdraw(
             stale.append(task.task_id)
         else:
             staying.add(task.key)
-    for task_id in stale:
-        gateway.delete_task(task_id)
+    gateway.delete_unanswered(remote_id, stale)
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [asked for asked in projects.read_tasks(session, project.project) if pair_key(*asked) not in staying]

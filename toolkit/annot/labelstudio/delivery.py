@@ -44,8 +44,8 @@ def deliver(
     listed = server.tasks_of(project_id)
     there = {task.key for task in listed}
     missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
-    updated = _bring_up_to_date(server, listed, tasks)
-    advance(len(tasks) - len(missing))
+    updated = _bring_up_to_date(server, listed, tasks, advance)
+    advance(len(tasks) - len(missing) - updated)
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
@@ -66,7 +66,9 @@ def deliver(
     return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), updated)
 
 
-def _bring_up_to_date(server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload]) -> int:
+def _bring_up_to_date(
+    server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload], advance: Callable[[int], None]
+) -> int:
     """Update unanswered tasks that show another text about the pair than they should; how many.
 
     The papers' own text stays: the regions drawn on it are the task's predictions, which an update leaves as they are.
@@ -80,6 +82,7 @@ def _bring_up_to_date(server: Gateway, listed: Sequence[StudioTask], tasks: Sequ
         if any(task.data.get(name) != value for name, value in shown.items()):
             server.update_task(task.task_id, {**task.data, **shown})
             updated += 1
+            advance(1)
     return updated
 
 

@@ -180,6 +180,27 @@ class Gateway:
                 if getattr(error, "status_code", None) != 404:
                     raise
 
+    def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> None:
+        """Delete those of these tasks that nobody has answered by the time the server does it; the others stay.
+
+        The server looks and deletes in one step: an answer given since the tasks were listed is never lost. Safe to
+        repeat.
+        """
+        # The counts leave out drafts, which nobody but their author sees.
+        unanswered = [
+            {"filter": f"filter:tasks:{count}", "operator": "equal", "type": "Number", "value": 0}
+            for count in ("total_annotations", "cancelled_annotations")
+        ]
+        for start in range(0, len(task_ids), _PAGE_SIZE):
+            chunk = list(task_ids[start : start + _PAGE_SIZE])
+            with self._asking(f"deleting {len(chunk)} tasks of project {project_id}"):
+                self._client.actions.create(
+                    id="delete_tasks",
+                    project=project_id,
+                    selected_items={"all": False, "included": chunk},
+                    filters={"conjunction": "and", "items": unanswered},
+                )
+
     # -- annotations ---------------------------------------------------------------------------------------------------
 
     def pull(self, project_id: int, *, advance: Callable[[int], None] = lambda done: None) -> tuple[PulledTask, ...]:
