@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -160,3 +162,61 @@ def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(fol
     assert {query_id for query_id, _ in pairs_of(folder)} == {kept}
     assert not annot("plan", "check", "--json", folder=folder).data["faults"]
     assert annot("plan", "--dry-run", "--json", folder=folder).data["new"] == 12
+
+
+def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend_it(folder: Path) -> None:
+    sound = annot_done("plan", "check", "--json", folder=folder).data
+    assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
+    assert sound["overlaps"] == [{"first": "a1", "second": "a2", "pairs": sound["pairs"]}]
+    assert "the plan is sound" in annot_done("plan", "check", folder=folder).stdout
+    # A command that was killed before it wrote the file, or somebody who changed it.
+    file = folder / "pools" / "plan.jsonl"
+    file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+    found = annot("plan", "check", folder=folder)
+    assert found.exit_code == 1
+    assert "plan.jsonl: the hash is" in found.stdout
+    annot_done("plan", folder=folder)
+    annot_done("plan", "check", folder=folder)
+    file.unlink()
+    assert annot("plan", "check", folder=folder).exit_code == 1
+    annot_done("plan", folder=folder)
+    # Another program took an assignment away: every fault is told, and JSON holds them, too.
+    with closing(sqlite3.connect(folder / "annot.db")) as connection, connection:
+        connection.execute("DELETE FROM assignment WHERE assessor = 'a1' AND position = 2")
+    broken = annot("plan", "check", "--json", folder=folder)
+    assert broken.exit_code == 1
+    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["faults"])
+    assert any("a1: positions are not 1 to" in fault for fault in broken.data["faults"])
+    assert any("the plan in the database has the hash" in fault for fault in broken.data["faults"])
+
+
+def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
+    annot_done("plan", "withdraw", folder=folder)
+    annot_done("assessor", "add", "a3", "--account", "a3@example.org", folder=folder)
+    before = snapshot(folder)
+    annot_done("plan", "--share", "a3=3", "--dry-run", folder=folder)
+    assert not difference(before, snapshot(folder))
+    annot_done("plan", "--share", "a3=3", "--query", "fic0802-background", folder=folder)
+    shares = {one["assessor"]: one["share"] for one in annot_done("assessor", "list", "--json", folder=folder).data}
+    assert shares == {"a1": 1.0, "a2": 1.0, "a3": 3.0}
+    annot_done("plan", folder=folder)
+    loads = {one["assessor"]: one["pairs"] for one in annot_done("plan", "--json", folder=folder).data["loads"]}
+    # Two queries of six: a3 is in both teams, and each of the others in one.
+    assert loads == {"a1": 6, "a2": 6, "a3": 12}
+
+
+def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -> None:
+    kept, gone = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
+    annot_done("query", "add", "fic0802", "--facet", "result", folder=folder)
+    annot_done("plan", "withdraw", "--query", gone, folder=folder)
+    before = snapshot(folder)
+    annot_done("query", "remove", gone, "--dry-run", folder=folder)
+    assert not difference(before, snapshot(folder))
+    removed = annot_done("query", "remove", gone, "--json", folder=folder).data
+    assert (removed["with_pool"], removed["queries"]) == (True, 2)
+    # The other facet of that paper still needs its pool.
+    assert annot_done("query", "remove", "fic0802-result", "--json", folder=folder).data["with_pool"] is False
+    assert [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data] == [kept]
+    annot_done("pool", folder=folder)
+    assert [path.stem for path in (folder / "pools" / "queries").glob("*.jsonl")] == ["fic0802"]
+    annot_done("plan", "check", folder=folder)

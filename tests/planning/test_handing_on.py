@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
-from annot.planning import draw_plan, faults_of, hand_on, overlaps
+from annot.planning import draw_plan, faults_of, give_back, hand_on, overlaps
+from annot.planning.checking import Overlap
 from annot.planning.handing_on import FEWEST_BETWEEN
 from annot.records import Asked, Assignment, Query
 from hypothesis import given, settings
@@ -141,6 +142,26 @@ def test_a_repeat_that_would_come_too_soon_or_alone_goes() -> None:
     assert left.given_up == plan[1:]
 
 
+def test_what_was_answered_meanwhile_goes_back_unless_somebody_has_begun_with_it() -> None:
+    sizes = [12]
+    plan = drawn(sizes, ["a1", "a2"], assignment="per-query", repeats=0.3, seed=4)
+    left = hand_on(
+        plan, leaver="a2", answered=(), successor="a3", others=[], together=True, open_loads={}, shares={}, barred={}
+    )
+    first, second = [one.asked for one in sorted(plan, key=lambda one: one.position) if one.assessor == "a2"][:2]
+    bound = {("a1", one.asked) for one in plan if one.assessor == "a1"}
+    back, returned = give_back(left.plan, assessor="a2", answered={first, second}, per_pair=2, bound=bound)
+    assert set(returned) == {first, second}
+    assert not faults(back, sizes, left="a2", answered={("a2", first), ("a2", second)})
+    assert {one.asked for one in back if one.assessor == "a2"} == {first, second}
+    # Whatever somebody was sent stays with them.
+    begun = {*bound, ("a3", first)}
+    back, returned = give_back(left.plan, assessor="a2", answered={first, second}, per_pair=2, bound=begun)
+    assert returned == (second,)
+    assert not faults(back, sizes, left="a2", answered={("a2", second)})
+    assert give_back(back, assessor="a2", answered={second}, per_pair=2, bound=begun) == (back, ())
+
+
 SOUND = (
     Assignment("q0", "d0", "a1", 1),
     Assignment("q0", "d0", "a2", 1),
@@ -197,4 +218,8 @@ def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
 
 
 def test_overlaps_count_the_pairs_of_both_once() -> None:
-    assert overlaps(SOUND, ["a1", "a2", "a3"]) == (("a1", "a2", 2), ("a1", "a3", 0), ("a2", "a3", 0))
+    assert overlaps(SOUND, ["a1", "a2", "a3"]) == (
+        Overlap("a1", "a2", 2),
+        Overlap("a1", "a3", 0),
+        Overlap("a2", "a3", 0),
+    )

@@ -151,7 +151,7 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     assert "a1" not in sent
     refuse_disorder(study, "a2", "a3", "a4")
 
-    # a2 leaves without the server being asked, while an answer of theirs is not pulled yet: it is kept and told.
+    # a2 leaves without the server being asked, while an answer of theirs is not pulled yet: the pair stays with them.
     early, late = (tuple(key.split("/")) for key in sequence(study, "a2")[:2])
     study.judge("a2", {early: 0})
     annot_done("pull", folder=folder)
@@ -160,8 +160,9 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     assert left["kept"] == 1
     assert left["open"] == sum(one["pairs"] for one in left["received"]) + len(left["unassigned"])
     _, said = push(study)
-    assert "a2: 1 task(s) were answered after they had been handed on" in said
+    assert "a2: 1 pair(s) that they answered meanwhile stay with them" in said
     annot_done("pull", folder=folder)
+    assert sequence(study, "a2") == ["/".join(early), "/".join(late)]
     grades |= {(*early, 1, "a2"): 0, (*late, 1, "a2"): 1}
     assert counted(study) == grades
     assert {"/".join(early), "/".join(late)} == {task["data"]["pair_id"] for task in study.on_server("a2")}

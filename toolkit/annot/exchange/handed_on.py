@@ -20,18 +20,20 @@ REPEATED = (1, 2)
 class Withdrawn(NamedTuple):
     """One person's project after the withdrawal."""
 
-    project: Project
+    assessor: str
     tasks: int
     """Unanswered tasks that are gone."""
-    answered: int
-    """Tasks that were answered after the pair was handed on; they stay."""
+    answered: frozenset[Asked]
+    """What was answered after it had been handed on; it stays there."""
+    address: str
+    """The link to the project."""
 
 
 def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn, ...], tuple[str, ...]]:
     """Delete, in every judging project on this server, the unanswered tasks that are not in its owner's plan any more.
 
-    Returns what was done where there was something to do, and notes. A project that cannot be read any more stands in
-    nobody's way: it is noted.
+    Returns what was done where there was something to do, and notes: a project of somebody who left that cannot be read
+    any more stands in nobody's way.
     """
     server = gateway.identity()
     with store.read() as session:
@@ -50,18 +52,11 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn,
         if not (tasks.keys() - own) and project.assessor not in left:
             continue
         try:
-            done = _withdraw(store, gateway, project, own, {*possible, *tasks})
+            withdrawn.append(_withdraw(store, gateway, project, own, {*possible, *tasks}))
         except StudioError as error:
             if project.assessor not in left:
                 raise
             notes.append(f"{project.assessor}: what they have not answered could not be withdrawn: {error.message}")
-            continue
-        withdrawn.append(done)
-        if done.answered:
-            notes.append(
-                f"{project.assessor}: {done.answered} task(s) were answered after they had been handed on; `annot pull`"
-                " records the answers, and those of the people who have the pairs now count"
-            )
     return tuple(withdrawn), tuple(notes)
 
 
@@ -82,9 +77,12 @@ def _withdraw(store: Store, gateway: Gateway, project: Project, own: set[Asked],
     handed_on = {pair_key(*asked): asked for asked in possible if asked not in own}
     stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
     gateway.delete_unanswered(project.remote_id, [task.task_id for task in stale if not task.annotations])
-    answered = {task.key for task in gateway.tasks_of(project.remote_id) if task.key in handed_on} if stale else set()
+    there = gateway.tasks_of(project.remote_id) if stale else ()
+    answered = {task.key for task in there if task.key in handed_on}
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [asked for key, asked in handed_on.items() if key not in answered]
         projects.forget_tasks(session, project.project, gone)
-    return Withdrawn(project, len(stale) - len(answered), len(answered))
+    kept = frozenset(asked for key, asked in handed_on.items() if key in answered)
+    address = gateway.labelling_url(project.remote_id)
+    return Withdrawn(project.assessor, len(stale) - len(answered), kept, address)

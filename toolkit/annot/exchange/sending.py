@@ -12,7 +12,6 @@ from sqlmodel import Session
 
 from annot.errors import FindingError, StudioError
 from annot.exchange.connection import connect
-from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
@@ -109,11 +108,6 @@ def _send(
     """
     accounts, notes = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
-    withdrawals: tuple[Withdrawn, ...] = ()
-    if round == "judge":
-        withdrawals, said = withdraw_handed_on(store, gateway)
-        notes += said
-    handed_on = {done.project.assessor: done.tasks for done in withdrawals}
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent = []
@@ -134,7 +128,6 @@ def _send(
         with store.begin() as session:
             projects.set_remote_project(session, project.project, remote_id)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
-        withdrawn += handed_on.pop(parcel.assessor, 0)
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
         ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
         with store.begin() as session:
@@ -143,11 +136,6 @@ def _send(
         planned = len(parcel.tasks)
         counts = (planned, planned - delivery.sent, delivery.sent, withdrawn)
         sent.append(Sent(parcel.assessor, *counts, address, delivery.updated))
-    for done in withdrawals:
-        if handed_on.get(done.project.assessor):
-            assert done.project.remote_id is not None
-            address = gateway.labelling_url(done.project.remote_id)
-            sent.append(Sent(done.project.assessor, 0, 0, 0, done.tasks, address))
     return Pushed(tuple(sent), notes)
 
 

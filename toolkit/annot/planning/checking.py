@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
-from typing import NamedTuple
 
 from annot.records import Asked, Assignment
 
 Pair = tuple[str, str]
 
 
-class Overlap(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Overlap:
     """How many pairs two people both judge."""
 
     first: str

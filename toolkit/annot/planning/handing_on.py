@@ -101,6 +101,38 @@ def hand_on(
     return HandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
 
 
+def give_back(
+    plan: Iterable[Assignment],
+    *,
+    assessor: str,
+    answered: Collection[Asked],
+    per_pair: int,
+    bound: Collection[tuple[str, Asked]],
+) -> tuple[tuple[Assignment, ...], tuple[Asked, ...]]:
+    """The plan in which the assessor has again what they answered after it had been handed on; and what that is.
+
+    bound: (assessor, what was asked) that was sent or answered; nobody loses that, so a pair of which all is bound
+    stays where it is.
+    """
+    plan = list(plan)
+    last = max((one.position for one in plan if one.assessor == assessor), default=0)
+    returned = []
+    for asked in sorted(answered, key=lambda one: (one.occasion, one)):
+        if any((one.assessor, one.asked) == (assessor, asked) for one in plan):
+            continue
+        holders = [one for one in plan if one.asked == Asked(*asked.pair)]
+        if asked.occasion == 1 and len(holders) >= per_pair:
+            free = [one for one in holders if (one.assessor, one.asked) not in bound]
+            if not free:
+                continue
+            giver = max(free, key=attrgetter("position")).assessor
+            plan = [one for one in plan if one.assessor != giver or one.asked.pair != asked.pair]
+        last += 1
+        plan.append(Assignment(*asked.pair, assessor, last, asked.occasion))
+        returned.append(asked)
+    return renumbered(plan), tuple(returned)
+
+
 def renumbered(plan: Iterable[Assignment]) -> tuple[Assignment, ...]:
     """The plan by assessor and position, positions counted from 1 without gaps."""
     found: list[Assignment] = []

@@ -32,6 +32,15 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A pair that the successor could not take, and who has it."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+
+
+@dataclass(frozen=True, slots=True)
 class Left:
     """What became of a person's pairs."""
 
@@ -42,10 +51,10 @@ class Left:
     kept: int
     """Pairs that the person has answered, and keeps."""
     received: tuple[Received, ...]
-    elsewhere: tuple[tuple[tuple[str, str], str], ...]
-    """(pair, assessor) of the pairs that the successor could not take."""
+    elsewhere: tuple[Elsewhere, ...]
+    """The pairs that the successor could not take and somebody else did."""
     unassigned: tuple[tuple[str, str], ...]
-    """Pairs that nobody could take."""
+    """(query_id, doc_id) of the pairs that nobody could take."""
     repeats_gone: int
     to_withdraw: int
     """Tasks on the server that the next push withdraws."""
@@ -95,9 +104,9 @@ def leave(
         kept=sum(asked.occasion == 1 for asked in kept),
         received=tuple(Received(name, count) for name, count in sorted(received.items())),
         elsewhere=tuple(
-            (moved.pair, moved.assessor)
+            Elsewhere(*moved.pair, moved.assessor)
             for moved in found.moved
-            if successor is not None and moved.assessor not in (None, successor)
+            if successor is not None and moved.assessor is not None and moved.assessor != successor
         ),
         unassigned=tuple(moved.pair for moved in found.moved if moved.assessor is None),
         repeats_gone=found.repeats_gone,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annot.errors import MissingInput
 from annot.planning import faults_of, overlaps
 from annot.planning.checking import Overlap
+from annot.records import Source
 from annot.report.terminal import told
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
@@ -27,7 +28,7 @@ class PlanCheck:
     unplanned: int
     """Pairs of the pools that nobody has."""
     to_withdraw: int
-    """Tasks on record for people whose plan does not have them."""
+    """Unanswered tasks on the server for people who do not have the pairs any more."""
     faults: tuple[str, ...]
 
 
@@ -42,7 +43,7 @@ def check(ws: Workspace) -> PlanCheck:
         answered = answered_of(session)
         settling = settling_of(session)
         sent = projects.read_sent(session)
-        imported = bool(runs.read_imports(session))
+        imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
     faults = faults_of(
         plan,
         documents=documents,
@@ -62,7 +63,9 @@ def check(ws: Workspace) -> PlanCheck:
         sha256=recorded.sha256,
         overlaps=overlaps(plan, sorted({one.assessor for one in plan})),
         unplanned=sum((query_id, doc_id) not in planned for query_id in documents for doc_id in documents[query_id]),
-        to_withdraw=sum((name, asked) not in have for name, own in sent.items() for asked in own),
+        to_withdraw=sum(
+            (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
+        ),
         faults=(*faults, *in_file),
     )
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
 from annot.errors import MissingInput
+from annot.exchange.connection import connect
+from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
+from annot.exchange.sending import Advance, Parcel, Pushed, Sent, push_parcels
+from annot.planning import give_back
+from annot.records import Asked
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.study import guidelines
+from annot.study.outcome import answered_of
+from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
 
 
@@ -18,9 +27,48 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     """
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
-        return push_parcels(
+        taken: tuple[Withdrawn, ...] = ()
+        notes: tuple[str, ...] = ()
+        if not dry_run:
+            with connect(ws, url=url, api_key=api_key) as gateway:
+                taken, notes = withdraw_handed_on(store, gateway)
+            if late := {one.assessor: one.answered for one in taken if one.answered}:
+                notes += _given_back(ws, store, late)
+                parcels = parcels_of(ws, store)
+        pushed = push_parcels(
             ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
+    counts = {one.assessor: one.tasks for one in taken}
+    rows = [replace(one, withdrawn=one.withdrawn + counts.pop(one.assessor, 0)) for one in pushed.projects]
+    gone = [one for one in taken if counts.get(one.assessor)]
+    rows += [Sent(one.assessor, 0, 0, 0, one.tasks, one.address) for one in gone]
+    return Pushed(tuple(rows), (*notes, *pushed.notes))
+
+
+def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
+    """Let people keep what they answered after it had been handed on, where nobody else has begun with it; notes."""
+    notes = []
+    with store.begin() as session:
+        plan = people.read_assignments(session)
+        bound = answered_of(session)
+        bound |= {(name, asked) for name, own in projects.read_sent(session).items() for asked in own}
+        changed = plan
+        for name, answered in sorted(late.items()):
+            changed, returned = give_back(
+                changed, assessor=name, answered=answered, per_pair=ws.settings.judging.per_pair, bound=bound
+            )
+            if returned:
+                notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
+            if others := len(answered) - len(returned):
+                notes.append(
+                    f"{name}: {others} task(s) were answered after others had begun with the pairs; `annot pull` "
+                    "records the answers, and those of the others decide"
+                )
+        if changed != plan:
+            record_plan(ws, session, changed)
+    if changed != plan:
+        write_plan(ws, changed)
+    return tuple(notes)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
