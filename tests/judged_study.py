@@ -79,11 +79,11 @@ def judged_study(
         for name, text in packaged.frozen_rankings().items():
             ws.rankings.mkdir(parents=True, exist_ok=True)
             (ws.rankings / name).write_text(text, encoding="utf-8")
-        pool.build(ws, seed=ws.settings.seed, frozen=True, dry_run=False, advance=_quietly)
+        pool.build(ws, asked={}, redraw=False, frozen=True, grow=False, dry_run=False, advance=_quietly)
         cast = [Assessor(name, account, name == ADJUDICATOR.name) for name, account in ACCOUNTS.items()]
         with store.begin() as session:
             people.put_assessors(session, cast)
-        plan.make(ws, queries=(), dry_run=False)
+        plan.make(ws, queries=(), shares={}, grow=False, dry_run=False)
         _pull(store, pulled_at, first_id)
         with store.begin() as session:
             put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))

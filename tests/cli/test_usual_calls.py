@@ -15,7 +15,8 @@ from usual import USUAL, WITH_A_SERVER
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
-    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
+    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
+    "train",
     *("plan", "push", "status", "watch", "pull", "judgements", "audit", "agreement", "adjudicate", "qrels", "run"),
     *("evaluate", "assessor-effect", "browse", "report", "datasheet", "release", "trace"),
     *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
@@ -77,6 +78,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "query list",
         "pool show",
         "assessor list",
+        "assessor silent",
+        "plan check",
         "guidelines",
         "status",
         "judgements withdrawn",
@@ -98,6 +101,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "report",
         "datasheet",
         "facets train",
+        "invite",
     }
     servers = {"pull", "watch", "adjudicate pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
@@ -116,6 +120,7 @@ SAYS_WHAT_IT_DOES = {
     *(
         "Add",
         "Bring",
+        "Change",
         "Choose",
         "Delete",
         "Draw",
@@ -123,9 +128,11 @@ SAYS_WHAT_IT_DOES = {
         "Import",
         "Label",
         "Make",
+        "Move",
         "Print",
         "Pull",
         "Rank",
+        "Remove",
         "Send",
         "Start",
     ),

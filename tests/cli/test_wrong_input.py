@@ -289,6 +289,18 @@ WRONG: dict[str, Wrong] = {
         sql("UPDATE facet_labels SET labels = replace(replace(labels, 'background', 'result'), 'objective', 'result')"),
     ),
     "query add: no corpus": Wrong("query add", "fic0802 --facet method", ("annot corpus add",)),
+    "query remove: unknown": Wrong(
+        "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"
+    ),
+    "query remove: planned": Wrong(
+        "query remove",
+        "fic0407-background",
+        ("planned assignment(s) stand on them", "annot plan withdraw --query fic0407-background"),
+        "planned",
+    ),
+    "query remove: judged": Wrong(
+        "query remove", "fic0407-background", ("judgement(s) stand on them", "judgements are never deleted"), "judged"
+    ),
     "query list: a query of a paper that is gone": Wrong(
         "query list",
         "",
@@ -380,7 +392,54 @@ WRONG: dict[str, Wrong] = {
         (f"no server answers at {NOWHERE}",),
         exit_code=3,
     ),
+    "assessor add: another account where answers stand": Wrong(
+        "assessor add",
+        "a1 --account b1@demo.example.org",
+        ("a1 has another account", "annot assessor account"),
+        "judged",
+    ),
     "assessor list: surplus words": Wrong("assessor list", "a1", ("unexpected extra argument",)),
+    "assessor account: unknown": Wrong(
+        "assessor account", "a7 x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
+    ),
+    "assessor account: another one's": Wrong(
+        "assessor account", "a1 a2@demo.example.org", ("belongs to a2 already",), "planned"
+    ),
+    "assessor account: no address": Wrong("assessor account", "a1 someone", ("expected an e-mail address",), "planned"),
+    "assessor replace: by themselves": Wrong(
+        "assessor replace", "a1 --by a1", ("found the person who leaves, expected another",), "planned"
+    ),
+    "assessor replace: by an adjudicator": Wrong(
+        "assessor replace", "a1 --by j1", ("is an adjudicator", "adjudicator_may_assess"), "planned"
+    ),
+    "assessor replace: by somebody unknown": Wrong(
+        "assessor replace", "a1 --by a9", ("--by 'a9': not known",), "planned"
+    ),
+    "assessor replace: by somebody who left": Wrong(
+        "assessor replace",
+        "a1 --by a2",
+        ("--by a2: has left, too", "annot assessor add"),
+        "planned",
+        sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
+    ),
+    "assessor leave: tasks on a server that cannot be asked": Wrong(
+        "assessor leave",
+        "a1",
+        ("no Label Studio is named", "--offline"),
+        "planned",
+        sql(
+            "INSERT INTO project (round, assessor, server, url, version, remote_id) "
+            "VALUES ('judge', 'a1', 's', 'u', '1', 1)",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment WHERE assessor = 'a1' LIMIT 1",
+        ),
+        exit_code=3,
+    ),
+    "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
+    "assessor silent: days that are none": Wrong("assessor silent", "--days -1", ("--days",)),
+    # -- invite
+    "invite: nobody": Wrong("invite", "", ("nobody to invite", "annot assessor add"), "pooled"),
+    "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
+    "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
     # -- guidelines
     "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
     "guidelines: none for a facet of one's own": Wrong(
@@ -457,6 +516,14 @@ WRONG: dict[str, Wrong] = {
     ),
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
+    "plan: shares that are none": Wrong(
+        "plan",
+        "--share a1 --share a2=-1 --share a3=many",
+        ("--share a1: expected a name and a number above 0", "--share a2=-1", "--share a3=many"),
+        "planned",
+    ),
+    "plan: a share of nobody": Wrong("plan", "--share a9=2", ("--share 'a9': not known",), "planned"),
+    "plan check: nothing is planned": Wrong("plan check", "", ("nothing is planned",), "pooled"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
@@ -465,7 +532,7 @@ WRONG: dict[str, Wrong] = {
         "planned",
         sql(
             "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment LIMIT 1",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid) FROM assignment GROUP BY query_id, doc_id",
         ),
     ),
     "plan simulate: unknown coefficient": Wrong(
@@ -758,7 +825,11 @@ USUAL = {
     "query sample": "--out sheet.csv",
     "query choose": "1",
     "query add": "fic0802 --facet method",
+    "query remove": "fic0407-background",
     "pool show": "fic0407-background",
+    "assessor account": "a1 b1@demo.example.org",
+    "assessor replace": "a1 --by a2",
+    "assessor leave": "a1",
     "assessor add": "a1 --account a1@demo.example.org",
     "guidelines": "method",
     "release": "out --licence CC0-1.0",

@@ -92,13 +92,19 @@ USUAL: dict[str, Usual] = {
     "query sample": Usual("labelled", "--per-period 2", again=2),
     "query choose": Usual("labelled", "4", sheet),
     "query add": Usual("labelled", "fic0802 --facet method"),
+    "query remove": Usual("pooled", "fic0407-background", again=2),
     "query list": Usual("queried"),
     "pool": Usual("queried"),
     "pool show": Usual("pooled", "fic0407-background"),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
+    "assessor account": Usual("planned", "a1 another@demo.example.org"),
+    "assessor replace": Usual("planned", "a4 --by a3"),
+    "assessor leave": Usual("planned", "a4"),
+    "assessor silent": Usual("planned"),
     "guidelines": Usual("made", "method --screen"),
     "plan": Usual("planned"),
+    "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),
@@ -129,5 +135,5 @@ USUAL: dict[str, Usual] = {
     "studio status": Usual("made"),
     "doctor": Usual("judged"),
 }
-WITH_A_SERVER = {"audit", "pull", "adjudicate pull", "studio up", "demo"}
+WITH_A_SERVER = {"audit", "invite", "pull", "adjudicate pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

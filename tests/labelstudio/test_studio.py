@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -203,3 +204,43 @@ def test_an_import_killed_at_random_moments_leaves_each_task_once(studio: Studio
         keys = Counter(listed.key for listed in gateway.tasks_of(project))
     assert set(keys.values()) == {1}
     assert len(keys) == count
+
+
+def test_of_tasks_named_for_deletion_those_that_were_answered_stay(studio: Studio) -> None:
+    """Whatever a listing said before: the server looks again in the step in which it deletes."""
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS)
+        judged, skipped, *others = [one.task_id for one in gateway.tasks_of(project)]
+        gateway.annotate(judged, write_result({}, grade=2))
+        gateway.skip(skipped, write_result({}, grade=1))
+        for _ in range(2):
+            gateway.delete_unanswered(project, [judged, skipped, *others[:4]])
+            assert [one.task_id for one in gateway.tasks_of(project)] == [judged, skipped, *others[4:]]
+
+
+def test_a_task_that_waits_is_brought_up_to_date_and_an_answered_one_is_left_alone(studio: Studio) -> None:
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS)
+        judged, waiting, *_ = gateway.tasks_of(project)
+        gateway.annotate(judged.task_id, write_result({}, grade=2))
+        moved = [
+            {**made, "data": {**made["data"], "progress": "1 of 99 · query 1, candidate 1 of 99"}} for made in TASKS[:2]
+        ]
+        delivery = deliver(gateway, project, [*moved, *TASKS[2:]])
+        assert (delivery.sent, delivery.updated) == (0, 1)
+        after = {one.task_id: one.data for one in gateway.tasks_of(project)}
+        assert after[judged.task_id] == judged.data
+        assert after[waiting.task_id] == {**waiting.data, "progress": moved[1]["data"]["progress"]}
+        # The regions drawn on the text are predictions: they are still there.
+        (prediction,) = predictions(studio, waiting.task_id)
+        assert prediction["result"] == TASKS[1]["predictions"][0]["result"]
+        assert deliver(gateway, project, [*moved, *TASKS[2:]]).updated == 0
+
+
+def predictions(studio: Studio, task_id: int) -> list[dict[str, Any]]:
+    """The predictions on a task, as the server tells them."""
+    headers = {"Authorization": f"Token {studio.token}"}
+    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False, timeout=60.0) as http:
+        answer = http.get("/api/predictions/", params={"task": task_id})
+    found: list[dict[str, Any]] = answer.json()
+    return found

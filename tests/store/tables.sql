@@ -2,6 +2,8 @@ CREATE TABLE assessor (
     assessor TEXT NOT NULL,
     account TEXT,
     adjudicator BOOLEAN NOT NULL,
+    left_on TEXT,
+    share FLOAT,
     PRIMARY KEY (assessor),
     CONSTRAINT assessor_account UNIQUE (account),
     CONSTRAINT assessor_named CHECK (assessor <> '')
@@ -167,6 +169,7 @@ CREATE TABLE project (
     account_id BIGINT,
     remote_id BIGINT,
     created TEXT,
+    sent_on TEXT,
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),

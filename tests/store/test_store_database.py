@@ -132,6 +132,8 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> N
         later += [(rows, name) for rows in LINE for name in ("account", "changed_at", "ruling")]
         for rows, column in later:
             session.connection().execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
+        for table_name, column in (("assessor", "left_on"), ("assessor", "share"), ("project", "sent_on")):
+            session.connection().execute(text(f"ALTER TABLE {table_name} DROP COLUMN {column}"))
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)
@@ -244,7 +246,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_refusal_by_the_database_shows_no_value(store: Store) -> None:
-    insert = text("INSERT INTO assessor VALUES (:name, 'person@example.org', FALSE)")
+    insert = text("INSERT INTO assessor (assessor, account, adjudicator) VALUES (:name, 'person@example.org', FALSE)")
     with pytest.raises(StoreError, match="account") as caught, store.begin() as session:
         session.connection().execute(insert, [{"name": "a1"}, {"name": "a2"}])
     assert "person@example.org" not in str(caught.value)

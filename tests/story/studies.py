@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -87,12 +88,11 @@ class Study:
     def projects(self, round: Round = "judge") -> dict[str, list[int]]:
         """The ids of each person's projects on the server, found by the marker in their description."""
         listed = self._get("/api/projects/", page_size="1000", include="id,description")["results"]
+        sign = re.compile(rf"\[annot:{re.escape(self.name)}/{round}/([^]/]+)\]")
         found: dict[str, list[int]] = {}
-        for name, _ in PEOPLE:
-            sign = f"[annot:{self.name}/{round}/{name}]"
-            ids = [project["id"] for project in listed if sign in (project["description"] or "")]
-            if ids:
-                found[name] = ids
+        for project in listed:
+            if mark := sign.search(project["description"] or ""):
+                found.setdefault(mark[1], []).append(project["id"])
         return found
 
     def listed_projects(self) -> list[dict[str, Any]]:
@@ -174,13 +174,13 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), dry_run=False)
+    plan.make(ws, queries=(), shares={}, grow=False, dry_run=False)
     return Study(folder, studio)
 
 
-def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None) -> pool.BuiltPools:
-    asked = ws.replaced("pool", mode=mode, per_method=per_method)
-    return pool.build(asked, seed=ws.settings.seed, frozen=False, dry_run=False, advance=quietly)
+def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:
+    asked = {"mode": mode, "per_method": per_method}
+    return pool.build(ws, asked=asked, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
 
 
 def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:

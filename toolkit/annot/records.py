@@ -123,6 +123,10 @@ class Assessor:
     assessor: str
     account: str | None
     adjudicator: bool
+    left_on: str | None = None
+    """When they left the study (ISO 8601, UTC): what they answered stays, and they get nothing new."""
+    share: float | None = None
+    """The hours they have, relative to others; None is 1."""
 
 
 class Asked(NamedTuple):

@@ -61,6 +61,8 @@ class CollectionSettings(_Section):
     """Of titles and abstracts; while it is empty, a release holds their ids only."""
     url: str = ""
     """Where the collection is found."""
+    contact: str = ""
+    """Whom assessors ask, in the invitations of `annot invite`: a name, an address, a telephone number."""
     keywords: tuple[str, ...] = ()
     """Words under which it shall be found."""
     citation: str = ""

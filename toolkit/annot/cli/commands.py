@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
-    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull", "judgements", "audit"),
+    "Judge": ("assessor", "invite", "guidelines", "plan", "push", "status", "watch", "pull", "judgements", "audit"),
     "Settle": ("agreement", "adjudicate", "qrels"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),

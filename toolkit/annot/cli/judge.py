@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group, held
-from annot.cli.options import AcceptDeletionsOption, DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
-from annot.cli.output import Answer, emit, progress, say, table
+from annot.cli.options import (
+    AcceptDeletionsOption,
+    DryRunOption,
+    GrowOption,
+    JsonOption,
+    KeyOption,
+    UrlOption,
+    flag,
+    recorded,
+    setting,
+)
+from annot.cli.output import Answer, emit, needs_a_person, progress, say, table
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -15,39 +25,6 @@ if TYPE_CHECKING:
 
 CLEAR = "\x1b[2J\x1b[H"
 """Empties a terminal; elsewhere one block follows the other."""
-
-group("assessor", help="Add or list the people who judge; their accounts are kept in the database only.")
-
-
-@command("assessor add")
-def assessor_add(
-    ws: "Workspace",
-    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
-    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
-    adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Add a person who judges.
-
-    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv.
-    """
-    from annot.steps import assessor as step
-
-    text, notes = step.add(
-        ws, pseudonym, account=account, adjudicator=adjudicator, url=url, api_key=api_key, dry_run=dry_run
-    )
-    return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
-
-
-@command("assessor list", csv=True)
-def assessor_list(ws: "Workspace") -> Answer:
-    """Print the assessors and adjudicators, by pseudonym."""
-    from annot.steps import assessor as step
-
-    people = step.listing(ws)
-    return Answer(people, table("people.list", people))
 
 
 @command("guidelines")
@@ -78,36 +55,55 @@ DisputeSecondsOption = Annotated[
 RepeatsOption = Annotated[
     float | None, setting("Share of an assessor's pairs that come again, unannounced.", min=0.0, max=0.5)
 ]
+PlannedQueriesOption = Annotated[
+    list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
+]
 
 
 @command("plan", verbs=True)
 def plan_make(
     ws: "Workspace",
-    queries: Annotated[
-        list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
-    ] = None,
+    queries: PlannedQueriesOption = None,
     repeats: RepeatsOption = None,
+    share: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Hours of a person relative to others, as a1=2; may be repeated. They are remembered.",
+            show_default="on record, else 1",
+        ),
+    ] = None,
     seed: Annotated[int | None, setting("Seed of the plan.")] = None,
+    grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the plan: who judges which pairs, in which order; prints how many each.
 
-    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows.
+    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
+    and after a push with --grow only.
     """
     from annot.steps import plan as step
 
     ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
-    made = step.make(ws, queries=tuple(queries or ()), dry_run=dry_run)
+    made = step.make(ws, queries=tuple(queries or ()), shares=step.shares_of(share or ()), grow=grow, dry_run=dry_run)
     text = table("people.loads", made.loads)
-    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}")
+    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
+
+
+@command("plan check")
+def plan_check(ws: "Workspace") -> Answer:
+    """Print whether the plan is sound, and how many pairs each two people share; exit code 1 where it is not."""
+    from annot.steps import plan_check as step
+
+    found = step.check(ws)
+    return Answer(found, step.describe(found), finding=needs_a_person(found.faults))
 
 
 @command("plan withdraw")
-def plan_withdraw(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Delete a plan that has not been sent, so that another can be drawn."""
+def plan_withdraw(ws: "Workspace", queries: PlannedQueriesOption = None, dry_run: DryRunOption = False) -> Answer:
+    """Delete from the plan what was sent to nobody, so that it can be drawn anew."""
     from annot.steps import plan as step
 
-    count = step.withdraw(ws, dry_run=dry_run)
+    count = step.withdraw(ws, queries=tuple(queries or ()), dry_run=dry_run)
     return Answer({"assignments": count}, f"{count} assignments withdrawn")
 
 
@@ -117,7 +113,7 @@ def plan_simulate(
     design_queries: Annotated[
         int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
     ] = None,
-    per_method: Annotated[int | None, setting("New documents each method draws.", min=1)] = None,
+    per_method: Annotated[int | None, recorded("New documents each method draws.", min=1)] = None,
     assessors: Annotated[
         int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
     ] = None,
@@ -133,9 +129,11 @@ def plan_simulate(
     """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
     from annot.steps import plan_simulate as step
 
-    ws = ws.replaced("pool", per_method=per_method).replaced("judging", per_pair=per_pair, repeats=repeats)
+    ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats)
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds).replaced(seed=seed)
-    found = step.simulate(ws, queries=design_queries, assessors=assessors, coefficient=coefficient)
+    found = step.simulate(
+        ws, queries=design_queries, assessors=assessors, per_method=per_method, coefficient=coefficient
+    )
     return Answer(found, step.describe(found))
 
 
@@ -149,7 +147,11 @@ def push(
     api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat."""
+    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
+
+    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
+    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
+    """
     from annot.steps import push as step
 
     with progress("sending tasks") as advance:

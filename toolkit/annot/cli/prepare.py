@@ -192,6 +192,21 @@ def query_add(
     return Answer(added, f"{added.query_id}: sentences {places}")
 
 
+@command("query remove")
+def query_remove(
+    ws: "Workspace",
+    query: Annotated[str, typer.Argument(help="The id of the query.")],
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
+    from annot.steps import query as step
+
+    removed = step.remove(ws, query, dry_run=dry_run)
+    pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
+    verb = "would be removed" if dry_run else "removed"
+    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {removed.queries} queries")
+
+
 @command("query list", csv=True)
 def query_list(ws: "Workspace") -> Answer:
     """Print the queries of the study."""

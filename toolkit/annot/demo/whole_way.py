@@ -104,7 +104,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             api_key=None,
             dry_run=False,
         )
-    planned = plan.make(ws.replaced("judging", repeats=REPEATS), queries=(), dry_run=False)
+    planned = plan.make(ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, grow=False, dry_run=False)
     again = sum(load.repeats for load in planned.loads)
     tell(
         f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
@@ -194,7 +194,7 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
-    built = pool.build(ws, seed=ws.settings.seed, frozen=not fresh, dry_run=False, advance=advance)
+    built = pool.build(ws, asked={}, redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance)
     compared = ""
     if overlap:
         trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError
+from annot.errors import FindingError
 from annot.exchange.connection import connect
 from annot.exchange.locating import Twins, locate, marker_of, remove_twins
 from annot.labelstudio.delivery import deliver
@@ -49,6 +50,8 @@ class Sent:
     """Tasks that are not on the server and are not sent, because their answers are on record and count."""
     address: str
     """The link to give to the person."""
+    updated: int = 0
+    """Unanswered tasks that were there and showed another place in the person's order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +109,15 @@ def _send(
 ) -> Pushed:
     """Bring every parcel to its project, each task once, and remember the server's ids.
 
-    Raises InputError, before anything is sent, for people without an account on the server.
+    People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
+    nobody has one.
     """
-    accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent: list[Sent] = []
-    notes: list[str] = []
+    notes = list(waiting)
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -123,6 +128,7 @@ def _send(
                 url=gateway.url,
                 version=version,
                 account_id=accounts[parcel.assessor],
+                now=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             own = own_tasks(session, round, parcel.assessor)
             answered = _answered(session, round, parcel.assessor)
@@ -135,7 +141,9 @@ def _send(
         address = gateway.labelling_url(remote_id)
         planned = len(parcel.tasks)
         there = planned - delivery.sent - delivery.spared
-        sent.append(Sent(parcel.assessor, planned, there, delivery.sent, withdrawn, delivery.spared, address))
+        sent.append(
+            Sent(parcel.assessor, planned, there, delivery.sent, withdrawn, delivery.spared, address, delivery.updated)
+        )
         if delivery.spared:
             notes.append(
                 f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
@@ -178,8 +186,11 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     return {pair_key(*pair): pair for pair in asked}
 
 
-def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
-    """The server's id of each person's account. Raises InputError naming those without an account."""
+def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The server's id of the account of each person who has one, and a note on each who has not.
+
+    Raises FindingError naming them when nobody has one.
+    """
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
@@ -193,9 +204,9 @@ def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str,
             faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
         else:
             found[name] = by_address[address.lower()]
-    if faults:
-        raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found
+    if faults and not found:
+        raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
+    return found, tuple(f"{fault}; nothing was sent to them, and `annot push` sends it then" for fault in faults)
 
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
@@ -240,8 +251,7 @@ def _withdraw(
             stale.append(task.task_id)
         else:
             staying.add(task.key)
-    for task_id in stale:
-        gateway.delete_task(task_id)
+    gateway.delete_unanswered(remote_id, stale)
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [asked for asked in projects.read_tasks(session, project.project) if pair_key(*asked) not in staying]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from annot.errors import StudioError
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
-from annot.labelstudio.studio_records import KEY, Delivery, Payload, StudioTask
+from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
 
 BATCH_SIZE = 1000
 
@@ -59,7 +59,9 @@ def deliver(
     spared = {key for key in keys if key in known and key not in there}
     keys = [key for key in keys if key not in spared]
     missing = [task for task in tasks if task["data"][KEY] not in there | spared]
-    advance(len(tasks) - len(missing))
+    staying = [task for task in standing if task not in forgotten]
+    updated = _bring_up_to_date(server, staying, tasks, advance)
+    advance(len(tasks) - len(missing) - updated)
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
@@ -78,7 +80,27 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared))
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared), updated)
+
+
+def _bring_up_to_date(
+    server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload], advance: Callable[[int], None]
+) -> int:
+    """Update unanswered tasks that show another text about the pair than they should; how many.
+
+    The papers' own text stays: the regions drawn on it are the task's predictions, which an update leaves as they are.
+    """
+    wanted = {task["data"][KEY]: task["data"] for task in tasks}
+    updated = 0
+    for task in listed:
+        if task.annotations or task.key is None or task.key not in wanted:
+            continue
+        shown = {name: value for name, value in wanted[task.key].items() if name != TEXT_FIELD}
+        if any(task.data.get(name) != value for name, value in shown.items()):
+            server.update_task(task.task_id, {**task.data, **shown})
+            updated += 1
+            advance(1)
+    return updated
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:

@@ -21,7 +21,15 @@ from urllib.parse import urlsplit
 
 from annot.errors import StudioError
 from annot.labelstudio import refusals
-from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioProject, StudioTask
+from annot.labelstudio.studio_records import (
+    KEY,
+    Payload,
+    ProjectSpec,
+    PulledTask,
+    StudioProject,
+    StudioTask,
+    labelling_url,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -193,8 +201,8 @@ class Gateway:
             self._client.projects.update(project_id, **_fields(spec))
 
     def labelling_url(self, project_id: int) -> str:
-        """The link to give to the assessor: it opens the stream of tasks and nothing else."""
-        return f"{self.url}/projects/{project_id}/data?labeling=1"
+        """The link to give to the person whose project it is."""
+        return labelling_url(self.url, project_id)
 
     def snapshot(self, project_id: int) -> dict[str, Any]:
         """The project as the server has it: its settings, and every task with annotations and predictions.
@@ -239,6 +247,11 @@ class Gateway:
         with self._asking(f"sending {len(tasks)} tasks to project {project_id}"):
             self._client.projects.import_tasks(id=project_id, request=list(tasks), return_task_ids=False)
 
+    def update_task(self, task_id: int, data: Payload) -> None:
+        """Make `data` what the task shows; what was answered, drafted and predicted on it stays. Safe to repeat."""
+        with self._asking(f"updating task {task_id}"):
+            self._client.tasks.update(str(task_id), data=dict(data), request_options=_READ)
+
     def delete_task(self, task_id: int) -> None:
         """Delete the task; one that is gone already is fine."""
         with self._asking(f"deleting task {task_id}"):
@@ -247,6 +260,27 @@ class Gateway:
             except Exception as error:
                 if getattr(error, "status_code", None) != 404:
                     raise
+
+    def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> None:
+        """Delete those of these tasks that nobody has answered by the time the server does it; the others stay.
+
+        The server looks and deletes in one step: an answer given since the tasks were listed is never lost. Safe to
+        repeat.
+        """
+        # The counts leave out drafts, which nobody but their author sees.
+        unanswered = [
+            {"filter": f"filter:tasks:{count}", "operator": "equal", "type": "Number", "value": 0}
+            for count in ("total_annotations", "cancelled_annotations")
+        ]
+        for start in range(0, len(task_ids), _PAGE_SIZE):
+            chunk = list(task_ids[start : start + _PAGE_SIZE])
+            with self._asking(f"deleting {len(chunk)} tasks of project {project_id}"):
+                self._client.actions.create(
+                    id="delete_tasks",
+                    project=project_id,
+                    selected_items={"all": False, "included": chunk},
+                    filters={"conjunction": "and", "items": unanswered},
+                )
 
     # -- annotations ---------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 KEY = "pair_id"
 """The field of a task's data that holds our key."""
 
+TEXT_FIELD = "pair_html"
+"""The field of a task's data that holds the two papers."""
+
 Payload = Mapping[str, Any]
 """A JSON object as the server sent it or will get it."""
 
@@ -71,3 +74,10 @@ class Delivery(NamedTuple):
     """Tasks sent by this call and found afterwards; the others were there already."""
     spared: int = 0
     """Tasks that were not sent, or taken off again, because their answer is known."""
+    updated: int = 0
+    """Unanswered tasks that were there and showed something else, such as another place in the person's order."""
+
+
+def labelling_url(server: str, project_id: int) -> str:
+    """The link to give to the person whose project it is: it opens the stream of tasks and nothing else."""
+    return f"{server}/projects/{project_id}/data?labeling=1"

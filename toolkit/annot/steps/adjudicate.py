@@ -49,15 +49,16 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             notes.append("nothing is in dispute")
         if not parcels:
             return Pushed((), tuple(notes))
-        sent = push_parcels(
+        pushed = push_parcels(
             ws, store, parcels, round="adjudicate", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
+    notes += pushed.notes
     notes += [
         f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
-        for one in sent.projects
+        for one in pushed.projects
         if one.withdrawn
     ]
-    return Pushed(sent.projects, (*notes, *sent.notes))
+    return Pushed(pushed.projects, tuple(notes))
 
 
 def pull(
@@ -113,7 +114,9 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """
     with store.read() as session:
         outcome = outcome_of(session)
-        adjudicators = [assessor.assessor for assessor in people.read_assessors(session) if assessor.adjudicator]
+        everyone = people.read_assessors(session)
+        left = {person.assessor for person in everyone if person.left_on is not None}
+        adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
         sent = [
             (project.assessor, asked.pair)
             for project in projects.read_projects(session, round="adjudicate")
@@ -121,7 +124,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         ]
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
-    standing = {pair: person for person, pair in reversed(sent)}
+    standing = {pair: person for person, pair in reversed(sent) if person not in left}
     standing |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
     disputes = outcome.settlement.disputed
     if not disputes and not sent_before:

@@ -32,6 +32,7 @@ from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
+from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
 
@@ -61,6 +62,8 @@ class Simulated:
     """How pools are drawn; by depth, they are smaller than the design's where methods agree."""
     per_method: int
     methods: tuple[str, ...]
+    pools_differ: tuple[tuple[str, str, str], ...]
+    """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
     missing: str
     """The policy for missing judgements, by name."""
@@ -71,10 +74,13 @@ class Simulated:
     forecast: DesignForecast
 
 
-def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coefficient: str) -> Simulated:
+def simulate(
+    ws: Workspace, *, queries: int | None, assessors: int | None, per_method: int | None, coefficient: str
+) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
-    queries, assessors: None takes those of the study. Raises MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it has
+    none, what annot.toml says. Raises MissingInput when no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -92,11 +98,13 @@ def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coeff
         raise MissingInput(
             "no pilot: no pair was judged by two people yet", hint="let two assessors judge a few queries, and pull"
         )
-    methods = tuple(name for name in settings.pool.methods if name not in (CITED, *settings.pool.without))
+    by_settings = design_of_settings(settings)
+    usual = usual_design(recorded_designs(drawn.values()))
+    pooled = asked_design(usual or by_settings, {"per_method": per_method})
+    differing = differences(usual, by_settings) if usual else ()
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(np.mean(cited)) if cited else 0.0
-    quota = settings.pool.per_method
-    n_documents = pool_size(methods=len(methods), per_method=quota, cited=round(mean_cited))
+    n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
     n_assessors = len(everyone) if assessors is None else assessors
     settled = settled_of(outcome)
     found = simulate_design(
@@ -125,9 +133,10 @@ def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coeff
         cited=mean_cited,
     )
     return Simulated(
-        mode=settings.pool.mode,
-        per_method=quota,
-        methods=methods,
+        mode=pooled.mode,
+        per_method=pooled.per_method,
+        methods=pooled.ranked_methods,
+        pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
         missing=settings.judging.missing,
         repeats=share,

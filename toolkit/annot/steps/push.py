@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
 from annot.errors import MissingInput
+from annot.exchange.connection import connect
+from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
-from annot.store import people
+from annot.exchange.sending import Advance, Parcel, Pushed, Sent, push_parcels
+from annot.planning import give_back
+from annot.records import Asked
+from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, record_guidelines
 from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.guideline_versions import to_send
+from annot.study.outcome import answered_of
+from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
 
 
@@ -23,8 +32,9 @@ def push(
     advance: Advance,
     guidelines_changed: str | None = None,
 ) -> Pushed:
-    """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent.
+    """Send what is planned and not there yet, to everyone who has signed up; withdraw what was handed on.
 
+    With `dry_run` the tasks are made and checked, and nothing is sent.
     guidelines_changed: why they are others than before; without it, changed ones stop a push.
     """
     with open_store(ws.database_url, create=False) as store:
@@ -33,20 +43,64 @@ def push(
             planned = {assignment.query_id for assignment in people.read_assignments(session)}
             facets = {query.facet for query in read_queries(session) if query.query_id in planned}
             new = to_send(ws, facets, read_guidelines(session), why=guidelines_changed)
+        taken: tuple[Withdrawn, ...] = ()
+        notes: tuple[str, ...] = ()
+        if not dry_run:
+            with connect(ws, url=url, api_key=api_key) as gateway:
+                taken, notes = withdraw_handed_on(store, gateway)
+            if late := {person.assessor: person.answered for person in taken if person.answered}:
+                notes += _given_back(ws, store, late)
+                parcels = parcels_of(ws, store)
         pushed = push_parcels(
             ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
         if new and not dry_run:
             with store.begin() as session:
                 record_guidelines(session, new)
-        return pushed
+    counts = {person.assessor: person.tasks for person in taken}
+    rows = [replace(row, withdrawn=row.withdrawn + counts.pop(row.assessor, 0)) for row in pushed.projects]
+    gone = [person for person in taken if counts.get(person.assessor)]
+    rows += [Sent(person.assessor, 0, 0, 0, person.tasks, 0, person.address) for person in gone]
+    return Pushed(tuple(rows), (*notes, *pushed.notes))
+
+
+def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
+    """Let people keep what they answered after it had been handed on, where nobody else has begun with it; notes."""
+    notes = []
+    with store.begin() as session:
+        plan = people.read_assignments(session)
+        bound = answered_of(session)
+        bound |= {(name, asked) for name, own in projects.read_sent(session).items() for asked in own}
+        changed = plan
+        for name, answered in sorted(late.items()):
+            changed, returned = give_back(
+                changed, assessor=name, answered=answered, per_pair=ws.settings.judging.per_pair, bound=bound
+            )
+            if returned:
+                notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
+            if others := len(answered) - len(returned):
+                notes.append(
+                    f"{name}: {others} task(s) were answered after others had begun with the pairs; `annot pull` "
+                    "records the answers, and those of the others decide"
+                )
+        if changed != plan:
+            record_plan(ws, session, changed)
+    if changed != plan:
+        write_plan(ws, changed)
+    return tuple(notes)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
-    """What every assessor of the plan is to find in their project. Raises MissingInput when nothing is planned."""
+    """What every assessor of the plan is to find in their project; those who left get nothing any more.
+
+    Raises MissingInput when nothing is planned.
+    """
     with store.read() as session:
-        plan = people.read_assignments(session)
-    if not plan:
+        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        planned = people.read_assignments(session)
+        sent = projects.was_sent(session)
+    plan = [one for one in planned if one.assessor not in left]
+    if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     material = material_of(ws, store, {(assignment.query_id, assignment.doc_id) for assignment in plan})
     screen = guidelines.screen(ws)

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.report.terminal import told
-from annot.store import facet_labels, people, pools
+from annot.store import facet_labels, people, pools, projects
 from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
 from annot.store.queries import read_queries
 from annot.study.guideline_versions import changed
-from annot.study.outcome import Outcome, outcome_of
+from annot.study.outcome import Outcome, answered_of, outcome_of
 from annot.study.overtaken import overtaken_of
 from annot.study.withdrawn import withdrawn_of
 from annot.study.workspace import Workspace
@@ -24,6 +24,8 @@ class Progress:
     assessor: str
     assigned: int
     judged: int
+    left: bool
+    """Whether they have left the study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ class Status:
     """Answers that count no longer, because the lead accepted it."""
     guidelines_changed: tuple[str, ...]
     """Facets whose guidelines are no longer those that were sent."""
+    unassigned: int
+    """Pairs that lack an assessor, since somebody left."""
+    to_withdraw: int
+    """Unanswered tasks on the server for people who do not have the pairs any more."""
     next_command: str
 
 
@@ -59,18 +65,26 @@ def status(ws: Workspace) -> Status:
         documents = pools.documents_by_query(session)
         plan = people.read_assignments(session)
         everyone = people.read_assessors(session)
+        sent = projects.read_sent(session)
+        answered = answered_of(session)
         outcome = outcome_of(session)
-        sent = read_guidelines(session)
+        sent_guidelines = read_guidelines(session)
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
+    have = {(one.assessor, one.asked) for one in plan}
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
         pools=len({query.paper_id for query in queries if query.query_id in documents}),
         pairs=len(outcome.planned),
         assessors=tuple(
-            Progress(person.assessor, assigned[person.assessor], judged[person.assessor])
+            Progress(
+                person.assessor,
+                assigned[person.assessor],
+                judged[person.assessor],
+                left=person.left_on is not None,
+            )
             for person in everyone
             if assigned[person.assessor]
         ),
@@ -82,7 +96,11 @@ def status(ws: Workspace) -> Status:
         overtaken=len(overtaken),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
-        guidelines_changed=tuple(changed(ws, ws.settings.facets, sent)),
+        guidelines_changed=tuple(changed(ws, ws.settings.facets, sent_guidelines)),
+        unassigned=sum(len(names) < ws.settings.judging.per_pair for names in outcome.planned.values()),
+        to_withdraw=sum(
+            (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
+        ),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
 

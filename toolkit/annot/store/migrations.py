@@ -34,7 +34,20 @@ def add_guidelines(connection: Connection) -> None:
     table(GuidelinesRow).create(connection, checkfirst=True)
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_origin_of_answers, add_guidelines]
+def add_leaving_and_shares(connection: Connection) -> None:
+    """When a person left, the hours they have, and when they were first sent something; of those on record, unknown."""
+    connection.execute(text("ALTER TABLE assessor ADD COLUMN left_on TEXT"))
+    connection.execute(text("ALTER TABLE assessor ADD COLUMN share FLOAT"))
+    connection.execute(text("ALTER TABLE project ADD COLUMN sent_on TEXT"))
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [
+    make_tables,
+    add_paper_type,
+    add_origin_of_answers,
+    add_guidelines,
+    add_leaving_and_shares,
+]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.

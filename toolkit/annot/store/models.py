@@ -160,7 +160,10 @@ class DrawRow(_Row, table=True):
 
 
 class AssessorRow(_Row, table=True):
-    """A person. The account is an identity and never leaves the database unasked."""
+    """A person. The account is an identity and never leaves the database unasked.
+
+    `left_on` and `share` came with the third version.
+    """
 
     __tablename__ = "assessor"
     __table_args__ = (
@@ -170,6 +173,8 @@ class AssessorRow(_Row, table=True):
     assessor: str = Field(primary_key=True, sa_type=Text)
     account: str | None = Field(sa_type=Text)
     adjudicator: bool
+    left_on: str | None = Field(sa_type=Text)
+    share: float | None = Field(sa_type=Float)
 
 
 class AssignmentRow(_Row, table=True):
@@ -217,7 +222,8 @@ class ProjectRow(_Row, table=True):
 
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
     program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
-    the project (a server that was restored gives an id twice); it came with the third version.
+    the project (a server that was restored gives an id twice), `sent_on` when it was first noted down; both came with
+    later versions.
     """
 
     __tablename__ = "project"
@@ -236,6 +242,7 @@ class ProjectRow(_Row, table=True):
     account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
     created: str | None = Field(sa_type=Text)
+    sent_on: str | None = Field(sa_type=Text)
 
 
 class TaskRow(_Row, table=True):

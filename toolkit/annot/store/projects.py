@@ -33,18 +33,29 @@ class Project(NamedTuple):
     remote_id: int | None
     created: str | None = None
     """When the server made it; None in older records."""
+    sent_on: str | None = None
+    """When it was first noted down (ISO 8601, UTC); None where that is not known."""
 
 
 def open_project(
-    session: Session, *, round: Round, assessor: str, server: str, url: str, version: str, account_id: int | None
+    session: Session,
+    *,
+    round: Round,
+    assessor: str,
+    server: str,
+    url: str,
+    version: str,
+    account_id: int | None,
+    now: str | None = None,
 ) -> Project:
-    """The project of this person, round and server; noted down when it is new, with what was met there."""
+    """The project of this person, round and server; noted down when it is new, with what was met there and `now`."""
     check_known(session, AssessorRow, [assessor], what="project")
     rows = table(ProjectRow)
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
         row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None, "created": None}
+        row["sent_on"] = now
         insert_rows(session, ProjectRow, [row])
     (project,) = _projects(session, mine)
     return project
@@ -124,6 +135,32 @@ def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
     found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
     return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
+
+
+def read_sent(session: Session) -> dict[str, set[Asked]]:
+    """By assessor, what they were sent to judge, on whatever server."""
+    found: dict[str, set[Asked]] = {}
+    for project in read_projects(session, round="judge"):
+        found.setdefault(project.assessor, set()).update(read_tasks(session, project.project))
+    return found
+
+
+def was_sent(session: Session) -> bool:
+    """Whether any task of the study was sent."""
+    return session.connection().execute(select(table(TaskRow).c.remote_id).limit(1)).first() is not None
+
+
+def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, hint: str) -> None:
+    """Raise InputError when pairs were sent that would leave. leaving: (query_id, doc_id)."""
+    rows = table(TaskRow)
+    found = session.connection().execute(select(rows.c.query_id, rows.c.doc_id).distinct()) if leaving else ()
+    sent = sorted(pair for pair in map(tuple, found) if pair in leaving)
+    if sent:
+        raise InputError(
+            f"{len(sent)} {what}, but people have them as tasks",
+            faults=[f"{' '.join(pair)}: sent" for pair in sent],
+            hint=hint,
+        )
 
 
 def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from annot.adjudication import Pair, Settlement, settle
-from annot.records import Adjudication, Assignment, Decision, Judgement, Qrel
+from annot.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel
 from annot.store.adjudications import read_adjudications
 from annot.store.judgements import read_judgements
 from annot.store.people import read_assignments
@@ -57,6 +57,11 @@ def outcome_of(session: Session) -> Outcome:
     return outcome_from(read_assignments(session), read_judgements(session), read_adjudications(session))
 
 
+def answered_of(session: Session) -> set[tuple[str, Asked]]:
+    """(assessor, what was asked) of every answer that counts, planned or not."""
+    return {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
+
+
 def outcome_from(
     plan: tuple[Assignment, ...], judgements: Iterable[Judgement], settled: Iterable[Adjudication]
 ) -> Outcome:
@@ -94,10 +99,11 @@ def outcome_from(
 
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
-    """The assessors of each planned pair."""
+    """The assessors of each planned pair. A repeat alone makes nobody one: the pair itself was handed on."""
     found: dict[Pair, set[str]] = {}
     for assignment in plan:
-        found.setdefault((assignment.query_id, assignment.doc_id), set()).add(assignment.assessor)
+        if assignment.occasion == 1:
+            found.setdefault((assignment.query_id, assignment.doc_id), set()).add(assignment.assessor)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 
