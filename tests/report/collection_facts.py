@@ -80,6 +80,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "imported": None,
             "pairs_by_judgements": (),
             "unsettled": 0,
+            "unjudgeable": (),
             "single": 0,
         },
         agreement=[

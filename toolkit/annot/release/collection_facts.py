@@ -26,6 +26,7 @@ from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
+from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {
@@ -187,7 +188,9 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
     with the same grade again. `not_counted`: (why judgements do not count, how many). `simulated`: whether programs
     stood in for the assessors. `imported`: `release`, `file`, or None where the judgements were made here; no plan and
     no audit of ours stands behind imported ones. `pairs_by_judgements`: (judgements of a pair, pairs that have so
-    many). `per_item`: how many judgements a pair has, `2` or `1 to 3`. `unsettled`: judged pairs without a final grade.
+    many). `per_item`: how many judgements a pair has, `2` or `1 to 3`. `unsettled`: judged pairs that wait for a
+    final grade. `unjudgeable`: (query, pairs that nobody can judge, planned pairs of it), of the queries that have such
+    pairs; they have no final grade and never get one.
     `single`: pairs whose final grade is the only judgement that they have.
     """
     outcome = study.outcome
@@ -224,13 +227,24 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "simulated": any(one.what == Source.SIMULATION for one in study.imports),
         "imported": imported,
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
-        "unsettled": len(by_pair.keys() - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}),
+        "unsettled": len(
+            by_pair.keys()
+            - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}
+            - outcome.unjudgeable.keys()
+        ),
+        "unjudgeable": _unjudgeable(outcome),
         "single": sum(
             by_pair[decision.query_id, decision.doc_id] == 1
             for decision in outcome.decisions
             if decision.origin == "agreed"
         ),
     }
+
+
+def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
+    planned = Counter(query_id for query_id, _ in outcome.planned)
+    ended = Counter(query_id for query_id, _ in outcome.unjudgeable)
+    return [(query_id, ended[query_id], planned[query_id]) for query_id in sorted(ended)]
 
 
 def _isolation(study: Snapshot) -> str:

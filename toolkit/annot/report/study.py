@@ -92,6 +92,11 @@ class Study:
         return len(self.outcome.open)
 
     @property
+    def unjudgeable(self) -> int:
+        """Pairs that nobody can judge: they have ended, without a final grade."""
+        return len(self.outcome.unjudgeable)
+
+    @property
     def incomplete(self) -> int:
         """Pairs that not all of their assessors have answered."""
         return len(self.outcome.incomplete)

@@ -8,7 +8,7 @@ from typing import Literal
 from annot.records import Draw
 from annot.report.terminal import printed, told
 
-Standing = Literal["agreed", "adjudicated", "in dispute", "incomplete", "not planned"]
+Standing = Literal["agreed", "adjudicated", "nobody can judge", "in dispute", "incomplete", "not planned"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def judgements_from(
                 facts = {"rows": len(rows), "queries": len(queries)}
                 runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
             with store.read() as session:
-                outcome = outcome_of(session)
+                outcome = outcome_of(session, ws.settings)
             export_judgements(ws, outcome)
     return _in_figures(given, len(new), recorded)
 
@@ -158,6 +158,7 @@ def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
         row.grade,
         UNKNOWN,
         (),
+        cannot_judge=NO_GRADE if row.grade is None else None,
         comment=row.comment,
         judged_at=row.judged_at,
         lead_time=row.seconds,

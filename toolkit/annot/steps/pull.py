@@ -49,7 +49,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 rows.append(haul.collected(assigned=assigned, judged=len(judged), recorded=recorded, vanished=vanished))
                 notes += [*haul.notes, *haul.flagged("annotation")]
         with store.read() as session:
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
     export_judgements(ws, outcome)
     return Pulled(tuple(rows), tuple(notes))
 

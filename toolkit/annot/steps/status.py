@@ -35,6 +35,8 @@ class Status:
     agreed: int
     disputed: int
     settled: int
+    unjudgeable: int
+    """Pairs that nobody can judge: they have ended, without a grade."""
     open: int
     next_command: str
 
@@ -47,7 +49,7 @@ def status(ws: Workspace) -> Status:
         documents = pools.documents_by_query(session)
         plan = people.read_assignments(session)
         everyone = people.read_assessors(session)
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
     return Status(
@@ -64,6 +66,7 @@ def status(ws: Workspace) -> Status:
         agreed=len(outcome.settlement.agreed),
         disputed=len(outcome.settlement.disputed),
         settled=len(outcome.adjudications),
+        unjudgeable=len(outcome.unjudgeable),
         open=len(outcome.open),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )

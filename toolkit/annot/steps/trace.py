@@ -162,7 +162,8 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator
 def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
         answer = sourced.record
-        counts = answer in outcome.adjudications.values()
+        pair = (answer.query_id, answer.doc_id)
+        counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
         yield _said(sourced, person=answer.adjudicator, role="adjudicator", reason=answer.reason, counts=counts)
 
 
@@ -194,6 +195,8 @@ def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[
 def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
     if pair in outcome.adjudications:
         return "adjudicated"
+    if pair in outcome.unjudgeable:
+        return "nobody can judge"
     if pair not in outcome.planned:
         return "not planned"
     if pair in outcome.open:

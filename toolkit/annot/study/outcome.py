@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from annot.adjudication import Pair, Settlement, settle
+from annot.adjudication import Pair, Settlement, rulings_of, settle
 from annot.records import Adjudication, Assignment, Decision, Judgement, Qrel
+from annot.settings import Settings
 from annot.store.adjudications import read_adjudications
 from annot.store.judgements import read_judgements
 from annot.store.people import read_assignments
@@ -25,13 +26,18 @@ class Outcome:
     """The answers to hidden repeats, chosen the same way. They settle nothing."""
     settlement: Settlement
     adjudications: dict[Pair, Adjudication]
-    """The adjudication that counts, of each pair that has one."""
+    """The adjudication that counts, of each pair that has a grade from one."""
+    unjudgeable: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that nobody can judge: their assessors do not agree, and no adjudicator who was asked could judge them.
+    They have ended, without a final grade."""
+    passed_on: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that an adjudicator could not judge and that wait for another one."""
     decisions: tuple[Decision, ...]
     """By pair."""
     open: tuple[Pair, ...]
     """Pairs in dispute that nobody has settled yet."""
     incomplete: tuple[Pair, ...]
-    """Pairs without a final grade that not all of their assessors have answered."""
+    """Pairs that have not ended and that not all of their assessors have answered."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
@@ -52,28 +58,33 @@ class Outcome:
         )
 
 
-def outcome_of(session: Session) -> Outcome:
+def outcome_of(session: Session, settings: Settings) -> Outcome:
     """The state of every planned pair in the store."""
-    return outcome_from(read_assignments(session), read_judgements(session), read_adjudications(session))
+    return outcome_from(
+        read_assignments(session),
+        read_judgements(session),
+        read_adjudications(session),
+        asked=settings.adjudication.asked,
+    )
 
 
 def outcome_from(
-    plan: tuple[Assignment, ...], judgements: Iterable[Judgement], settled: Iterable[Adjudication]
+    plan: tuple[Assignment, ...], judgements: Iterable[Judgement], settled: Iterable[Adjudication], *, asked: int
 ) -> Outcome:
     """The state of every planned pair.
 
-    An adjudication stands once it is made, also where an assessor changed a grade afterwards and the two now agree.
+    asked: see `annot.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
+    assessor changed a grade afterwards and the two now agree. An adjudicator who could not judge settles nothing where
+    the assessors agree.
     """
     planned = assessors_by_pair(plan)
     latest = current_judgements(judgements)
     current = tuple(one for one in latest if one.occasion == 1)
     settlement = settle(planned, current)
-    adjudications = {
-        (one.query_id, one.doc_id): one
-        for one in settled
-        if not one.flags and one.grade is not None and (one.query_id, one.doc_id) in planned
-    }
+    rulings = rulings_of((one for one in settled if (one.query_id, one.doc_id) in planned), asked=asked)
+    adjudications = rulings.graded
     decisions = {(decision.query_id, decision.doc_id): decision for decision in settlement.agreed}
+    unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
     for pair, one in adjudications.items():
         assert one.grade is not None
         decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
@@ -83,13 +94,15 @@ def outcome_from(
         repeats=tuple(one for one in latest if one.occasion > 1),
         settlement=settlement,
         adjudications=adjudications,
+        unjudgeable=unjudgeable,
+        passed_on=rulings.passed_on,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(
             (dispute.query_id, dispute.doc_id)
             for dispute in settlement.disputed
-            if (dispute.query_id, dispute.doc_id) not in adjudications
+            if (dispute.query_id, dispute.doc_id) not in adjudications | unjudgeable
         ),
-        incomplete=tuple(pair for pair in settlement.incomplete if pair not in adjudications),
+        incomplete=tuple(pair for pair in settlement.incomplete if pair not in adjudications | unjudgeable),
     )
 
 

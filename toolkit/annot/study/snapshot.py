@@ -117,7 +117,12 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         people=people.read_assessors(session),
         plan=people.read_plan(session),
         assignments=assignments,
-        outcome=outcome_from(assignments, answers, adjudications.read_adjudications(session)),
+        outcome=outcome_from(
+            assignments,
+            answers,
+            adjudications.read_adjudications(session),
+            asked=ws.settings.adjudication.asked,
+        ),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
