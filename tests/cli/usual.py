@@ -81,6 +81,7 @@ USUAL: dict[str, Usual] = {
     "agreement": Usual("settled"),
     "agreement assessors": Usual("settled"),
     "adjudicate push": Usual("judged", "--dry-run"),
+    "adjudicate return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
     "run": Usual("pooled"),

@@ -81,6 +81,8 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "pairs_by_judgements": (),
             "unsettled": 0,
             "unjudgeable": (),
+            "returned": 0,
+            "returned_changed": 0,
             "single": 0,
         },
         agreement=[

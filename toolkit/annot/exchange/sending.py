@@ -21,6 +21,7 @@ from annot.records import Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.projects import Project, Round
+from annot.store.returned import read_returned
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -121,7 +122,9 @@ def _send(
         remote_id = _project(gateway, _spec(ws, parcel, round), project, own)
         with store.begin() as session:
             projects.set_remote_project(session, project.project, remote_id)
-        withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
+        # An assessor's task ends only where a pair was returned to them and taken back.
+        ending = round == "adjudicate" or not own.keys() <= {pair_key(*asked) for asked in parcel.tasks}
+        withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if ending else 0
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
         ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
         with store.begin() as session:
@@ -147,10 +150,12 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
 def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.
 
-    For an adjudicator that is every planned pair: a dispute may end, and its task stays where it has an answer.
+    For an assessor that is also every pair that was ever returned to them, taken back or not. For an adjudicator it is
+    every planned pair: a dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
+        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
     else:
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
     return {pair_key(*pair): pair for pair in asked}
@@ -221,7 +226,7 @@ def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[s
 def _withdraw(
     store: Store, gateway: Gateway, project: Project, remote_id: int, parcel: Parcel, own: Mapping[str, Asked]
 ) -> int:
-    """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
+    """Delete unanswered tasks that are asked no more, and of disputes those whose opinions have changed since."""
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in parcel.tasks.items()}
     stale, staying = [], set()
     for task in gateway.tasks_of(remote_id):

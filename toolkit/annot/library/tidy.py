@@ -304,6 +304,7 @@ def _frame(rows: Iterator[Row] | Sequence[Row]) -> pd.DataFrame:
 
 TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status": records,
+    "adjudicate status --returned": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
     "agreement assessors": assessors,

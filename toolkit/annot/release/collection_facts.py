@@ -138,7 +138,8 @@ def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
     """
     facet_of = study.facets
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
-    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in counting}
+    standing = [judgement for judgement in study.outcome.standing if judgement.counts]
+    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in (*counting, *standing)}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
     for facet, labels in study.ws.settings.facets.items():
@@ -190,7 +191,8 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
     no audit of ours stands behind imported ones. `pairs_by_judgements`: (judgements of a pair, pairs that have so
     many). `per_item`: how many judgements a pair has, `2` or `1 to 3`. `unsettled`: judged pairs that wait for a
     final grade. `unjudgeable`: (query, pairs that nobody can judge, planned pairs of it), of the queries that have such
-    pairs; they have no final grade and never get one.
+    pairs; they have no final grade and never get one. `returned`: how often a pair was put before its assessor again
+    with a reason; `returned_changed`: how often the answer then given is another one.
     `single`: pairs whose final grade is the only judgement that they have.
     """
     outcome = study.outcome
@@ -233,6 +235,7 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
             - outcome.unjudgeable.keys()
         ),
         "unjudgeable": _unjudgeable(outcome),
+        **_returned(outcome),
         "single": sum(
             by_pair[decision.query_id, decision.doc_id] == 1
             for decision in outcome.decisions
@@ -245,6 +248,15 @@ def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
     planned = Counter(query_id for query_id, _ in outcome.planned)
     ended = Counter(query_id for query_id, _ in outcome.unjudgeable)
     return [(query_id, ended[query_id], planned[query_id]) for query_id in sorted(ended)]
+
+
+def _returned(outcome: Outcome) -> dict[str, int]:
+    said = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    changed = 0
+    for back in outcome.returned:
+        first, then = (said.get((asked, back.assessor)) for asked in (back.asked._replace(occasion=1), back.asked))
+        changed += first is not None and then is not None and first.grade != then.grade
+    return {"returned": len(outcome.returned), "returned_changed": changed}
 
 
 def _isolation(study: Snapshot) -> str:

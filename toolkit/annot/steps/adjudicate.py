@@ -29,6 +29,8 @@ class Standing:
     query_id: str
     pairs: int
     incomplete: int
+    waiting: int
+    """Pairs that were returned to an assessor who has not answered yet."""
     agreed: int
     disputed: int
     settled: int
@@ -115,6 +117,7 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
         outcome = outcome_of(session, ws.settings)
     pairs = Counter(query_id for query_id, _ in outcome.planned)
     incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
+    waiting = Counter(query_id for query_id, _ in outcome.waiting)
     agreed = Counter(decision.query_id for decision in outcome.settlement.agreed)
     disputed = Counter(dispute.query_id for dispute in outcome.settlement.disputed)
     settled = Counter(query_id for query_id, _ in outcome.adjudications)
@@ -125,6 +128,7 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
             name,
             pairs[name],
             incomplete[name],
+            waiting[name],
             agreed[name],
             disputed[name],
             settled[name],

@@ -10,6 +10,7 @@ from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import open_store
 from annot.store.projects import Project
+from annot.store.returned import read_returned
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -45,6 +46,8 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                         recorded_at=recorded_at,
                     )
                     assigned = len(people.read_assignments(session, assessor))
+                    back = read_returned(session)
+                    assigned += sum(one.assessor == assessor and one.withdrawn_at is None for one in back)
                 judged = {one.asked for one in haul.found if not one.reading.flags}
                 rows.append(haul.collected(assigned=assigned, judged=len(judged), recorded=recorded, vanished=vanished))
                 notes += [*haul.notes, *haul.flagged("annotation")]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from annot.errors import MissingInput
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
+from annot.labelstudio.tasks import returned_task
 from annot.store import people
 from annot.store.database import Store, open_store
+from annot.store.returned import read_returned
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 
@@ -25,6 +27,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """What every assessor of the plan is to find in their project. Raises MissingInput when nothing is planned."""
     with store.read() as session:
         plan = people.read_assignments(session)
+        returned = [one for one in read_returned(session) if one.withdrawn_at is None]
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     material = material_of(ws, store, {(assignment.query_id, assignment.doc_id) for assignment in plan})
@@ -36,5 +39,8 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
         tasks = tasks_of(ws, material, [one.asked for one in mine])
+        # Behind the plan, and counted apart: the places in the plan stay as they were sent.
+        back = {one.asked: one.why for one in returned if one.assessor == assessor}
+        tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels

@@ -32,6 +32,10 @@ class Status:
     pairs: int
     assessors: tuple[Progress, ...]
     incomplete: int
+    returned: int
+    """How often a pair was put before its assessor again."""
+    waiting: int
+    """Pairs that were returned and wait for the answer."""
     agreed: int
     disputed: int
     settled: int
@@ -51,7 +55,7 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         outcome = outcome_of(session, ws.settings)
     assigned = Counter(planned.assessor for planned in plan)
-    judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
+    judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
@@ -63,6 +67,8 @@ def status(ws: Workspace) -> Status:
             if assigned[person.assessor]
         ),
         incomplete=len(outcome.incomplete),
+        returned=len(outcome.returned),
+        waiting=len(outcome.waiting),
         agreed=len(outcome.settlement.agreed),
         disputed=len(outcome.settlement.disputed),
         settled=len(outcome.adjudications),
@@ -87,6 +93,7 @@ def _next(labelled: int, queries: int, documents: int, people_there: bool, outco
         (not outcome.planned, "annot plan"),
         (not outcome.judgements, "annot push, and annot pull once people have judged"),
         (outcome.incomplete, "annot pull"),
+        (outcome.waiting, "annot push, which sends what was returned, and annot pull once it is answered"),
         (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
         (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
         (not documents, "annot agreement, annot qrels, annot report"),

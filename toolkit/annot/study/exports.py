@@ -25,9 +25,15 @@ HINT = "write them with `annot qrels`"
 
 
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
-    """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids."""
+    """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids.
+
+    An answer that was given because the pair was returned is marked with `returned`.
+    """
+    again = set(outcome.again)
     lines = (
-        {name: getattr(judgement, name) for name in EXPORTED} | {"flags": [*map(without_ids, judgement.flags)]}
+        {name: getattr(judgement, name) for name in EXPORTED}
+        | {"flags": [*map(without_ids, judgement.flags)]}
+        | ({"returned": True} if judgement in again else {})
         for judgement in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
@@ -54,7 +60,7 @@ def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
             "pairs": len(outcome.qrels),
             "unjudgeable": len(outcome.unjudgeable),
             "open": len(outcome.open),
-            "incomplete": len(outcome.incomplete),
+            "incomplete": len(outcome.incomplete) + len(outcome.waiting),
         },
     )
     return outcome.qrels
@@ -104,4 +110,5 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("waits for another adjudicator: one could not judge it" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
+    faults += [f"{' '.join(pair)}: returned to an assessor, who has not answered yet" for pair in outcome.waiting]
     return faults + [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]

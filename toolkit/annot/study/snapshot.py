@@ -15,6 +15,7 @@ from annot.store.database import open_store
 from annot.store.people import Plan
 from annot.store.projects import Project
 from annot.store.queries import read_queries
+from annot.store.returned import read_returned
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
 from annot.study.outcome import Outcome, outcome_from
@@ -121,6 +122,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
             assignments,
             answers,
             adjudications.read_adjudications(session),
+            read_returned(session),
             asked=ws.settings.adjudication.asked,
         ),
         flagged=tuple(answer for answer in answers if answer.flags),
