@@ -28,6 +28,20 @@ def judgements_file(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(["query_id,doc_id,assessor,grade", *rows]) + "\n")
 
 
+def export_file(folder: Path) -> None:
+    tasks = [
+        {
+            "id": at,
+            "data": {"topic": "fic0407", "paper": f"fic01{at:02}"},
+            "annotations": [
+                {"id": 10 * at, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["2"]}}]}
+            ],
+        }
+        for at in range(1, 11)
+    ]
+    (folder / "theirs.json").write_text(json.dumps(tasks))
+
+
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
@@ -61,6 +75,9 @@ USUAL: dict[str, Usual] = {
     "corpus add": Usual("made", "papers.jsonl"),
     "import csfcube": Usual("made", "release", release_folder),
     "import judgements": Usual("made", "mine.csv", judgements_file),
+    "import labelstudio": Usual(
+        "made", "theirs.json --rating rel --query topic --document paper -f method", export_file
+    ),
     "facets": Usual("labelled"),
     "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
     # A sheet may be filled in: it is never written over.
