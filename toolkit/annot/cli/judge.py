@@ -50,8 +50,11 @@ def assessor_list(ws: "Workspace") -> Answer:
     return Answer(people, table("people.list", people))
 
 
-@command("guidelines")
-def show_guidelines(
+group("guidelines", help="Print what assessors are told, and check that it fits the study.")
+
+
+@command("guidelines show")
+def guidelines_show(
     ws: "Workspace",
     facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries or sources, for leads.")],
     screen: Annotated[
@@ -60,14 +63,27 @@ def show_guidelines(
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines queries` tells how query papers are rated and chosen. `annot guidelines sources` compares the
-    guidelines with those of CSFCube point by point.
+    `annot guidelines show queries` tells how query papers are rated and chosen. `annot guidelines show sources`
+    compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 
     found = step.shown(ws, facet)
     text = step.screen(ws) if screen else found.text
     return Answer({"facet": facet, "definition": found.definition, "text": text}, text)
+
+
+@command("guidelines check")
+def guidelines_check(ws: "Workspace") -> Answer:
+    """Print whether the guidelines fit the study; exit code 1 where they do not.
+
+    Every grade of the scale is defined for each facet, every facet is named and no other, and every quoted example
+    stands word for word in the corpus.
+    """
+    from annot.steps import guidelines_check as step
+
+    checked = step.check(ws)
+    return Answer(checked, step.describe(checked))
 
 
 HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
@@ -210,3 +226,17 @@ def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> A
         pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
     return Answer(pulled, text, pulled.notes)
+
+
+@command("comments", csv=True)
+def comments(
+    ws: "Workspace",
+    since: Annotated[
+        str | None, typer.Option(help="Only comments of this day or later, such as 2031-03-14.", show_default="all")
+    ] = None,
+) -> Answer:
+    """Print what assessors wrote with their answers, newest first, from what has been pulled."""
+    from annot.steps import comments as step
+
+    found = step.listing(ws, since=since)
+    return Answer(found, table("people.comments", found) if found else "no comment")

@@ -309,6 +309,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "agreement --per-query": agreement_by_query,
     "agreement assessors": assessors,
     "assessor list": records,
+    "comments": records,
     "evaluate": evaluation_and_comparisons,
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
