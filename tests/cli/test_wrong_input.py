@@ -452,6 +452,10 @@ WRONG: dict[str, Wrong] = {
     "comments: a day that is none": Wrong(
         "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
     ),
+    "meeting: answers without a moment": Wrong(
+        "meeting", "", ("no pair has an answer, with its moment, from each of its assessors",), "judged"
+    ),
+    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
     # -- plan
     "plan: too few assessors": Wrong(
         "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"

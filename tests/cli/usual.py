@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from annot.formats.csfcube import write_csfcube
 from annot.release.questions import answer_sheet, questions
+from command_line import annot
 from demo_collection import demo_material
 
 LABELLED = (
@@ -45,6 +46,16 @@ def export_file(folder: Path) -> None:
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
+
+
+def timed_judgements(folder: Path) -> None:
+    rows = [
+        f"fic0407-background,fic01{at:02},{who},{at % 4},2031-03-{at:02}"
+        for at in range(1, 11)
+        for who in ("ann", "bob")
+    ]
+    (folder / "timed.csv").write_text("\n".join(["query_id,doc_id,assessor,grade,time", *rows]) + "\n")
+    assert annot("import", "judgements", "timed.csv", folder=folder).exit_code == 0
 
 
 def sheet(folder: Path) -> None:
@@ -92,6 +103,7 @@ USUAL: dict[str, Usual] = {
     "guidelines show": Usual("made", "method --screen"),
     "guidelines check": Usual("made"),
     "comments": Usual("judged"),
+    "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),

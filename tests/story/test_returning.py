@@ -81,6 +81,12 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     found = annot("status", "--json").data
     assert (found["returned"], found["waiting"], found["incomplete"], found["open"]) == (2, 2, 0, 1)
     assert agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled == alpha
+    # Nobody is to speak of a pair that somebody has still to judge again.
+    held = annot("meeting", "--json").data
+    assert (held["pairs"], held["held_back"], held["differing"]) == (len(pairs), 2, 2)
+    page = (study.folder / "exports" / "meeting.md").read_text(encoding="utf-8").splitlines()
+    told = [pair for pair in pairs if any(f"({pair[0]})" in line and f"({pair[1]})" in line for line in page)]
+    assert told == [pair for pair in pairs if pair not in (disputed, agreed)]
     withdrawn = annot("adjudicate", "push")
     assert "1 unanswered task(s) withdrawn" in withdrawn.stderr
 

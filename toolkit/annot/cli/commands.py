@@ -18,7 +18,7 @@ from annot.cli.waiting import WAITING
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
-    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull", "comments"),
+    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull", "comments", "meeting"),
     "Settle": ("agreement", "adjudicate", "qrels"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),

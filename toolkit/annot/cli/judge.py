@@ -1,6 +1,7 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -240,3 +241,26 @@ def comments(
 
     found = step.listing(ws, since=since)
     return Answer(found, table("people.comments", found) if found else "no comment")
+
+
+@command("meeting")
+def meeting(
+    ws: "Workspace",
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="The first day of the period, such as 2031-03-14.", show_default="7 days up to the newest answer"
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write into.", show_default="exports")] = None,
+) -> Answer:
+    """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
+
+    The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
+    named. Pairs that somebody will be asked about again are left out.
+    """
+    from annot.steps import meeting as step
+
+    written = step.write(ws, since=since, out=out)
+    text = f"{written.path}: {written.pairs} pairs from {written.since[:10]} to {written.until[:10]}"
+    return Answer(written, f"{text}, on {written.differing} of them the grades differ")
