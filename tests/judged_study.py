@@ -84,7 +84,7 @@ def judged_study(
         with store.begin() as session:
             people.put_assessors(session, cast)
         plan.make(ws, queries=(), shares={}, grow=False, dry_run=False)
-        _pull(store, pulled_at, first_id)
+        _pull(store, ws.settings, pulled_at, first_id)
         with store.begin() as session:
             put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
     for name, text in packaged.frozen_runs().items():
@@ -123,7 +123,7 @@ def _workspace(folder: Path) -> Workspace:
     return Workspace.open(folder)
 
 
-def _pull(store: Store, pulled_at: str, first_id: int) -> None:
+def _pull(store: Store, settings: Settings, pulled_at: str, first_id: int) -> None:
     """Everybody answers everything, and all of it is pulled."""
     truth = packaged.latents()
     with store.read() as session:
@@ -168,7 +168,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
         judgements.record_judgements(session, given, recorded_at=pulled_at)
     with store.begin() as session:
         settled = []
-        for at, dispute in enumerate(outcome_of(session).settlement.disputed, start=first_id):
+        for at, dispute in enumerate(outcome_of(session, settings).settlement.disputed, start=first_id):
             query = known[dispute.query_id]
             ruling = ADJUDICATOR.settle(
                 dispute.query_id,

@@ -67,19 +67,23 @@ def test_neither_place_on_the_screen_belongs_to_one_assessor() -> None:
 
 def test_nobody_settles_a_pair_they_judged() -> None:
     disputes = [dispute(f"d{n}", 0, 1, ("a1", "a2") if n % 2 else ("a2", "a3")) for n in range(20)]
-    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, standing={})
+    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, standing={}, passed_on={})
     assert all(given["q", f"d{n}"] == ("a3" if n % 2 else "a1") for n in range(20))
 
 
 def test_a_pair_without_a_free_adjudicator_is_named() -> None:
     with pytest.raises(InputError) as caught:
-        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, standing={})
+        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, standing={}, passed_on={})
     assert caught.value.faults[0].startswith("q d:")
-    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, standing={}) == {("q", "d"): "a1"}
+    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, standing={}, passed_on={}) == {
+        ("q", "d"): "a1"
+    }
 
 
 def test_a_standing_dispute_keeps_its_adjudicator() -> None:
     disputes = [dispute(f"d{n}", 0, 1) for n in range(4)]
-    given = assign_adjudicators(disputes, ["e1", "e2"], may_assess=False, seed=1, standing={("q", "d0"): "e2"})
+    given = assign_adjudicators(
+        disputes, ["e1", "e2"], may_assess=False, seed=1, standing={("q", "d0"): "e2"}, passed_on={}
+    )
     assert given["q", "d0"] == "e2"
     assert set(given) == {("q", f"d{n}") for n in range(4)}

@@ -441,45 +441,48 @@ WRONG: dict[str, Wrong] = {
     "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
     # -- guidelines
-    "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
+    "guidelines: unknown facet": Wrong("guidelines show", "metod", ("facet 'metod'", "did you mean method?")),
     "guidelines: none for a facet of one's own": Wrong(
-        "guidelines",
+        "guidelines show",
         "claim",
         ("guidelines/claim.md: not in the study",),
         spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
     ),
     "guidelines: too long a definition": Wrong(
-        "guidelines",
+        "guidelines show",
         "method",
         ("guidelines/method.md", "200 characters, expected 1 to 140"),
         spoil=write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
     ),
     "guidelines: empty": Wrong(
-        "guidelines", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
+        "guidelines show", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
     ),
     "guidelines: not UTF-8": Wrong(
-        "guidelines", "method", ("guidelines/method.md", "UTF-8"), spoil=write("guidelines/method.md", b"# M\n\n\xff\n")
+        "guidelines show",
+        "method",
+        ("guidelines/method.md", "UTF-8"),
+        spoil=write("guidelines/method.md", b"# M\n\n\xff\n"),
     ),
     "guidelines: a template with a wrong tag": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("templates/judge.xml.j2:1:", "correct the template"),
         spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
     ),
     "guidelines: a template with an unknown name": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("templates/judge.xml.j2:2:", "'grads' is undefined"),
         spoil=write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
     ),
     "guidelines: a template that is no XML": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2", "is not valid"),
         spoil=write("templates/judge.xml.j2", "<View>"),
     ),
     "guidelines: a control for nothing": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2", "nowhere"),
         spoil=write(
@@ -489,13 +492,13 @@ WRONG: dict[str, Wrong] = {
         ),
     ),
     "guidelines: a screen without the rating": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
         spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
     ),
     "guidelines: a key that serves twice": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2", "the key '0' serves 2 choices"),
         spoil=write(
@@ -505,8 +508,22 @@ WRONG: dict[str, Wrong] = {
         ),
     ),
     "guidelines: a template that is not UTF-8": Wrong(
-        "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
+        "guidelines show", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
+    "guidelines check: a page of no facet": Wrong(
+        "guidelines check",
+        "",
+        ("guidelines/claim.md: is the page of a facet that the study does not have",),
+        exit_code=1,
+        spoil=write("guidelines/claim.md", "# Claim\n\nWhat is claimed.\n"),
+    ),
+    "comments: a day that is none": Wrong(
+        "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
+    ),
+    "meeting: answers without a moment": Wrong(
+        "meeting", "", ("no pair has an answer, with its moment, from each of its assessors",), "judged"
+    ),
+    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
     # -- plan
     "plan: too few assessors": Wrong(
         "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"
@@ -722,6 +739,17 @@ WRONG: dict[str, Wrong] = {
     "assessor-effect: no random assessors": Wrong(
         "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
     ),
+    "adjudicate return: not their pair": Wrong(
+        "adjudicate return",
+        "fic0407-background fic0101 --to j1 --why Again.",
+        ("is not a pair of j1", "its assessors are a1, a3"),
+        "judged",
+    ),
+    "import labelstudio: not its JSON": Wrong(
+        "import labelstudio",
+        "papers.jsonl --rating rel --query topic --document paper",
+        ("papers.jsonl: not valid JSON", "Export, format JSON"),
+    ),
     # -- publish
     "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(
@@ -816,7 +844,7 @@ WRONG: dict[str, Wrong] = {
 
 WORKSPACELESS = {"init", "demo", "facets train"}
 """Commands that need no workspace."""
-WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines", "studio down", "studio status"}
+WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
 USUAL = {
     "corpus add": "papers.jsonl",
@@ -831,7 +859,9 @@ USUAL = {
     "assessor replace": "a1 --by a2",
     "assessor leave": "a1",
     "assessor add": "a1 --account a1@demo.example.org",
-    "guidelines": "method",
+    "guidelines show": "method",
+    "import labelstudio": "theirs.json --rating rel --query topic --document paper",
+    "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
     "judgements restore": "--all",
@@ -923,6 +953,9 @@ def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, 
 @pytest.mark.parametrize("command", [name for name in NAMES if name not in WITHOUT_DATABASE])
 def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
     folder = study("measured")
+    made_by = '[{"id": 1, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["1"]}}]}]'
+    data = '{"topic": "p-method", "paper": "d17"}'
+    write("theirs.json", f'[{{"id": 1, "data": {data}, "annotations": {made_by}}}]')(folder)
     judgements_with("p-method,d17,ann,1")(folder)
     write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n")(folder)
     for name, content in write_csfcube(demo_material(), folder="release/", with_text=True).items():

@@ -12,7 +12,7 @@ from annot.release.questions import answer_sheet, questions
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.study.workspace import Workspace
-from command_line import annot_done
+from command_line import annot, annot_done
 from demo_collection import demo_material
 
 LABELLED = (
@@ -32,9 +32,33 @@ def judgements_file(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(["query_id,doc_id,assessor,grade", *rows]) + "\n")
 
 
+def export_file(folder: Path) -> None:
+    tasks = [
+        {
+            "id": at,
+            "data": {"topic": "fic0407", "paper": f"fic01{at:02}"},
+            "annotations": [
+                {"id": 10 * at, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["2"]}}]}
+            ],
+        }
+        for at in range(1, 11)
+    ]
+    (folder / "theirs.json").write_text(json.dumps(tasks))
+
+
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
+
+
+def timed_judgements(folder: Path) -> None:
+    rows = [
+        f"fic0407-background,fic01{at:02},{who},{at % 4},2031-03-{at:02}"
+        for at in range(1, 11)
+        for who in ("ann", "bob")
+    ]
+    (folder / "timed.csv").write_text("\n".join(["query_id,doc_id,assessor,grade,time", *rows]) + "\n")
+    assert annot("import", "judgements", "timed.csv", folder=folder).exit_code == 0
 
 
 def sheet(folder: Path) -> None:
@@ -86,6 +110,9 @@ USUAL: dict[str, Usual] = {
     "corpus add": Usual("made", "papers.jsonl"),
     "import csfcube": Usual("made", "release", release_folder),
     "import judgements": Usual("made", "mine.csv", judgements_file),
+    "import labelstudio": Usual(
+        "made", "theirs.json --rating rel --query topic --document paper -f method", export_file
+    ),
     "facets": Usual("labelled"),
     "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
     # A sheet may be filled in: it is never written over.
@@ -102,7 +129,10 @@ USUAL: dict[str, Usual] = {
     "assessor replace": Usual("planned", "a4 --by a3"),
     "assessor leave": Usual("planned", "a4"),
     "assessor silent": Usual("planned"),
-    "guidelines": Usual("made", "method --screen"),
+    "guidelines show": Usual("made", "method --screen"),
+    "guidelines check": Usual("made"),
+    "comments": Usual("judged"),
+    "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
     "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
@@ -114,6 +144,7 @@ USUAL: dict[str, Usual] = {
     "judgements withdrawn": Usual("judged", "", with_one_withdrawn),
     "judgements restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),
+    "adjudicate return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
     "run": Usual("pooled"),

@@ -29,7 +29,7 @@ def of_two(first: list[float], second: list[float], third: list[float] | None = 
     names = ("a1", "a2", "a3")[: len(ratings)]
     docs = tuple(f"d{at}" for at in range(ratings.shape[1]))
     nothing = np.full(ratings.shape[1], np.nan)
-    return QueryRatings("q", "method", names, docs, ratings, ~np.isnan(ratings), nothing)
+    return QueryRatings("q", "method", names, docs, ratings, ~np.isnan(ratings), nothing, nothing > 0)
 
 
 def test_patterns_count_the_pairs_that_enough_have_answered() -> None:
@@ -65,8 +65,10 @@ def test_the_coefficient_of_patterns_is_that_of_all_pairs_together(k: int, missi
     ratings[rng.random(ratings.shape) < 0.05] = np.nan
     asked = np.ones((k, 40), dtype=bool)
     names, docs = tuple("abcd"[:k]), tuple(map(str, range(40)))
+    nothing = np.full(40, np.nan)
     queries = [
-        QueryRatings(f"q{at}", "method", names, docs, one, asked, np.full(40, np.nan)) for at, one in enumerate(ratings)
+        QueryRatings(f"q{at}", "method", names, docs, one, asked, nothing, nothing > 0)
+        for at, one in enumerate(ratings)
     ]
     found = joint_grades(queries, per_pair=k, seed=1)
     units = units_of(found.patterns, GRADES, missing=missing)

@@ -11,7 +11,7 @@ import pytest
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
 from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.tasks import adjudicate_task, returned_task
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
 
@@ -489,3 +489,33 @@ def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.settled_by, reading.flags) == (2, "between two grades", ())
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+def test_the_reason_of_a_returned_pair_stands_above_both_columns(
+    studio: Studio, signed_in: Any, size: tuple[int, int]
+) -> None:
+    """And takes nothing away: labels, marks and the columns' own scrolling are as without it."""
+    plain = task(1, query=long_text(QUERY), candidate=long_text(CANDIDATE))
+    why = "Look at the last sentence <of the candidate>: whose method is it? " * 4
+    project = judging(studio, [returned_task(plain, why.strip())])
+    with open_screen(studio, signed_in, project, size) as screen:
+        banner = screen.page.locator(".a-returned")
+        box, boxes = banner.bounding_box(), screen.boxes
+        assert "Please judge this pair once more. Look at the last sentence <of the candidate>" in banner.inner_text()
+        for side in ("query_side", "cand_side"):
+            assert boxes["grades"]["bottom"] <= box["y"]
+            assert box["y"] + box["height"] <= boxes[side]["top"]
+            assert boxes[side]["bottom"] <= boxes["comment"]["top"]
+            assert boxes[side]["height"] >= 250
+        assert boxes["query_side"]["left"] - 1 <= box["x"] <= boxes["query_side"]["left"] + 1
+        assert box["x"] + box["width"] >= boxes["cand_side"]["right"] - 1
+        wanted = [s for text in (QUERY, CANDIDATE) for s in long_text(text).sentences if "method" in labelled(text, s)]
+        assert screen.marked() == wanted
+        assert screen.page.evaluate(
+            "() => [...document.querySelectorAll('.a-text')].every(e => e.scrollHeight > e.clientHeight + 4)"
+        )
+
+
+def labelled(paper: Any, sentence: str) -> str:
+    return str(paper.labels[paper.sentences.index(sentence)])

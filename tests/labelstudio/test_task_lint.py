@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.tasks import adjudicate_task, returned_task
 from labelling_texts import FACETS, LABELS, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
@@ -62,6 +62,18 @@ def test_a_leak_is_found(leak: str) -> None:
 def test_clean_tasks_pass_even_where_the_papers_speak_of_private_words(facet: str) -> None:
     about = text("Specter, ranks and a1", ("We rank with specter & abs_tfidf; score 3.",), ("method",))
     lint_tasks([task(facet=facet), task(candidate=about)], screen="judge", labels=LABELS, private=PRIVATE)
+
+
+def test_the_reason_for_returning_a_pair_is_read_and_nothing_else_may_stand_there() -> None:
+    lint_tasks([returned_task(task(), "Read <the> end & start.")], screen="judge", labels=LABELS, private=PRIVATE)
+    for why in ("As A1 has it.", "specter put it first", "ask ann@example.org"):
+        with pytest.raises(LeakError, match="tasks would show") as caught:
+            lint_tasks([returned_task(task(), why)], screen="judge", labels=LABELS, private=PRIVATE)
+        assert "the reason for returning the pair names" in caught.value.faults[0]
+    made = returned_task(task(), "Read it again.")
+    made["data"]["pair_html"] += "<p>graded 3</p>"
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
 
 
 def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:

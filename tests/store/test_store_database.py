@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 from annot.errors import MissingInput, StoreError
-from annot.records import Query
+from annot.records import Assessor, Query, Returned
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from annot.store.models import LINE
+from annot.store.people import put_assessors
 from annot.store.queries import put_queries, read_queries
+from annot.store.returned import add_returned, read_returned
 from sqlalchemy import Connection, inspect, text
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -124,7 +126,7 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
             assert store.version() == len(migrations.MIGRATIONS)
 
 
-def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> None:
+def test_a_database_of_the_first_version_gets_the_types_of_papers_and_what_goes_back(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
         session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
@@ -134,13 +136,19 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> N
             session.connection().execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
         for table_name, column in (("assessor", "left_on"), ("assessor", "share"), ("project", "sent_on")):
             session.connection().execute(text(f"ALTER TABLE {table_name} DROP COLUMN {column}"))
+        session.connection().execute(text("DROP TABLE returned"))
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)
         with store.begin() as session:
             put_queries(session, [Query("p2-method", "p2", "method", (1,), "survey")])
+            put_assessors(session, [Assessor("a1", None, adjudicator=False)])
+            assert read_returned(session) == ()
+            back = Returned("p1-method", "d1", "a1", 2, "Read it again.", "2031-01-01T00:00:00+00:00")
+            add_returned(session, back)
         with store.read() as session:
             assert [query.paper_type for query in read_queries(session)] == [None, "survey"]
+            assert read_returned(session) == (back,)
 
 
 def test_a_newer_database_is_refused(url: str) -> None:

@@ -55,7 +55,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
     assert pull.pull(ws, url=None, api_key=None, advance=quietly).assessors[0].new == 0
 
     with open_store(ws.database_url) as store, store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     assert not outcome.settlement.disputed
     assert {one.grade for one in outcome.decisions} == {2}
     assert adjudicate.parcels_of(ws, open_store(ws.database_url)) == []

@@ -163,6 +163,32 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """A pair that was put before its assessor again, with the reason that they read."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    occasion: int
+    """Of the answer that was asked for; no hidden repeat has it."""
+    why: str
+    returned_at: str
+    """ISO 8601, UTC."""
+    withdrawn_at: str | None = None
+    """When it was taken back; an answer to it does not count then."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+    @property
+    def asked(self) -> Asked:
+        """What is asked of the assessor."""
+        return Asked(self.query_id, self.doc_id, self.occasion)
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What one assessor said of one pair, in one revision.
 
@@ -183,7 +209,8 @@ class Judgement:
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
     occasion: int = 1
-    """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair."""
+    """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair. Where the pair
+    was put before its assessor again (`Returned`), the answer has the occasion of that."""
 
     @property
     def counts(self) -> bool:

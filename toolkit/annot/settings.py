@@ -235,6 +235,14 @@ class AdjudicationSettings(_Section):
     """Whether the adjudicator sees the grades that were given."""
     adjudicator_may_assess: bool = False
     """Whether somebody may be assessor and adjudicator at once; never of the same pair."""
+    cannot_judge: Literal["final", "second"] = "final"
+    """What an adjudicator's "cannot judge" does: it ends the pair, which nobody can judge then, or a second adjudicator
+    is asked first."""
+
+    @property
+    def asked(self) -> int:
+        """How many adjudicators must say that they cannot judge a pair before it is given up."""
+        return 2 if self.cannot_judge == "second" else 1
 
 
 class EvaluationSettings(_Section):

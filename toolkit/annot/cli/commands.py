@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
-    "Judge": ("assessor", "invite", "guidelines", "plan", "push", "status", "watch", "pull", "judgements", "audit"),
+    "Judge": (
+        *("assessor", "invite", "guidelines", "plan", "push", "status", "watch", "pull", "judgements", "comments"),
+        *("meeting", "audit"),
+    ),
     "Settle": ("agreement", "adjudicate", "qrels"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),

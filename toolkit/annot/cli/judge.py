@@ -1,6 +1,7 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,8 +28,11 @@ CLEAR = "\x1b[2J\x1b[H"
 """Empties a terminal; elsewhere one block follows the other."""
 
 
-@command("guidelines")
-def show_guidelines(
+group("guidelines", help="Print what assessors are told, and check that it fits the study.")
+
+
+@command("guidelines show")
+def guidelines_show(
     ws: "Workspace",
     facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries or sources, for leads.")],
     screen: Annotated[
@@ -37,14 +41,27 @@ def show_guidelines(
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines queries` tells how query papers are rated and chosen. `annot guidelines sources` compares the
-    guidelines with those of CSFCube point by point.
+    `annot guidelines show queries` tells how query papers are rated and chosen. `annot guidelines show sources`
+    compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 
     found = step.shown(ws, facet)
     text = step.screen(ws) if screen else found.text
     return Answer({"facet": facet, "definition": found.definition, "text": text}, text)
+
+
+@command("guidelines check")
+def guidelines_check(ws: "Workspace") -> Answer:
+    """Print whether the guidelines fit the study; exit code 1 where they do not.
+
+    Every grade of the scale is defined for each facet, every facet is named and no other, and every quoted example
+    stands word for word in the corpus.
+    """
+    from annot.steps import guidelines_check as step
+
+    checked = step.check(ws)
+    return Answer(checked, step.describe(checked))
 
 
 HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
@@ -284,3 +301,40 @@ def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> 
     with progress("looking at projects") as advance:
         found = step.audit(ws, url=url, api_key=api_key, advance=advance)
     return Answer(found, "\n".join(step.lines(found)), finding=step.finding(found))
+
+
+@command("comments", csv=True)
+def comments(
+    ws: "Workspace",
+    since: Annotated[
+        str | None, typer.Option(help="Only comments of this day or later, such as 2031-03-14.", show_default="all")
+    ] = None,
+) -> Answer:
+    """Print what assessors wrote with their answers, newest first, from what has been pulled."""
+    from annot.steps import comments as step
+
+    found = step.listing(ws, since=since)
+    return Answer(found, table("people.comments", found) if found else "no comment")
+
+
+@command("meeting")
+def meeting(
+    ws: "Workspace",
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="The first day of the period, such as 2031-03-14.", show_default="7 days up to the newest answer"
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write into.", show_default="exports")] = None,
+) -> Answer:
+    """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
+
+    The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
+    named. Pairs that somebody will be asked about again are left out.
+    """
+    from annot.steps import meeting as step
+
+    written = step.write(ws, since=since, out=out)
+    text = f"{written.path}: {written.pairs} pairs from {written.since[:10]} to {written.until[:10]}"
+    return Answer(written, f"{text}, on {written.differing} of them the grades differ")

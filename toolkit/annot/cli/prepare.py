@@ -103,6 +103,55 @@ def import_judgements(
     return Answer(imported, step.describe(imported), imported.notes)
 
 
+@command("import labelstudio")
+def import_labelstudio(
+    ws: "Workspace",
+    file: Annotated[Path, typer.Argument(help="An export of a Label Studio project in the format JSON.")],
+    rating: Annotated[str, typer.Option(help="Name of the control with which grades were given.")],
+    query: Annotated[str, typer.Option(help="Key of the task's data that holds the query's id.")],
+    document: Annotated[str, typer.Option(help="Key of the task's data that holds the document's id.")],
+    comment: Annotated[
+        str | None, typer.Option(help="Name of the control with which comments were written.", show_default=False)
+    ] = None,
+    grade: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a value stands for: 'Highly relevant=3', or 'Broken=none' where the pair could not be judged; "
+            "may be repeated. Numbers and names of the scale need none.",
+            show_default=False,
+        ),
+    ] = None,
+    facet: Annotated[
+        str | None,
+        typer.Option("--facet", "-f", help="Facet for query ids without a facet suffix.", show_default=False),
+    ] = None,
+    adjudicator: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address or number of an adjudicator's account in the export; may be repeated.", show_default=False
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import judgements from any Label Studio project; the accounts become a1, a2, ...
+
+    Every annotation is kept. Of one person's several on a pair the latest counts; skipped ones do not.
+    """
+    from annot.formats.studio_export import ExportKeys
+    from annot.steps import import_judgements as step
+
+    imported = step.export_from(
+        ws,
+        file,
+        keys=ExportKeys(rating, query, document, comment),
+        grades=tuple(grade or ()),
+        facet=facet,
+        adjudicators=tuple(adjudicator or ()),
+        dry_run=dry_run,
+    )
+    return Answer(imported, step.describe(imported), imported.notes)
+
+
 @command("facets", verbs=True)
 def facets_label(
     ws: "Workspace",

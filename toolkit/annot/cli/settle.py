@@ -99,9 +99,49 @@ def adjudicate_pull(
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
 
 
+@command("adjudicate return")
+def adjudicate_return(
+    ws: "Workspace",
+    query_id: Annotated[str, typer.Argument(help="A query.")],
+    doc_id: Annotated[str, typer.Argument(help="A document that the assessor has judged for it.")],
+    to: Annotated[str, typer.Option("--to", help="The assessor, by pseudonym.")],
+    why: Annotated[
+        str | None, typer.Option("--why", help="What to look at again; the assessor reads it above the pair.")
+    ] = None,
+    undo: Annotated[bool, flag("--undo", "Take back a returned pair that is not answered yet.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send a pair back to its assessor, with a reason; `annot push` puts it into their project.
+
+    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
+    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered.
+    """
+    from annot.steps import returning as step
+
+    if undo:
+        note = step.take_back(ws, query_id, doc_id, assessor=to, dry_run=dry_run)
+        text = f"taken back from {to}; `annot push` removes it from their project"
+    else:
+        note = step.send_back(ws, query_id, doc_id, assessor=to, why=why or "", dry_run=dry_run)
+        text = f"goes back to {to}; `annot push` sends it"
+    facts = {"query_id": query_id, "doc_id": doc_id, "assessor": to, "changed": note is None}
+    return Answer(facts, f"{query_id} {doc_id}: {note or text}")
+
+
 @command("adjudicate status", csv=True)
-def adjudicate_status(ws: "Workspace") -> Answer:
-    """Print how many pairs are agreed, disputed, adjudicated and open."""
+def adjudicate_status(
+    ws: "Workspace",
+    returned: Annotated[
+        bool, flag("--returned", "List the pairs that were put before an assessor again, and what came of them.")
+    ] = False,
+) -> Answer:
+    """Print how many pairs are agreed, disputed, adjudicated and open; or which were returned to an assessor."""
+    if returned:
+        from annot.steps import returning
+
+        back = returning.listing(ws)
+        text = table("status.returned", back) if back else "no pair was returned"
+        return Answer(back, text, table="adjudicate status --returned")
     from annot.steps import adjudicate as step
 
     found = step.status(ws)

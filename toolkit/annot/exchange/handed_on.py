@@ -12,6 +12,7 @@ from annot.records import Asked
 from annot.store import people, pools, projects
 from annot.store.database import Store
 from annot.store.projects import Project
+from annot.store.returned import read_returned
 
 REPEATED = (1, 2)
 """The occasions on which a pair is asked."""
@@ -40,6 +41,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn,
         every = projects.read_projects(session, round="judge")
         here = [project for project in every if project.server == server and project.remote_id is not None]
         plan = people.read_assignments(session)
+        back = [returned for returned in read_returned(session) if returned.withdrawn_at is None]
         left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
         recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
         pooled = pools.documents_by_query(session)
@@ -47,7 +49,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn,
     possible = {Asked(query_id, doc_id, at) for query_id in pooled for doc_id in pooled[query_id] for at in REPEATED}
     withdrawn, notes = [], []
     for project in here:
-        own = {one.asked for one in plan if one.assessor == project.assessor}
+        own = {one.asked for one in (*plan, *back) if one.assessor == project.assessor}
         tasks = recorded[project.project]
         if not (tasks.keys() - own) and project.assessor not in left:
             continue

@@ -24,6 +24,7 @@ from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
+from annot.store.returned import read_returned
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -177,10 +178,12 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
 def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.
 
-    For an adjudicator that is every planned pair: a dispute may end, and its task stays where it has an answer.
+    For an assessor that is also every pair that was ever returned to them, taken back or not. For an adjudicator it is
+    every planned pair: a dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
+        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
     else:
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
     return {pair_key(*pair): pair for pair in asked}
@@ -242,7 +245,7 @@ def _project(
 def _withdraw(
     store: Store, gateway: Gateway, project: Project, remote_id: int, parcel: Parcel, own: Mapping[str, Asked]
 ) -> int:
-    """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
+    """Delete unanswered tasks that are asked no more, and of disputes those whose opinions have changed since."""
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in parcel.tasks.items()}
     stale, staying = [], set()
     for task in gateway.tasks_of(remote_id):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
@@ -12,16 +12,17 @@ from annot.formats.json_lines import json_lines
 from annot.records import Decision, Judgement, Pool
 
 
-def write_judgements(judgements: Iterable[Judgement]) -> str:
+def write_judgements(judgements: Iterable[Judgement], *, again: Collection[Judgement]) -> str:
     """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
+    again: those that were given because the pair was put before its assessor again; they are marked with `returned`.
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
     counted = (judgement for judgement in judgements if judgement.counts)
     names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
     return _lines(
-        {name: getattr(judgement, name) for name in names}
+        {name: getattr(judgement, name) for name in names} | ({"returned": True} if judgement in again else {})
         for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 

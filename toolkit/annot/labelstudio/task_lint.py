@@ -26,8 +26,10 @@ _HTML = (
         r'<div class="a-none">[^<>]*</div><div class="a-text">(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
         for side, name in (("query", "Query"), ("cand", "Candidate"))
     )
-    + "</div>$"
+    + r'</div>(?:<div class="a-returned"><p>[^<>]*</p></div>)?$'
 )
+_WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
+"""What a person wrote into the text: why the pair comes again."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 """A label in the class of a side; text has no quotation mark or angle bracket of its own."""
 
@@ -100,6 +102,8 @@ class _JudgeTask(_Closed):
         for name, text in self.data:
             if name not in ("pair_id", "pair_html") and not name.startswith("comment_"):
                 yield f"data.{name}", text
+        for why in _WHY.findall(self.data.pair_html):
+            yield "the reason for returning the pair", why
         for prediction in self.predictions:
             yield "prediction.model_version", prediction.model_version
 

@@ -20,6 +20,10 @@ LABELS_FROM = "sentence-labels"
 """Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
 
 
+ASKED_AGAIN = "Please judge this pair once more."
+"""What stands before the reason on a pair that was returned."""
+
+
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
     """The key of a task on the server: `query_id/doc_id`, with `/` and `%` inside an id escaped.
 
@@ -82,6 +86,13 @@ def adjudicate_task(
         shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
         shown[f"comment_{letter}"] = _clean(opinion.comment or "") or "no comment"
     return {**task, "data": {**task["data"], **shown}}
+
+
+def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
+    """`task` (of `judge_task`) put before its assessor again: the reason stands above the pair, no earlier answer."""
+    # After the two columns, where it changes no place in them; the style sheet shows it above.
+    asked = f'<div class="a-returned"><p>{_text(f"{ASKED_AGAIN} {why}")}</p></div>'
+    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
 
 
 def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -309,11 +309,13 @@ def _frame(rows: Iterator[Row] | Sequence[Row]) -> pd.DataFrame:
 
 TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status": records,
+    "adjudicate status --returned": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
     "agreement assessors": assessors,
     "assessor list": people,
     "judgements withdrawn": records,
+    "comments": records,
     "evaluate": evaluation_and_comparisons,
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),

@@ -26,6 +26,7 @@ from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
+from annot.study.outcome import Outcome
 from annot.study.results import read_audit
 from annot.study.snapshot import Snapshot
 
@@ -138,7 +139,8 @@ def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
     """
     facet_of = study.facets
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
-    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in counting}
+    standing = [judgement for judgement in study.outcome.standing if judgement.counts]
+    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in (*counting, *standing)}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
     for facet, labels in study.ws.settings.facets.items():
@@ -189,8 +191,11 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
     count, how many). `simulated`: whether programs stood in for the assessors. `imported`: `release`, `file`, or None
     where the judgements were made here; no plan and no audit of ours stands behind imported ones.
     `pairs_by_judgements`: (judgements of a pair, pairs that have so many). `per_item`: how many judgements a pair
-    has, `2` or `1 to 3`. `unsettled`: judged pairs without a final grade. `single`: pairs whose final grade is the
-    only judgement that they have.
+    has, `2` or `1 to 3`. `unsettled`: judged pairs that wait for a final grade. `unjudgeable`: (query, pairs that
+    nobody can judge, planned pairs of it), of the queries that have such pairs; they have no final grade and never
+    get one. `returned`: how often a pair was put before its assessor again with a reason; `returned_changed`: how
+    often the answer then given is another one. `single`: pairs whose final grade is the only judgement that they
+    have.
     """
     outcome = study.outcome
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
@@ -227,13 +232,34 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "simulated": any(one.what == Source.SIMULATION for one in study.imports),
         "imported": imported,
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
-        "unsettled": len(by_pair.keys() - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}),
+        "unsettled": len(
+            by_pair.keys()
+            - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}
+            - outcome.unjudgeable.keys()
+        ),
+        "unjudgeable": _unjudgeable(outcome),
+        **_returned(outcome),
         "single": sum(
             by_pair[decision.query_id, decision.doc_id] == 1
             for decision in outcome.decisions
             if decision.origin == "agreed"
         ),
     }
+
+
+def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
+    planned = Counter(query_id for query_id, _ in outcome.planned)
+    ended = Counter(query_id for query_id, _ in outcome.unjudgeable)
+    return [(query_id, ended[query_id], planned[query_id]) for query_id in sorted(ended)]
+
+
+def _returned(outcome: Outcome) -> dict[str, int]:
+    said = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    changed = 0
+    for back in outcome.returned:
+        first, then = (said.get((asked, back.assessor)) for asked in (back.asked._replace(occasion=1), back.asked))
+        changed += first is not None and then is not None and first.grade != then.grade
+    return {"returned": len(outcome.returned), "returned_changed": changed}
 
 
 def _isolation(study: Snapshot) -> str:

@@ -66,7 +66,7 @@ def release_files(
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
     texts = {
         "qrels.txt": write_qrels(qrels),
-        "judgements.jsonl": write_judgements(study.outcome.everything),
+        "judgements.jsonl": write_judgements(study.outcome.everything, again=set(study.outcome.again)),
         "decisions.jsonl": write_decisions(study.outcome.decisions, comments=comments),
         **report,
         **facts.protocol,

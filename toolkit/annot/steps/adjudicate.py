@@ -29,22 +29,34 @@ class Standing:
     query_id: str
     pairs: int
     incomplete: int
+    waiting: int
+    """Pairs that were returned to an assessor who has not answered yet."""
     agreed: int
     disputed: int
     settled: int
+    unjudgeable: int
+    """Pairs that nobody can judge: they have ended, without a grade."""
+    open: int
 
 
 def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="bring them in with `annot pull`")
         notes = []
         if outcome.incomplete:
             notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
         parcels = parcels_of(ws, store)
+        given = {asked.pair for parcel in parcels for asked in parcel.tasks}
+        if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
+            notes.append(
+                f"{len(waiting)} pair(s) that an adjudicator could not judge wait for another one, and nobody is left "
+                "who has neither judged nor adjudicated them: add a person with `annot assessor add NAME "
+                '--account EMAIL --adjudicator`, or set adjudication.cannot_judge = "final" in annot.toml'
+            )
         if not outcome.settlement.disputed:
             notes.append("nothing is in dispute")
         if not parcels:
@@ -94,14 +106,27 @@ def pull(
 def status(ws: Workspace) -> tuple[Standing, ...]:
     """Every query's pairs by where they stand."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     pairs = Counter(query_id for query_id, _ in outcome.planned)
     incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
+    waiting = Counter(query_id for query_id, _ in outcome.waiting)
     agreed = Counter(decision.query_id for decision in outcome.settlement.agreed)
     disputed = Counter(dispute.query_id for dispute in outcome.settlement.disputed)
     settled = Counter(query_id for query_id, _ in outcome.adjudications)
+    unjudgeable = Counter(query_id for query_id, _ in outcome.unjudgeable)
+    still_open = Counter(query_id for query_id, _ in outcome.open)
     return tuple(
-        Standing(name, pairs[name], incomplete[name], agreed[name], disputed[name], settled[name])
+        Standing(
+            name,
+            pairs[name],
+            incomplete[name],
+            waiting[name],
+            agreed[name],
+            disputed[name],
+            settled[name],
+            unjudgeable[name],
+            still_open[name],
+        )
         for name in sorted(pairs)
     )
 
@@ -110,10 +135,10 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
 
     Whoever was sent something before is among them, with no task where all of theirs have ended: then the unanswered
-    ones are withdrawn.
+    ones are withdrawn. A pair that one could not judge, and that nobody else may settle, is in none.
     """
     with store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
         everyone = people.read_assessors(session)
         left = {person.assessor for person in everyone if person.left_on is not None}
         adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
@@ -124,7 +149,10 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         ]
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
-    standing = {pair: person for person, pair in reversed(sent) if person not in left}
+    passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
+    gone_on = {pair: {*left, *names} for pair, names in passed_on.items()}
+    standing = {pair: person for person, pair in reversed(sent) if person not in gone_on.get(pair, left)}
+    standing |= {pair: said[-1].adjudicator for pair, said in outcome.unjudgeable.items()}
     standing |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
     disputes = outcome.settlement.disputed
     if not disputes and not sent_before:
@@ -135,7 +163,9 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         seed=ws.settings.seed,
         standing=standing,
+        passed_on=passed_on,
     )
+    disputes = tuple(one for one in disputes if (one.query_id, one.doc_id) in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
     opinions = 0 if hidden else ws.settings.judging.per_pair
     names = ws.settings.scale.names

@@ -67,7 +67,7 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
                 continue
             tasks += len(met.tasks)
             answers += sum(len(task.annotations) for task in met.tasks)
-            findings += of_project(met, _settled(store) if project.round == "judge" else {})
+            findings += of_project(met, _settled(ws, store) if project.round == "judge" else {})
             more(len(met.planned))
     found = Audit(judgements_sha256(ws), len(sent), tasks, answers, tuple(findings))
     write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
@@ -106,10 +106,10 @@ def _screen(ws: Workspace, project: Project) -> str:
     )
 
 
-def _settled(store: Store) -> dict[tuple[str, str], str]:
+def _settled(ws: Workspace, store: Store) -> dict[tuple[str, str], str]:
     """When each adjudicated pair was settled, where the server says so."""
     with store.read() as session:
-        settled = outcome_of(session).adjudications
+        settled = outcome_of(session, ws.settings).adjudications
     return {pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None}
 
 

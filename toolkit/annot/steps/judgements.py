@@ -57,7 +57,7 @@ def restore(
             if query_id is not None:
                 known_query({query.query_id: query for query in read_queries(session)}, query_id)
             listed = withdrawn_of(session)
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
         wanted = [
             one
             for one in listed
@@ -81,7 +81,7 @@ def restore(
                         if (role, line.stands.record.asked, person) in chosen and line.answer is not None
                     ]
                     revisions.restore(session, answers, recorded_at=recorded_at)
-                outcome = outcome_of(session)
+                outcome = outcome_of(session, ws.settings)
             if wanted:
                 export_judgements(ws, outcome)
     return Restored(tuple(one for one in wanted if not one.counts), tuple(one for one in wanted if one.counts))

@@ -88,7 +88,7 @@ def simulate(
         known = read_queries(session)
         everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
         drawn = pools.read_pools(session)
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
     answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
     team, share = settings.judging.per_pair, settings.judging.repeats

@@ -10,6 +10,7 @@ from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import open_store
 from annot.store.projects import Project
+from annot.store.returned import read_returned
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.overtaken import overtaken_of, told_overtaken
@@ -31,7 +32,10 @@ def pull(
             hint = "send the tasks with `annot push`"
             for haul in collect(ws, store, gateway, round="judge", hint=hint, advance=advance):
                 with store.read() as session:
-                    assigned = len(people.read_assignments(session, haul.project.assessor))
+                    assessor = haul.project.assessor
+                    assigned = len(people.read_assignments(session, assessor)) + sum(
+                        back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
+                    )
                 row, told, missing = record_haul(
                     store, haul, _sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
                 )
@@ -39,7 +43,7 @@ def pull(
                 notes += told
                 lost += missing
         with store.read() as session:
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
             overtaken = told_overtaken(overtaken_of(session))
     export_judgements(ws, outcome)
     return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)

@@ -10,12 +10,14 @@ from annot.exchange.connection import connect
 from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, Sent, push_parcels
+from annot.labelstudio.tasks import returned_task
 from annot.planning import give_back
 from annot.records import Asked
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, record_guidelines
 from annot.store.queries import read_queries
+from annot.store.returned import read_returned
 from annot.study import guidelines
 from annot.study.guideline_versions import to_send
 from annot.study.outcome import answered_of
@@ -99,6 +101,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
+        returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
     plan = [one for one in planned if one.assessor not in left]
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
@@ -111,5 +114,8 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
         tasks = tasks_of(ws, material, [one.asked for one in mine])
+        # Behind the plan, and counted apart: the places in the plan stay as they were sent.
+        back = {one.asked: one.why for one in returned if one.assessor == assessor}
+        tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels

@@ -38,9 +38,15 @@ class Status:
     pairs: int
     assessors: tuple[Progress, ...]
     incomplete: int
+    returned: int
+    """How often a pair was put before its assessor again."""
+    waiting: int
+    """Pairs that were returned and wait for the answer."""
     agreed: int
     disputed: int
     settled: int
+    unjudgeable: int
+    """Pairs that nobody can judge: they have ended, without a grade."""
     open: int
     overtaken: int
     """Answers that changed after their pair was adjudicated."""
@@ -67,12 +73,12 @@ def status(ws: Workspace) -> Status:
         everyone = people.read_assessors(session)
         sent = projects.read_sent(session)
         answered = answered_of(session)
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
         sent_guidelines = read_guidelines(session)
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
-    judged = Counter(answer.assessor for answer in outcome.everything if answer.counts)
-    have = {(one.assessor, one.asked) for one in plan}
+    judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
+    have = {(one.assessor, one.asked) for one in (*plan, *outcome.returned)}
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
@@ -89,9 +95,12 @@ def status(ws: Workspace) -> Status:
             if assigned[person.assessor]
         ),
         incomplete=len(outcome.incomplete),
+        returned=len(outcome.returned),
+        waiting=len(outcome.waiting),
         agreed=len(outcome.settlement.agreed),
         disputed=len(outcome.settlement.disputed),
         settled=len(outcome.adjudications),
+        unjudgeable=len(outcome.unjudgeable),
         open=len(outcome.open),
         overtaken=len(overtaken),
         lost=sum(answer.counts for answer in not_as_they_were),
@@ -120,6 +129,7 @@ def _next(labelled: int, queries: int, documents: int, people_there: bool, outco
         (not outcome.planned, "annot plan"),
         (not outcome.judgements, "annot push, and annot pull once people have judged"),
         (outcome.incomplete, "annot pull"),
+        (outcome.waiting, "annot push, which sends what was returned, and annot pull once it is answered"),
         (outcome.open and not labelled, "annot import judgements with the adjudicator's grades (--adjudicator)"),
         (outcome.open, "annot adjudicate push, and annot adjudicate pull once they are settled"),
         (not documents, "annot agreement, annot qrels, annot report"),

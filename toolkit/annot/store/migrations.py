@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store.models import GuidelinesRow, table
+from annot.store.models import GuidelinesRow, ReturnedRow, table
 from annot.store.schema import drop_triggers, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"
@@ -41,12 +41,18 @@ def add_leaving_and_shares(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE project ADD COLUMN sent_on TEXT"))
 
 
+def add_returned(connection: Connection) -> None:
+    """The pairs that were put before their assessors again; none were before."""
+    table(ReturnedRow).create(connection, checkfirst=True)
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
     add_origin_of_answers,
     add_guidelines,
     add_leaving_and_shares,
+    add_returned,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

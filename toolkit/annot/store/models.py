@@ -206,6 +206,25 @@ class GuidelinesRow(_Row, table=True):
     why: str | None = Field(sa_type=Text)
 
 
+class ReturnedRow(_Row, table=True):
+    """A pair that was put before its assessor again; it came with the third version."""
+
+    __tablename__ = "returned"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="returned_query"),
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="returned_assessor"),
+        CheckConstraint("occasion >= 2", name="returned_occasion_from_2"),
+        CheckConstraint("why <> ''", name="returned_why"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    assessor: str = Field(primary_key=True, sa_type=Text)
+    occasion: int = Field(primary_key=True)
+    why: str = Field(sa_type=Text)
+    returned_at: str = Field(sa_type=Text)
+    withdrawn_at: str | None = Field(sa_type=Text)
+
+
 class PlanRow(_Row, table=True):
     """The plan that the assignments make; there is one."""
 

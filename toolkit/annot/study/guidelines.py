@@ -44,11 +44,17 @@ def read(ws: Workspace, facet: str) -> Guidelines:
 
 
 def shown(ws: Workspace, page: str) -> Guidelines:
-    """What `annot guidelines` prints: the page of a facet and the general one, or one of the pages `FOR_LEADS`."""
+    """What `annot guidelines show` prints: the page of a facet and the general one, or one of the pages `FOR_LEADS`."""
     if page in FOR_LEADS and page not in ws.settings.facets:
         return Guidelines(page, "", _text(ws, page))
     found = read(ws, page)
     return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
+
+
+def packaged_facets() -> set[str]:
+    """The facets for which a page comes with annot."""
+    pages = {page.name.removesuffix(".md") for page in files("annot.guidelines").iterdir() if page.name.endswith(".md")}
+    return pages - {"general", *FOR_LEADS}
 
 
 def general(ws: Workspace) -> str:

@@ -54,6 +54,7 @@ def agreement_of(
         binarised_at=binarised_at,
         level=snapshot.ws.settings.agreement.level,
         coefficients=coefficients,
+        unjudgeable=snapshot.outcome.unjudgeable,
     )
 
 

@@ -16,6 +16,7 @@ from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.people import Plan
 from annot.store.projects import Project
 from annot.store.queries import read_queries
+from annot.store.returned import read_returned
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
 from annot.study.outcome import Outcome, outcome_from
@@ -120,7 +121,13 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         people=people.read_assessors(session),
         plan=people.read_plan(session),
         assignments=assignments,
-        outcome=outcome_from(assignments, answers, adjudications.read_adjudications(session)),
+        outcome=outcome_from(
+            assignments,
+            answers,
+            adjudications.read_adjudications(session),
+            read_returned(session),
+            asked=ws.settings.adjudication.asked,
+        ),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),

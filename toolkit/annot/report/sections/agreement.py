@@ -191,7 +191,7 @@ def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled
 def _counts(study: Study) -> dict[str, object]:
     together = study.agreement.groups[-1]
     needed = together.disputed.pooled.count
-    by_person = len(study.outcome.adjudications) + study.open
+    by_person = len(study.outcome.adjudications) + study.unjudgeable + study.open
     return {
         "asked_twice": together.disputed.pooled.of,
         "disputed": disputed(study.agreement),
