@@ -49,7 +49,8 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn,
     possible = {Asked(query_id, doc_id, at) for query_id in pooled for doc_id in pooled[query_id] for at in REPEATED}
     withdrawn, notes = [], []
     for project in here:
-        own = {one.asked for one in (*plan, *back) if one.assessor == project.assessor}
+        own = {planned.asked for planned in plan if planned.assessor == project.assessor}
+        own |= {returned.asked for returned in back if returned.assessor == project.assessor}
         tasks = recorded[project.project]
         if not (tasks.keys() - own) and project.assessor not in left:
             continue

@@ -78,7 +78,8 @@ def status(ws: Workspace) -> Status:
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
-    have = {(one.assessor, one.asked) for one in (*plan, *outcome.returned)}
+    have = {(planned.assessor, planned.asked) for planned in plan}
+    have |= {(returned.assessor, returned.asked) for returned in outcome.returned}
     return Status(
         labelled_papers=labelled,
         queries=len(queries),
