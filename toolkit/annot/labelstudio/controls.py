@@ -22,6 +22,9 @@ CANNOT_JUDGE = "cannot judge"
 
 CANNOT_JUDGE_KEY = "c"
 
+COLUMN_KEYS = {"query": "q", "cand": "c"}
+"""With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page."""
+
 
 class Keyed(NamedTuple):
     """A value as it is stored, and the key that gives it; no key is one of Label Studio's own."""
