@@ -129,7 +129,10 @@ def main() -> None:
             address = "looking@example.org"
             passwords = folder / "passwords.tsv"
             make_accounts(running.url, [address], invitation=gateway.invitation, passwords=passwords)
-            screen = judge_screen(scale_names=Settings().scale.names, labels=Settings().labels.names, overrides=None)
+            settings = Settings()
+            screen = judge_screen(
+                scale_names=settings.scale.names, labels=settings.labels.names, language="en", overrides=None
+            )
             project = gateway.create_project(ProjectSpec("marks", "Marks in view", "", screen, "", "#617ADA"))
             deliver(gateway, project, tasks[:1])
             print_measured(gateway.labelling_url(project), running.url, address, passwords, tasks)

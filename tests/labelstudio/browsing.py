@@ -8,11 +8,12 @@ from typing import Any
 
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
-from annot.labelstudio.screens import judge_screen
+from annot.labelstudio.screens import adjudicate_screen, judge_screen
 from fixtures_studio import Studio
 from labelling_texts import LABELS, SCALE
 
-JUDGE = judge_screen(scale_names=SCALE, labels=LABELS, overrides=None)
+JUDGE = judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+ADJUDICATE = adjudicate_screen(scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None)
 WAIT_MS = 30_000
 
 RECTANGLES = """() => Object.fromEntries(Object.entries({
@@ -21,7 +22,7 @@ RECTANGLES = """() => Object.fromEntries(Object.entries({
     cand: '.a-cand .a-text', query_side: '.a-query', cand_side: '.a-cand', comment: '.a-comment',
     view: '.lsf-main-view', submit: 'button[name=submit]',
     opinions: '.a-opinions',
-    grounds: '.a-grounds',
+    differences: '.a-differences',
 }).map(([name, selector]) => {
     const found = document.querySelector(selector);
     return [name, found ? found.getBoundingClientRect().toJSON() : null];

@@ -60,8 +60,8 @@ def show_guidelines(
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines queries` tells how query papers are rated and chosen. `annot guidelines sources` compares the
-    guidelines with those of CSFCube point by point.
+    `annot guidelines adjudication` is what adjudicators read first. `annot guidelines queries` tells how query papers
+    are rated and chosen. `annot guidelines sources` compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 

@@ -13,7 +13,8 @@ from annot.demo.relevance import latent_relevance
 from annot.exchange.connection import connect, open_accounts
 from annot.exchange.sending import Parcel
 from annot.labelstudio.annotations import write_result
-from annot.labelstudio.controls import GROUNDS, REASONS
+from annot.labelstudio.controls import DIFFERENCES
+from annot.labelstudio.controls import reasons as reasons_in
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import split_key
 from annot.records import Asked, Query
@@ -32,13 +33,13 @@ Relevance = Callable[[Query, str], float]
 Advance = Callable[[int, int | None], None]
 
 Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None]]
-"""A person's answer to what is asked, and the ground of it where it is a decision."""
+"""A person's answer to what is asked, and, where it is a decision, why the assessors differ."""
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
     """Every assessor judges what is left in their project; returns how many judgements there are then."""
     known = _known(ws)
-    reasons = [reason.value for reason in REASONS]
+    reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
 
     def respond(person: SimulatedAssessor, asked: Asked) -> tuple[SimulatedAnswer, None]:
         relevance = truth(known[asked.query_id], asked.doc_id)
@@ -56,8 +57,8 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[asked.query_id], asked.doc_id)
         grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
-        ground = GROUNDS[int(generator(seed, "ground", *asked.pair).integers(len(GROUNDS)))].value
-        return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), ground
+        why = DIFFERENCES[int(generator(seed, "difference", *asked.pair).integers(len(DIFFERENCES)))].value
+        return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), why
 
     return _work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
 
@@ -111,13 +112,13 @@ def _answer(project: Project, parcel: Parcel, token: str, respond: Respond, one_
         tasks = [(asked, task) for asked, task in there if asked in parcel.tasks]
         for asked, task in tasks:
             if not task.annotations:
-                answer, ground = respond(asked)
+                answer, why = respond(asked)
                 result = write_result(
                     parcel.tasks[asked],
                     grade=answer.grade,
                     cannot_judge=answer.cannot_judge,
                     comment=answer.comment,
-                    settled_by=ground,
+                    settled_by=why,
                 )
                 gateway.annotate(task.task_id, result, lead_time=answer.lead_time)
             one_more()

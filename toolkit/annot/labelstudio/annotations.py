@@ -15,8 +15,7 @@ from typing import Any
 from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
 
-_REASONS = tuple(reason.value for reason in controls.REASONS)
-_GROUNDS = tuple(ground.value for ground in controls.GROUNDS)
+_DIFFERENCES = (*(one.value for one in controls.DIFFERENCES), *controls.EARLIER_DIFFERENCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +26,7 @@ class Reading:
     cannot_judge: str | None
     comment: str | None
     settled_by: str | None
-    """Adjudication only: the ground chosen by key."""
+    """Adjudication only: why the assessors differ, chosen by key."""
     lead_time: float | None
     """Seconds."""
     created_at: str | None
@@ -59,13 +58,13 @@ def read_annotation(payload: Payload, *, grades: Sequence[int], expected_account
     if changed_by is not None and changed_by != account:
         flags.append(f"last changed by account {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
-    grounds = [ground for ground in _given(results, controls.SETTLED_BY, "choices") if ground in _GROUNDS]
+    differences = [given for given in _given(results, controls.SETTLED_BY, "choices") if given in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return Reading(
         grade=grade,
         cannot_judge=cannot_judge,
         comment=_comment(results),
-        settled_by=grounds[0] if grounds else None,
+        settled_by=differences[0] if differences else None,
         lead_time=float(lead_time) if isinstance(lead_time, int | float) and 0 <= lead_time < math.inf else None,
         created_at=payload.get("created_at"),
         flags=tuple(flags),
@@ -109,7 +108,7 @@ def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list
         flags.append(f"{len(rated)} grades ({', '.join(map(str, rated))}), expected one")
         return None, None
     if rated[0] == controls.CANNOT_JUDGE:
-        if len(reasons) == 1 and reasons[0] in _REASONS:
+        if len(reasons) == 1 and reasons[0] in controls.KNOWN_REASONS:
             return None, reasons[0]
         flags.append("cannot judge, without one of the reasons" if not reasons else f"unknown reason {reasons!r}")
         return None, None
