@@ -12,10 +12,12 @@ from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAnswer, SimulatedAssesso
 from annot.demo.relevance import latent_relevance
 from annot.exchange.connection import connect, open_accounts
 from annot.exchange.sending import Parcel
+from annot.exchange.task_keys import task_keys
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.controls import DIFFERENCES
 from annot.labelstudio.controls import reasons as reasons_in
 from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.tasks import split_key
 from annot.records import Asked, Query
 from annot.stats.seeding import generator
@@ -96,18 +98,21 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
     def one_more() -> None:
         advance(next(answered), total)
 
+    answer = partial(_answer, keys=task_keys(ws), one_more=one_more)
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
         at_work = [
-            pool.submit(_answer, project, parcels[project.assessor], token, responders[project.assessor], one_more)
+            pool.submit(answer, project, parcels[project.assessor], token, responders[project.assessor])
             for project, token in zip(busy, tokens, strict=True)
         ]
         return sum(one.result() for one in at_work)
 
 
-def _answer(project: Project, parcel: Parcel, token: str, respond: Respond, one_more: Callable[[], None]) -> int:
+def _answer(
+    project: Project, parcel: Parcel, token: str, respond: Respond, *, keys: TaskKeys, one_more: Callable[[], None]
+) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
-    with Gateway(project.url, token) as gateway:
+    with Gateway(project.url, token, keys=lambda: keys) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
         tasks = [(asked, task) for asked, task in there if asked in parcel.tasks]
         for asked, task in tasks:

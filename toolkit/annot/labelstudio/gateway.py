@@ -13,11 +13,13 @@ import ipaddress
 import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from annot.errors import StudioError
 from annot.labelstudio import refusals
+from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.studio_records import KEY, Payload, ProjectSpec, PulledTask, StudioTask
 
 if TYPE_CHECKING:
@@ -30,9 +32,20 @@ _READ: dict[str, Any] = {"max_retries": 2}
 
 
 class Gateway:
-    """One server, seen through one account's token (legacy or personal). `transport` stands in for the network."""
+    """One server, seen through one account's token (legacy or personal). `transport` stands in for the network.
 
-    def __init__(self, url: str, api_key: str, *, transport: httpx.BaseTransport | None = None) -> None:
+    `keys` seals the keys of tasks on their way out and opens them on their way in, looked up when the first task comes
+    by; without it keys stand on the server as they are.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        *,
+        keys: Callable[[], TaskKeys] | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
         import httpx
 
         if "@" in url:
@@ -46,6 +59,7 @@ class Gateway:
                 "the token is empty or holds spaces or letters no token has",
                 hint="set LABEL_STUDIO_API_KEY to a token from Label Studio's Account & Settings",
             )
+        self._keys = None if keys is None else cache(keys)
         # A proxy from the environment must not get requests to this machine.
         self._http = httpx.Client(
             timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not _is_loopback(url)
@@ -157,14 +171,15 @@ class Gateway:
                 page_size=_PAGE_SIZE,
                 request_options=_READ,
             )
-            listed = {task.task_id: task for task in map(_task, pager)}
+            listed = {task.task_id: task for task in (self._task(project_id, task) for task in pager)}
             self._count(listed, _integer(pager.response.total), doing=doing, what="tasks")
             return tuple(task for _, task in sorted(listed.items()))
 
     def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> None:
         """Send one batch, once. Raises UncertainWrite where the answer does not settle whether it arrived."""
+        sent = list(tasks) if self._keys is None else [self._keys().sealed(project_id, task) for task in tasks]
         with self._asking(f"sending {len(tasks)} tasks to project {project_id}"):
-            self._client.projects.import_tasks(id=project_id, request=list(tasks), return_task_ids=False)
+            self._client.projects.import_tasks(id=project_id, request=sent, return_task_ids=False)
 
     def delete_task(self, task_id: int) -> None:
         """Delete the task; one that is gone already is fine."""
@@ -223,6 +238,13 @@ class Gateway:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _task(self, project_id: int, task: Any) -> StudioTask:
+        key = task.data.get(KEY)
+        if key is not None:
+            key = str(key) if self._keys is None else self._keys().opened(project_id, str(key))
+        annotations = _integer(task.total_annotations) + _integer(task.cancelled_annotations)
+        return StudioTask(_integer(task.id), key, annotations, task.data)
+
     def _holds_tasks(self, project_id: int) -> bool:
         return _integer(self._client.projects.get(project_id, request_options=_READ).task_number) > 0
 
@@ -254,12 +276,6 @@ def _fields(spec: ProjectSpec) -> dict[str, Any]:
 
 def _sign(marker: str) -> str:
     return f"[annot:{marker}]"
-
-
-def _task(task: Any) -> StudioTask:
-    key = task.data.get(KEY)
-    annotations = _integer(task.total_annotations) + _integer(task.cancelled_annotations)
-    return StudioTask(_integer(task.id), None if key is None else str(key), annotations, task.data)
 
 
 def _integer(value: Any) -> int:

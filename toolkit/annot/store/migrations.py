@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
+from annot.store.models import TaskSecretRow, table
 from annot.store.schema import make_tables
 
 VERSION_TABLE = "annot_schema"
@@ -17,7 +18,12 @@ def add_paper_type(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE query ADD COLUMN paper_type TEXT"))
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type]
+def add_task_secret(connection: Connection) -> None:
+    """A place for the secret of the task keys; tasks on record were sent under plain keys, and stay so."""
+    table(TaskSecretRow).create(connection, checkfirst=True)
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_task_secret]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.
