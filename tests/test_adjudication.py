@@ -46,15 +46,19 @@ def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
     assert settled.incomplete == (("q", "same"),)
 
 
-def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2")) -> Dispute:
-    return Dispute("q", doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
+def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2"), *, query: str = "q") -> Dispute:
+    return Dispute(query, doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
 
 
-def test_the_widest_gap_comes_first() -> None:
-    assert [one.doc_id for one in queue([dispute("x", 0, 1), dispute("y", 0, 3), dispute("z", 2, 0)])] == [
-        "y",
-        "z",
-        "x",
+def test_the_widest_gap_comes_first_and_of_one_gap_query_by_query() -> None:
+    wide, narrow = dispute("y", 0, 3), dispute("z", 2, 0)
+    mixed = [dispute("x", 0, 1), wide, narrow, dispute("w", 1, 2, query="p"), dispute("v", 3, 0, query="r")]
+    assert [(one.query_id, one.doc_id) for one in queue(mixed)] == [
+        ("q", "y"),
+        ("r", "v"),
+        ("q", "z"),
+        ("p", "w"),
+        ("q", "x"),
     ]
 
 

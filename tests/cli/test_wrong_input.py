@@ -503,7 +503,7 @@ WRONG: dict[str, Wrong] = {
         ("judge.xml.j2", "the key '0' serves 2 choices"),
         spoil=write(
             "templates/judge.xml.j2",
-            '{% extends "screen.xml.j2" %}\n{% block grounds %}<Choices name="sure" toName="{{ controls.TEXT }}">'
+            '{% extends "screen.xml.j2" %}\n{% block differences %}<Choices name="sure" toName="{{ controls.TEXT }}">'
             '<Choice value="sure" hotkey="0"/></Choices>{% endblock %}',
         ),
     ),

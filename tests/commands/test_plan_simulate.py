@@ -213,7 +213,7 @@ def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) 
     data = annot(*small, "--json").data
     assert (data["repeats"], data["forecast"]["design"]["repeats"]) == (0.25, 0.0)
     assert data["forecast"]["judgements"] == 2 * data["forecast"]["pairs"]
-    assert "no repeats: an assessor has fewer than 10 pairs of a query" in annot(*small).stdout
+    assert "no repeats: an assessor has fewer than 42 pairs" in annot(*small).stdout
 
 
 def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace, annot: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from annot.labelstudio import controls
 from annot.labelstudio.annotations import OnRecord, read_annotation, read_task, write_result
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,6 +152,17 @@ def test_what_is_written_is_read_back(grade: int, comment: str) -> None:
     assert (reading.grade, reading.flags) == (grade, ())
     assert reading.comment == (comment.strip() or None)
     assert reading.settled_by == "between two grades"
+
+
+@pytest.mark.parametrize("cause", [*controls.EARLIER_DIFFERENCES, *(one.value for one in controls.DIFFERENCES)])
+def test_why_two_differ_is_read_from_earlier_screens_too(cause: str) -> None:
+    assert read(write_result(task(), grade=1, settled_by=cause)).settled_by == cause
+
+
+@pytest.mark.parametrize("reason", ["not in English", "not in German", "outside my field"])
+def test_a_reason_stands_whatever_the_language_of_the_collection_is_now(reason: str) -> None:
+    reading = read(write_result(task(), cannot_judge=reason))
+    assert (reading.cannot_judge, reading.flags) == (reason, ())
 
 
 json_values = st.recursive(

@@ -27,7 +27,7 @@ from labelling_texts import LABELS, SCALE, task
 
 pytestmark = pytest.mark.studio
 
-SCREEN = judge_screen(scale_names=SCALE, labels=LABELS, overrides=None)
+SCREEN = judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
 TASKS = [task(number) for number in range(1, 13)]
 PAIRS = [made["data"]["pair_id"] for made in TASKS]
 

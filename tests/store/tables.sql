@@ -68,6 +68,13 @@ CREATE TABLE run (
     PRIMARY KEY (tag)
 );
 
+CREATE TABLE task_secret (
+    id INTEGER NOT NULL,
+    secret TEXT NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT task_secret_one CHECK (id = 1)
+);
+
 CREATE TABLE adjudication (
     id INTEGER NOT NULL,
     source TEXT NOT NULL,

@@ -21,6 +21,7 @@ from typing import Any
 
 import httpx
 from annot.demo import packaged
+from annot.exchange.task_keys import task_keys
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.delivery import deliver
@@ -103,10 +104,18 @@ class Study:
         return found
 
     def on_server(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
-        """Every task of a person's project with its annotations, as the server exports them, by id."""
+        """Every task of a person's project with its annotations, as the server exports them, by id, its key opened."""
+        keys = task_keys(self.workspace)
         (project,) = self.projects(round)[name]
-        path = f"/api/projects/{project}/export"
-        tasks = self._get(path, exportType="JSON", download_all_tasks="true")
+        tasks = self.as_exported(name, round)
+        for task in tasks:
+            task["data"]["pair_id"] = keys.opened(project, task["data"]["pair_id"])
+        return tasks
+
+    def as_exported(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
+        """Every task of a person's project with its annotations, as anybody with an account can export them, by id."""
+        (project,) = self.projects(round)[name]
+        tasks = self._get(f"/api/projects/{project}/export", exportType="JSON", download_all_tasks="true")
         return sorted(tasks, key=lambda task: int(task["id"]))
 
     def in_store(self, name: str, round: Round = "judge") -> dict[str, int]:

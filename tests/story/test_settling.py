@@ -21,7 +21,7 @@ from studies import Pair, Study, address_of, make_study, quietly
 pytestmark = pytest.mark.studio
 
 COMMENT = "Seen from the side."
-GROUND = "between two grades"
+WHY = "another aspect of the facet"
 
 
 @pytest.fixture(scope="module")
@@ -124,14 +124,14 @@ def test_with_ratings_hidden_the_adjudicator_gets_a_plain_task(judged: Study, tm
 
 def test_a_decision_may_overrule_both_and_agreed_pairs_are_settled_without_a_person(disputed: Study) -> None:
     rulings: dict[Pair, int | None] = dict.fromkeys(in_dispute(disputed), 3)
-    disputed.judge("j1", rulings, "adjudicate", settled_by=GROUND)
+    disputed.judge("j1", rulings, "adjudicate", settled_by=WHY)
     pulled = fetch(disputed)
     assert [(one.assigned, one.judged, one.new) for one in pulled.assessors] == [(len(rulings),) * 3]
     qrels.write(disputed.workspace, partial=False)
     decisions = decided(disputed)
     assert decisions.keys() == set(disputed.planned()["a1"])
     for pair, decision in decisions.items():
-        settled = ("adjudicated", "j1", 3, GROUND) if pair in rulings else ("agreed", None, 0, None)
+        settled = ("adjudicated", "j1", 3, WHY) if pair in rulings else ("agreed", None, 0, None)
         assert (decision["origin"], decision["adjudicator"], decision["grade"], decision["reason"]) == settled
 
 

@@ -117,8 +117,8 @@ def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
 
 
 def queue(disputes: Iterable[Dispute]) -> tuple[Dispute, ...]:
-    """Disputes query by query, the widest gap first in each: one text to keep in mind, the hardest while fresh."""
-    return tuple(sorted(disputes, key=lambda one: (one.query_id, -one.gap, one.doc_id)))
+    """Disputes by their gap, the widest first: what tells most while fresh. Of one gap, query by query."""
+    return tuple(sorted(disputes, key=lambda one: (-one.gap, one.query_id, one.doc_id)))
 
 
 def assign_adjudicators(

@@ -41,8 +41,9 @@ def guidelines_show(
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines show queries` tells how query papers are rated and chosen. `annot guidelines show sources`
-    compares the guidelines with those of CSFCube point by point.
+    `annot guidelines show adjudication` is what adjudicators read first. `annot guidelines show queries` tells how
+    query papers are rated and chosen. `annot guidelines show sources` compares the guidelines with those of CSFCube
+    point by point.
     """
     from annot.study import guidelines as step
 

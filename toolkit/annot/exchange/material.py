@@ -74,7 +74,14 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
 
 
 def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool) -> str:
-    """The guidelines of every facet there is, and the keys, as the project's instructions."""
+    """The task, the guidelines of every facet there is, and the keys, as the project's instructions."""
     pages = [guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
-    names, labels = ws.settings.scale.names, ws.settings.labels.names
-    return instructions_html(pages, scale_names=names, labels=labels, adjudication=adjudication)
+    if adjudication:
+        pages.insert(0, guidelines.adjudication(ws))
+    return instructions_html(
+        pages,
+        scale_names=ws.settings.scale.names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        adjudication=adjudication,
+    )

@@ -16,8 +16,7 @@ from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
 from annot.records import OLDER, SUPERSEDED
 
-_REASONS = tuple(reason.value for reason in controls.REASONS)
-_GROUNDS = tuple(ground.value for ground in controls.GROUNDS)
+_DIFFERENCES = (*(one.value for one in controls.DIFFERENCES), *controls.EARLIER_DIFFERENCES)
 
 SKIPPED = "skipped"
 EDITED = "last changed by account"
@@ -42,7 +41,7 @@ class Reading:
     cannot_judge: str | None
     comment: str | None
     settled_by: str | None
-    """Adjudication only: the ground chosen by key."""
+    """Adjudication only: why the assessors differ, chosen by key."""
     lead_time: float | None
     """Seconds."""
     created_at: str | None
@@ -101,13 +100,13 @@ def read_annotation(
     if changed_by is not None and changed_by not in {account, *own}:
         flags.append(f"{EDITED} {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
-    grounds = [ground for ground in _given(results, controls.SETTLED_BY, "choices") if ground in _GROUNDS]
+    differences = [given for given in _given(results, controls.SETTLED_BY, "choices") if given in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return Reading(
         grade=grade,
         cannot_judge=cannot_judge,
         comment=_comment(results),
-        settled_by=grounds[0] if grounds else None,
+        settled_by=differences[0] if differences else None,
         lead_time=float(lead_time) if isinstance(lead_time, int | float) and 0 <= lead_time < math.inf else None,
         created_at=payload.get("created_at"),
         changed_at=payload.get("updated_at"),
@@ -153,7 +152,7 @@ def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list
         flags.append(f"{len(rated)} grades ({', '.join(map(str, rated))}), expected one")
         return None, None
     if rated[0] == controls.CANNOT_JUDGE:
-        if len(reasons) == 1 and reasons[0] in _REASONS:
+        if len(reasons) == 1 and reasons[0] in controls.KNOWN_REASONS:
             return None, reasons[0]
         flags.append("cannot judge, without one of the reasons" if not reasons else f"unknown reason {reasons!r}")
         return None, None

@@ -95,7 +95,7 @@ def _bring_up_to_date(
     for task in listed:
         if task.annotations or task.key is None or task.key not in wanted:
             continue
-        shown = {name: value for name, value in wanted[task.key].items() if name != TEXT_FIELD}
+        shown = {name: value for name, value in wanted[task.key].items() if name not in (KEY, TEXT_FIELD)}
         if any(task.data.get(name) != value for name, value in shown.items()):
             server.update_task(task.task_id, {**task.data, **shown})
             updated += 1

@@ -15,12 +15,14 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from annot.errors import StudioError
 from annot.labelstudio import refusals
+from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.studio_records import (
     KEY,
     Payload,
@@ -50,9 +52,20 @@ PROJECT_SETTINGS = {
 
 
 class Gateway:
-    """One server, seen through one account's token (legacy or personal). `transport` stands in for the network."""
+    """One server, seen through one account's token (legacy or personal). `transport` stands in for the network.
 
-    def __init__(self, url: str, api_key: str, *, transport: httpx.BaseTransport | None = None) -> None:
+    `keys` seals the keys of tasks on their way out and opens them on their way in, looked up when the first task comes
+    by; without it keys stand on the server as they are.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        *,
+        keys: Callable[[], TaskKeys] | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
         if "@" in url:
             raise StudioError(
                 "the address of Label Studio holds a user name or a password (an @ stands in it)",
@@ -66,6 +79,7 @@ class Gateway:
             )
         from annot.labelstudio.patience import PatientClient
 
+        self._keys = None if keys is None else cache(keys)
         # A proxy from the environment must not get requests to this machine.
         self._http = PatientClient(
             timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not is_loopback(url)
@@ -238,14 +252,15 @@ class Gateway:
                 request_options=_READ,
             )
             total = _integer(pager.response.total)
-            listed = {task.task_id: task for task in map(_task, islice(pager, total))}
+            listed = {task.task_id: task for task in (self._task(project_id, task) for task in islice(pager, total))}
             self._count(listed, total, doing=doing, what="tasks")
             return tuple(task for _, task in sorted(listed.items()))
 
     def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> None:
         """Send one batch, once. Raises UncertainWrite where the answer does not settle whether it arrived."""
+        sent = list(tasks) if self._keys is None else [self._keys().sealed(project_id, task) for task in tasks]
         with self._asking(f"sending {len(tasks)} tasks to project {project_id}"):
-            self._client.projects.import_tasks(id=project_id, request=list(tasks), return_task_ids=False)
+            self._client.projects.import_tasks(id=project_id, request=sent, return_task_ids=False)
 
     def update_task(self, task_id: int, data: Payload) -> None:
         """Make `data` what the task shows; what was answered, drafted and predicted on it stays. Safe to repeat."""
@@ -330,6 +345,13 @@ class Gateway:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _task(self, project_id: int, task: Any) -> StudioTask:
+        key = task.data.get(KEY)
+        if key is not None:
+            key = str(key) if self._keys is None else self._keys().opened(project_id, str(key))
+        annotations = _integer(task.total_annotations) + _integer(task.cancelled_annotations)
+        return StudioTask(_integer(task.id), key, annotations, task.data, _moment(task.updated_at))
+
     def _count(self, listed: Collection[object], total: int, *, doing: str, what: str) -> None:
         """Raise StudioError where the pages hold less than the server counts, or more."""
         if len(listed) != total:
@@ -353,14 +375,6 @@ def _fields(spec: ProjectSpec) -> dict[str, Any]:
 
 def _sign(marker: str) -> str:
     return f"[annot:{marker}]"
-
-
-def _task(task: Any) -> StudioTask:
-    key = task.data.get(KEY)
-    annotations = _integer(task.total_annotations) + _integer(task.cancelled_annotations)
-    return StudioTask(
-        _integer(task.id), None if key is None else str(key), annotations, task.data, _moment(task.updated_at)
-    )
 
 
 def _moment(value: datetime | None) -> str | None:

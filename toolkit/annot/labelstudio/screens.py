@@ -15,29 +15,36 @@ from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
 
 
-def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
+def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None) -> str:
     """The configuration of the screen on which an assessor judges. `overrides` is the study's `templates/`.
 
-    `labels` are those that a sentence may be given.
+    `labels` are those that a sentence may be given; `language` is the collection's (BCP 47).
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
-    return _screen("judge.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
+    return _screen("judge.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
 
 
 def adjudicate_screen(
-    *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
+    *, scale_names: Sequence[str], labels: Sequence[str], language: str, opinions: int, overrides: Path | None
 ) -> str:
     """The configuration of the adjudicator's screen; `opinions` others' are shown (0 where the policy hides them)."""
-    return _screen("adjudicate.xml.j2", scale_names=scale_names, labels=labels, opinions=opinions, overrides=overrides)
+    return _screen("adjudicate.xml.j2", scale_names, labels, language, opinions=opinions, overrides=overrides)
 
 
 def _screen(
-    template: str, *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
+    template: str,
+    scale_names: Sequence[str],
+    labels: Sequence[str],
+    language: str,
+    *,
+    opinions: int,
+    overrides: Path | None,
 ) -> str:
     from label_studio_sdk.label_interface import LabelInterface
 
     values: dict[str, Any] = {
         "controls": controls,
+        "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),
         "grades": [
             {"value": str(grade), "key": str(grade), "html": f"<b>{grade}</b> {html.escape(name)}"}
@@ -98,9 +105,9 @@ def _faults(xml: str, *, grades: Sequence[str]) -> list[str]:
 
 
 def instructions_html(
-    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], adjudication: bool
+    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], language: str, adjudication: bool
 ) -> str:
-    """The guideline `pages` (Markdown, general first) with a table of keys before them.
+    """The guideline `pages` (Markdown, the task first) with a short table of keys behind them.
 
     HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
     """
@@ -114,6 +121,7 @@ def instructions_html(
         "scale_names": scale_names,
         "adjudication": adjudication,
         "controls": controls,
+        "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),
     }
-    return "\n".join([render("keys.html.j2", values, overrides=None).strip(), *read])
+    return "\n".join([*read, render("keys.html.j2", values, overrides=None).strip()])

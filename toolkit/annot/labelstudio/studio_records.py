@@ -45,7 +45,7 @@ class StudioProject(NamedTuple):
 
 
 class StudioTask(NamedTuple):
-    """A task as the server lists it. `key` is our `pair_id`; None for a task that is not ours."""
+    """A task as the server lists it. `key` is our own, opened; None for a task without one."""
 
     task_id: int
     key: str | None

@@ -23,7 +23,8 @@ _HTML = (
     '^<div class="a-pair">'
     + "".join(
         rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
-        r'<div class="a-none">[^<>]*</div><div class="a-text">(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
+        r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
+        r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
         for side, name in (("query", "Query"), ("cand", "Candidate"))
     )
     + r'</div>(?:<div class="a-returned"><p>[^<>]*</p></div>)?$'

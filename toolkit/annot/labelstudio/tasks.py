@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
+from annot.labelstudio.controls import COLUMN_KEYS, SENTENCE_LABEL, TEXT
 from annot.records import Asked, Judgement, Paper, Query
 
 LABELS_FROM = "sentence-labels"
@@ -110,7 +110,10 @@ def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
 def _side(
     side: str, heading: str, paper: Paper, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
 ) -> str:
-    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
+    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones.
+
+    A key (`COLUMN_KEYS`, with Alt) and Tab go to its text, which then scrolls by the usual keys.
+    """
     if chosen is None:
         wants = "".join(f" a-wants-{label}" for label in facet_labels)
         marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
@@ -123,7 +126,7 @@ def _side(
     return (
         f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
         f'<div class="a-none">No sentence here is labelled {_text(facet)}.</div>'
-        f'<div class="a-text">{sentences}</div></div>'
+        f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
     )
 
 

@@ -8,19 +8,15 @@ candidates of a query, in an order of their own.
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
-import numpy as np
-
 from annot.errors import InputError
 from annot.formats.json_lines import json_lines
+from annot.hidden_repeats import with_repeats
 from annot.records import Asked, Assignment, Query
 from annot.stats.seeding import generator
-
-FEWEST_FOR_REPEATS = 10
 
 
 def draw_plan(
@@ -40,7 +36,7 @@ def draw_plan(
 
     documents: the `doc_id`s to judge of each `query_id`.
     assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
-    repeats: the share of an assessor's pairs of a query that come again later in the same query, as hidden repeats.
+    repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
     standing: assignments that were made before; they keep their place, and new pairs are added behind them. A standing
     pair that lacks assessors, since somebody left, gets them where somebody is free.
     former: people who left; what they have stays, and they get nothing new.
@@ -179,29 +175,14 @@ def _sequence(
     for assessor in sorted(given):
         position = max((assignment.position for assignment in standing if assignment.assessor == assessor), default=0)
         queries = sorted(given[assessor])
+        blocks = []
         for at in generator(seed, "queries", assessor).permutation(len(queries)):
-            query_id = queries[at]
-            documents = sorted(given[assessor][query_id])
-            order = generator(seed, "documents", assessor, query_id).permutation(len(documents))
-            asked = [Asked(query_id, documents[place]) for place in order]
-            for again in _with_repeats(asked, repeats, generator(seed, "repeats", assessor, query_id)):
-                position += 1
-                sequence.append(Assignment(*again.pair, assessor, position, again.occasion))
+            documents = sorted(given[assessor][queries[at]])
+            order = generator(seed, "documents", assessor, queries[at]).permutation(len(documents))
+            blocks.append([Asked(queries[at], documents[place]) for place in order])
+        asked = with_repeats(blocks, repeats, generator(seed, "repeats", assessor))
+        sequence += [Assignment(*one.pair, assessor, position + at, one.occasion) for at, one in enumerate(asked, 1)]
     return sequence
-
-
-def _with_repeats(asked: Sequence[Asked], rate: float, rng: np.random.Generator) -> list[Asked]:
-    """The sequence with some of its first half asked again, each behind half as many others as there are.
-
-    Within one query nobody wonders at seeing its paper again. A few candidates would be remembered: such a query gets
-    none. The rate is met on average, whatever its fraction of a pair.
-    """
-    half = len(asked) // 2
-    count = min(half, math.floor(rate * len(asked) + rng.random())) if len(asked) >= FEWEST_FOR_REPEATS else 0
-    behind: dict[int, list[Asked]] = {}
-    for first in sorted(rng.choice(half, size=count, replace=False).tolist()) if count else []:
-        behind.setdefault(int(rng.integers(first + half, len(asked))), []).append(asked[first]._replace(occasion=2))
-    return [shown for at, own in enumerate(asked) for shown in (own, *behind.get(at, ()))]
 
 
 def _check_standing(

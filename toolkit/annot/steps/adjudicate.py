@@ -170,7 +170,11 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     opinions = 0 if hidden else ws.settings.judging.per_pair
     names = ws.settings.scale.names
     screen = adjudicate_screen(
-        scale_names=names, labels=ws.settings.labels.names, opinions=opinions, overrides=ws.root / "templates"
+        scale_names=names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        opinions=opinions,
+        overrides=ws.root / "templates",
     )
     material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
     instructions = instructions_of(ws, material, adjudication=True)

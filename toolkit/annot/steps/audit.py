@@ -101,6 +101,7 @@ def _screen(ws: Workspace, project: Project) -> str:
     return adjudicate_screen(
         scale_names=ws.settings.scale.names,
         labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
         opinions=0 if hidden else ws.settings.judging.per_pair,
         overrides=ws.root / "templates",
     )

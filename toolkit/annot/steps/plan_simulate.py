@@ -22,8 +22,8 @@ from annot.forecast import (
     simulate_design,
 )
 from annot.forecast.hours import seconds_of, times
+from annot.hidden_repeats import FEWEST_FOR_REPEATS
 from annot.names import check_name
-from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
 from annot.report.terminal import told
 from annot.report.words import sentences
@@ -68,7 +68,7 @@ class Simulated:
     missing: str
     """The policy for missing judgements, by name."""
     repeats: float
-    """The share of repeats that was asked for; the design has none where queries are too small for it."""
+    """The share of repeats that was asked for; the design has none where an assessor has too few pairs for it."""
     currency: str
     pilot: Pilot
     forecast: DesignForecast
@@ -106,14 +106,16 @@ def simulate(
     mean_cited = float(np.mean(cited)) if cited else 0.0
     n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
     n_assessors = len(everyone) if assessors is None else assessors
+    n_queries = len(known) if queries is None else queries
+    each = n_queries * n_documents * team / max(1, n_assessors)
     settled = settled_of(outcome)
     found = simulate_design(
         Design(
-            queries=len(known) if queries is None else queries,
+            queries=n_queries,
             pool_size=n_documents,
             per_pair=team,
             assessors=n_assessors,
-            repeats=share if _are_repeated(settings.judging.assignment, n_documents, team, n_assessors) else 0.0,
+            repeats=share if each >= FEWEST_FOR_REPEATS else 0.0,
         ),
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
@@ -158,12 +160,6 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
         interval=lambda tables: interval_of(tables, units, grades, name=coefficient, level=rules.level),
     )
-
-
-def _are_repeated(assignment: str, documents: int, team: int, assessors: int) -> bool:
-    """Whether an assessor has enough pairs of a query for `annot plan` to ask some again."""
-    each = documents if assignment == "per-query" else documents * team / max(1, assessors)
-    return each >= FEWEST_FOR_REPEATS
 
 
 def describe(found: Simulated) -> str:

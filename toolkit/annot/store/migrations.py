@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store.models import GuidelinesRow, ReturnedRow, table
+from annot.store.models import GuidelinesRow, ReturnedRow, TaskSecretRow, table
 from annot.store.schema import drop_triggers, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"
@@ -46,6 +46,11 @@ def add_returned(connection: Connection) -> None:
     table(ReturnedRow).create(connection, checkfirst=True)
 
 
+def add_task_secret(connection: Connection) -> None:
+    """A place for the secret of the task keys; tasks on record were sent under plain keys, and stay so."""
+    table(TaskSecretRow).create(connection, checkfirst=True)
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -53,6 +58,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_guidelines,
     add_leaving_and_shares,
     add_returned,
+    add_task_secret,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

@@ -280,6 +280,15 @@ class TaskRow(_Row, table=True):
     remote_id: int = Field(sa_type=BigInteger)
 
 
+class TaskSecretRow(_Row, table=True):
+    """With what the keys of tasks are sealed; there is one, from the first push on."""
+
+    __tablename__ = "task_secret"
+    __table_args__ = (CheckConstraint("id = 1", name="task_secret_one"),)
+    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    secret: str = Field(sa_type=Text)
+
+
 class JudgementRow(_RevisionRow, table=True):
     """One revision of one judgement."""
 

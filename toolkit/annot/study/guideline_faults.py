@@ -85,7 +85,7 @@ def _strangers(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
             yield f"guidelines/{GENERAL}.md: does not name the facet {facet!r}"
     own = ws.root / "guidelines"
     of_own = {path.stem for path in own.glob("*.md")}
-    known = {GENERAL, *guidelines.FOR_LEADS, *facets}
+    known = {GENERAL, *guidelines.NOT_FOR_ASSESSORS, *facets}
     for name in sorted(of_own - known):
         yield f"guidelines/{name}.md: is the page of a facet that the study does not have ([facets] in annot.toml)"
     others = sorted((of_own | guidelines.packaged_facets()) - known)

@@ -13,8 +13,8 @@ from annot.study.workspace import Workspace
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
 
-FOR_LEADS = ("queries", "sources")
-"""Pages that assessors do not get: how queries are chosen, and what the guidelines owe to their source."""
+NOT_FOR_ASSESSORS = ("adjudication", "queries", "sources")
+"""Pages that assessors do not get: how to settle, how queries are chosen, what the guidelines owe to their source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ def read(ws: Workspace, facet: str) -> Guidelines:
 
 
 def shown(ws: Workspace, page: str) -> Guidelines:
-    """What `annot guidelines show` prints: the page of a facet and the general one, or one of the pages `FOR_LEADS`."""
-    if page in FOR_LEADS and page not in ws.settings.facets:
+    """What `annot guidelines show` prints: the page of a facet and the general one, or one `NOT_FOR_ASSESSORS`."""
+    if page in NOT_FOR_ASSESSORS and page not in ws.settings.facets:
         return Guidelines(page, "", _text(ws, page))
     found = read(ws, page)
     return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
@@ -54,7 +54,7 @@ def shown(ws: Workspace, page: str) -> Guidelines:
 def packaged_facets() -> set[str]:
     """The facets for which a page comes with annot."""
     pages = {page.name.removesuffix(".md") for page in files("annot.guidelines").iterdir() if page.name.endswith(".md")}
-    return pages - {"general", *FOR_LEADS}
+    return pages - {"general", *NOT_FOR_ASSESSORS}
 
 
 def general(ws: Workspace) -> str:
@@ -62,10 +62,18 @@ def general(ws: Workspace) -> str:
     return _text(ws, "general")
 
 
+def adjudication(ws: Workspace) -> str:
+    """What adjudicators read before all else, as Markdown."""
+    return _text(ws, "adjudication")
+
+
 def screen(ws: Workspace) -> str:
     """The labelling configuration of the judging screen, rendered and checked without a server."""
     return judge_screen(
-        scale_names=ws.settings.scale.names, labels=ws.settings.labels.names, overrides=ws.root / "templates"
+        scale_names=ws.settings.scale.names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        overrides=ws.root / "templates",
     )
 
 

@@ -54,17 +54,17 @@ def appendix(study: Study) -> Iterator[Section]:
         yield Section("guidelines", "Agreement by version of the guidelines", told, (by_guidelines(versions),))
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *grounds(study)))
+    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
 
 
-def grounds(study: Study) -> Iterator[Table]:
+def differences(study: Study) -> Iterator[Table]:
     """Why the adjudicator decided as they did, where they said so."""
     counted = Counter(
         decision.reason for decision in study.decisions if decision.origin == "adjudicated" and decision.reason
     )
     if counted:
         rows = sorted(counted.items(), key=lambda ground: (-ground[1], ground[0]))
-        yield table("agreement.grounds", rows)
+        yield table("agreement.differences", rows)
 
 
 def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
