@@ -44,6 +44,10 @@ def deletes_a_project(study: Study) -> None:
     http(study, "DELETE", f"/api/projects/{the_project(study, 'a1')}/")
 
 
+def deletes_all_tasks(study: Study) -> None:
+    http(study, "DELETE", f"/api/projects/{the_project(study, 'a1')}/tasks/")
+
+
 def deletes_the_adjudicators_project(study: Study) -> None:
     http(study, "DELETE", f"/api/projects/{the_project(study, 'j1', 'adjudicate')}/")
 
@@ -106,6 +110,7 @@ EVENTS = [
     Event(edits_the_description, "adjudicate"),
     Event(deletes_a_project, "", None, "its project was deleted", told="the project is gone from the server"),
     Event(deletes_the_adjudicators_project, "adjudicate", None, "its project was deleted"),
+    Event(deletes_all_tasks, "", None, "its project holds no task", told="a1: 10 task(s) are gone from the server"),
     Event(deletes_two_tasks, "", 2, "its task was deleted", told="a1: 2 task(s) are gone from the server"),
     Event(deletes_an_annotation_of_their_own, "", 1, "its annotation was deleted"),
     Event(cancels_an_annotation, "", 1, "skipped; last changed by another account, not by its author"),

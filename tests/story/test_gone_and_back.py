@@ -44,6 +44,8 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
     assert annot("pull", folder=study.folder).exit_code == 1
     whole = complete.counting | {(*mine[0], "a2"): 2}
     assert counting(study) == whole
+    watched = annot_done("watch", "--once", folder=study.folder)
+    assert f"{len(mine)} answer(s) that counted are not on the server as they were" in watched.stdout
     without = {key: grade for key, grade in whole.items() if key[2] != "a1"}
     for expected in (len(mine), 0):
         accepted = annot_done("pull", "--accept-deletions", "--json", folder=study.folder)
@@ -66,6 +68,7 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
     annot_done("pull", folder=study.folder)
     assert counting(study) == whole
     assert annot_done("judgements", "withdrawn", "--json", folder=study.folder).data == []
+    assert "restored by the lead" in annot_done("trace", *mine[0], folder=study.folder).stdout
     with open_store(study.workspace.database_url) as store, store.read() as session:
         history = [one for one in judgements.read_history(session, *mine[0]) if one.record.assessor == "a1"]
     assert [(one.record.grade, one.ruling) for one in history] == [
@@ -118,6 +121,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
         ("a2", half, 0, len(pairs) - half),
     ]
     assert f"a2: {len(pairs) - half} task(s) that are not on the server are not sent" in sent.stderr
+    assert f"a2: {len(pairs) - half} of them stood on the server unanswered" in sent.stderr
     assert len(study.on_server("a2")) == half
     annot_done("adjudicate", "push", folder=study.folder)
     assert counting(study) == complete.counting

@@ -150,6 +150,11 @@ def _send(
                 f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
                 "are on record and count, and nobody is asked twice"
             )
+        if delivery.removed:
+            notes.append(
+                f"{parcel.assessor}: {delivery.removed} of them stood on the server unanswered and are deleted there: "
+                "the server has an earlier state than the record, as after a restore from a backup"
+            )
         notes += twins.notes(parcel.assessor)
     return Pushed(tuple(sent), tuple(notes))
 

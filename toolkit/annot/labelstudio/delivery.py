@@ -80,7 +80,7 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared), updated)
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared), len(forgotten), updated)
 
 
 def _bring_up_to_date(

@@ -73,7 +73,9 @@ class Delivery(NamedTuple):
     sent: int
     """Tasks sent by this call and found afterwards; the others were there already."""
     spared: int = 0
-    """Tasks that were not sent, or taken off again, because their answer is known."""
+    """Tasks that are not there and were not sent, because their answer is known."""
+    removed: int = 0
+    """Of these, the ones that stood there unanswered and are deleted now."""
     updated: int = 0
     """Unanswered tasks that were there and showed something else, such as another place in the person's order."""
 
