@@ -70,7 +70,8 @@ def alone(url: str, *, command: str, wait_seconds: float) -> Iterator[None]:
     me = Holder(command.replace("|", " "), str(os.getpid()), since, platform.node())
     deadline = time.monotonic() + wait_seconds
     if place.get_backend_name() == "sqlite":
-        with _file_held(Path(place.database or ""), me, deadline):
+        # The file itself: a study may be reached by several names.
+        with _file_held(Path(place.database or "").resolve(), me, deadline):
             yield
     else:
         with _session_held(place, me, deadline):
