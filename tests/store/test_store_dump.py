@@ -133,6 +133,20 @@ def test_a_dump_of_an_older_database_comes_back_as_it_was(first_version: str, tm
             assert len(judgements.read_judgements(session)) == 7
 
 
+def test_tables_of_others_in_the_same_database_are_left_alone(store: Store, url: str, tmp_path: Path) -> None:
+    with store.begin() as session:
+        session.connection().execute(text("CREATE TABLE elsewhere (id INTEGER PRIMARY KEY, said TEXT)"))
+        session.connection().execute(text("INSERT INTO elsewhere VALUES (1, 'kept')"))
+    dumped = dumped_from(store, tmp_path / "dump")
+    assert "elsewhere" not in dumped.rows
+    with store.begin() as session:
+        drop_tables(session.connection())
+    loaded(dumped, tmp_path / "dump", url)
+    with open_store(url, create=False) as again, again.read() as session:
+        assert session.connection().execute(text("SELECT said FROM elsewhere")).scalar_one() == "kept"
+        assert "elsewhere" not in row_counts(session.connection())
+
+
 def test_a_dump_that_the_database_cannot_hold_is_refused(store: Store, url: str, tmp_path: Path) -> None:
     dumped = dumped_from(store, tmp_path / "dump")
     with store.begin() as session:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from annot import __version__
 from annot.cli.options import CsvOption, JsonOption, WaitOption, WorkspaceOption, hand_down
-from annot.cli.output import Answer, emit
+from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContext
     """The study for one command alone, for as long as the context lasts."""
     from annot.store.study_lock import alone
 
-    return alone(ws.database_url, command=words, wait_seconds=wait_seconds)
+    return alone(ws.database_url, command=words, wait_seconds=wait_seconds, tell=say)
 
 
 def _with_shared_options(

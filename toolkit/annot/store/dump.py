@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from annot.errors import InputError, StoreError
-from annot.store.migrations import MIGRATIONS, make_version_table, version_of
+from annot.store.migrations import MIGRATIONS, VERSION_TABLE, make_version_table, version_of
 from annot.store.models import TABLES
 from annot.store.rows import copy_rows
 from annot.store.schema import make_triggers
@@ -103,17 +103,20 @@ def row_counts(connection: Connection) -> dict[str, int]:
 
 
 def drop_tables(connection: Connection) -> None:
-    """Remove every table of this program, in the caller's transaction. Raises StoreError where others are there."""
-    version_of(connection)
-    found = MetaData()
-    found.reflect(connection)
-    found.drop_all(connection)
+    """Remove every table of this program, and no other, in the caller's transaction."""
+    _reflected(connection).drop_all(connection)
 
 
 def _tables(connection: Connection) -> list[Table]:
+    return _reflected(connection).sorted_tables
+
+
+def _reflected(connection: Connection) -> MetaData:
+    """The tables as they are; those of other programs in the same database are none of ours."""
+    own = {*TABLES.tables, VERSION_TABLE}
     found = MetaData()
-    found.reflect(connection)
-    return found.sorted_tables
+    found.reflect(connection, only=lambda name, _: name in own)
+    return found
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
@@ -136,8 +139,9 @@ def _declared(kind: str) -> Iterator[str]:
 def _found(connection: Connection, tables: Iterable[Table]) -> Iterator[str]:
     """The statements that make the tables as they are."""
     if connection.dialect.name == "sqlite":
-        made = "SELECT sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL ORDER BY rowid"
-        yield from connection.execute(text(made)).scalars()
+        made = "SELECT tbl_name, sql FROM sqlite_master WHERE type <> 'trigger' AND sql IS NOT NULL ORDER BY rowid"
+        own = {table.name for table in tables}
+        yield from (sql for name, sql in connection.execute(text(made)) if name in own)
         return
     for table in tables:
         yield str(CreateTable(table).compile(dialect=_DIALECTS["postgresql"])).strip()

@@ -13,7 +13,7 @@ import fcntl
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,11 +56,13 @@ def read_holder(text: str) -> Holder | None:
 
 
 @contextmanager
-def alone(url: str, *, command: str, wait_seconds: float) -> Iterator[None]:
+def alone(
+    url: str, *, command: str, wait_seconds: float, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[None]:
     """Hold the lock of the study at `url` for as long as the context lasts.
 
     command: what is done, for those who come meanwhile.
-    wait_seconds: how long to wait for another command that holds it.
+    wait_seconds: how long to wait for another command that holds it; tell: is told whom is waited for.
 
     A study whose database is not there yet is not locked. Raises BusyError, naming the holder, when the wait is over,
     and StoreError where the database cannot be reached or the file system cannot lock.
@@ -68,12 +70,13 @@ def alone(url: str, *, command: str, wait_seconds: float) -> Iterator[None]:
     place = parse_url(url)
     since = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     me = Holder(command.replace("|", " "), str(os.getpid()), since, platform.node())
-    deadline = time.monotonic() + wait_seconds
+    queue = _Queue(time.monotonic() + wait_seconds, tell)
     if place.get_backend_name() == "sqlite":
-        with _file_held(Path(place.database or ""), me, deadline):
+        # The file itself: a study may be reached by several names.
+        with _file_held(Path(place.database or "").resolve(), me, queue):
             yield
     else:
-        with _session_held(place, me, deadline):
+        with _session_held(place, me, queue):
             yield
 
 
@@ -82,8 +85,25 @@ def lock_file(database: Path) -> Path:
     return database.with_name(f"{database.name}-lock")
 
 
+class _Queue:
+    """The wait for a lock that somebody else holds."""
+
+    def __init__(self, deadline: float, tell: Callable[[str], None]) -> None:
+        self._deadline, self._tell = deadline, tell
+        self._told = False
+
+    def wait(self, holder: Holder | None) -> None:
+        """Wait a moment. Raises BusyError, naming the holder, where there is no time left."""
+        if time.monotonic() >= self._deadline:
+            raise _busy(holder)
+        if not self._told:
+            self._tell(f"{_busy(holder).message}; waiting until it ends")
+            self._told = True
+        time.sleep(LOOK_EVERY)
+
+
 @contextmanager
-def _file_held(database: Path, me: Holder, deadline: float) -> Iterator[None]:
+def _file_held(database: Path, me: Holder, queue: _Queue) -> Iterator[None]:
     if not database.is_file() or not os.access(database.parent, os.W_OK):
         # There is nothing to change, or no way to: the command says so itself.
         yield
@@ -92,9 +112,7 @@ def _file_held(database: Path, me: Holder, deadline: float) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(handle, "r+", encoding="utf-8") as file:
         while not _locked(file.fileno(), path):
-            if time.monotonic() >= deadline:
-                raise _busy(read_holder(path.read_text(encoding="utf-8")))
-            time.sleep(LOOK_EVERY)
+            queue.wait(read_holder(path.read_text(encoding="utf-8")))
         file.truncate(0)
         file.write(me.written())
         file.flush()
@@ -120,7 +138,7 @@ def _locked(handle: int, path: Path) -> bool:
 
 
 @contextmanager
-def _session_held(place: URL, me: Holder, deadline: float) -> Iterator[None]:
+def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
     try:
         # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
         engine = create_engine(place, poolclass=NullPool, connect_args={"connect_timeout": 10}, hide_parameters=True)
@@ -135,9 +153,7 @@ def _session_held(place: URL, me: Holder, deadline: float) -> Iterator[None]:
             connection.autocommit = True
             _present(connection, me)
             while not connection.execute("SELECT pg_try_advisory_lock(%s)", (STUDY_LOCK,)).fetchone()[0]:
-                if time.monotonic() >= deadline:
-                    raise _busy(_session_holder(connection))
-                time.sleep(LOOK_EVERY)
+                queue.wait(_session_holder(connection))
         except engine.dialect.loaded_dbapi.Error as error:
             raise in_words(DBAPIError(None, None, error), place_of(place), password_of(place)) from None
         yield

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError
+from annot.records import Source
 from annot.store import people, runs
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
@@ -61,9 +62,11 @@ def _files(ws: Workspace) -> Iterator[str]:
 
 
 def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
-    plan = people.read_plan(session)
-    if plan is not None:
-        yield from _changed(ws.pools / "plan.jsonl", plan.sha256, "the database says", ws.root)
+    plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
+    # An import puts a plan on record that was never drawn, and writes no file of it.
+    imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+    if plan is not None and (path.is_file() or not imported):
+        yield from _changed(path, plan.sha256, "the database says", ws.root)
     for run in runs.read_runs(session):
         yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
 
