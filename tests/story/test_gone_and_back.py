@@ -51,7 +51,10 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
         accepted = annot_done("pull", "--accept-deletions", "--json", folder=study.folder)
         assert (len(accepted.data["lost"]), accepted.data["withdrawn"]) == (expected, True)
         assert counting(study) == without
-    annot_done("pull", folder=study.folder)
+    # The person is asked again; that another project stands there now says nothing new of the answers.
+    assert annot_done("push", "--json", folder=study.folder).data["projects"][0]["sent"] == len(mine)
+    pulled = annot_done("pull", "--json", folder=study.folder).data["assessors"]
+    assert [(one["assessor"], one["judged"], one["changed"]) for one in pulled] == [("a1", 0, 0), ("a2", len(mine), 0)]
     listed = annot_done("judgements", "withdrawn", "--json", folder=study.folder).data
     assert {(one["query_id"], one["doc_id"]) for one in listed} == set(mine)
     assert {(one["assessor"], one["counts"], one["why"]) for one in listed} == {

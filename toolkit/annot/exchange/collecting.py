@@ -17,7 +17,7 @@ from annot.records import OLDER, SUPERSEDED, Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.projects import Project, Round
-from annot.store.revisions import GONE, Line
+from annot.store.revisions import DELETED, GONE, Line
 from annot.study.exports import without_ids
 from annot.study.workspace import Workspace
 
@@ -53,7 +53,7 @@ class Haul(NamedTuple):
     project: Project
     found: tuple[Found, ...]
     gone: tuple[Missing, ...]
-    """Annotations that were not found, whether they counted or not."""
+    """Annotations that were found before and are no longer, whether they counted or not."""
     lost: tuple[Missing, ...]
     """Answers that count on record, and that the server no longer has or no longer counts."""
     edited: int
@@ -177,7 +177,7 @@ def _compare(
             missing = Missing(
                 line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), _changed_on_record(line))
             )
-            if reading is None:
+            if reading is None and not _known_as_gone(line):
                 gone.append(missing)
         elif not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED):
             continue
@@ -190,6 +190,12 @@ def _compare(
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
     return gone, lost, edited
+
+
+def _known_as_gone(line: Line[Any]) -> bool:
+    """Whether nothing new can be said of an annotation that is not found."""
+    latest = line.latest
+    return latest.ruling is not None or line.why.startswith(GONE) or latest.record.flags == (DELETED,)
 
 
 def _why_known(line: Line[Any]) -> str:
