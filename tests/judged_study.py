@@ -83,7 +83,7 @@ def judged_study(
         cast = [Assessor(name, account, name == ADJUDICATOR.name) for name, account in ACCOUNTS.items()]
         with store.begin() as session:
             people.put_assessors(session, cast)
-        plan.make(ws, queries=(), shares={}, grow=False, dry_run=False)
+        plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
         _pull(store, ws.settings, pulled_at, first_id)
         with store.begin() as session:
             put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))

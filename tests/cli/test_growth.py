@@ -93,6 +93,8 @@ def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(fol
     }
     shown = annot_done("pool", "show", "fic0407", "--json", folder=folder).data
     assert (shown["per_method"], shown["mode"], shown["seed"]) == (3, "round-robin", 13)
+    annot_done("plan", folder=folder)
+    assert '"seed": 13' in (folder / "pools" / "plan.manifest.json").read_text(encoding="utf-8")
     # To draw by annot.toml one says so.
     annot_done("plan", "withdraw", folder=folder)
     annot_done("pool", "--redraw", folder=folder)

@@ -190,7 +190,7 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), shares={}, grow=False, dry_run=False)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     return Study(folder, studio)
 
 

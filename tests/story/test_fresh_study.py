@@ -106,7 +106,7 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     """Four query-facets planned for two assessors, sent, judged by simulated people, pulled."""
     ws = drawn.ws
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=JUDGED, shares={}, grow=False, dry_run=False)
+    plan.make(ws, queries=JUDGED, shares={}, seed=None, grow=False, dry_run=False)
     push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
     simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
     pull.pull(ws, url=None, api_key=None, advance=quietly)

@@ -90,7 +90,7 @@ def plan_make(
             show_default="on record, else 1",
         ),
     ] = None,
-    seed: Annotated[int | None, setting("Seed of the plan.")] = None,
+    seed: Annotated[int | None, recorded("Seed of the plan.")] = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -101,8 +101,14 @@ def plan_make(
     """
     from annot.steps import plan as step
 
-    ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
-    made = step.make(ws, queries=tuple(queries or ()), shares=step.shares_of(share or ()), grow=grow, dry_run=dry_run)
+    made = step.make(
+        ws.replaced("judging", repeats=repeats),
+        queries=tuple(queries or ()),
+        shares=step.shares_of(share or ()),
+        seed=seed,
+        grow=grow,
+        dry_run=dry_run,
+    )
     text = table("people.loads", made.loads)
     return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
 

@@ -104,7 +104,9 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             api_key=None,
             dry_run=False,
         )
-    planned = plan.make(ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, grow=False, dry_run=False)
+    planned = plan.make(
+        ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, seed=None, grow=False, dry_run=False
+    )
     again = sum(load.repeats for load in planned.loads)
     tell(
         f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "

@@ -214,7 +214,7 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
             found[name] = by_address[address.lower()]
     if faults and not found:
         raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found, tuple(f"{fault}; nothing was sent to them, and `annot push` sends it then" for fault in faults)
+    return found, tuple(f"{fault}, then run `annot push` again" for fault in faults)
 
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:

@@ -43,12 +43,15 @@ class Planned:
     notes: tuple[str, ...]
 
 
-def make(ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float], grow: bool, dry_run: bool) -> Planned:
+def make(
+    ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float], seed: int | None, grow: bool, dry_run: bool
+) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
     `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
-    relative to others; they are remembered, and those of people not named stay as they were. grow: pairs may be added
-    to a study that was sent; raises InputError where they would be without it.
+    relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
+    the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
+    they would be without it.
     """
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -56,7 +59,11 @@ def make(ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float]
             documents = documents_by_query(session)
             everyone = people.read_assessors(session)
             standing = people.read_assignments(session)
+            before = people.read_plan(session)
             sent = projects.was_sent(session)
+        if seed is None:
+            seed = ws.settings.seed if before is None else before.seed
+        ws = ws.replaced(seed=seed)
         for name in shares:
             check_name(name, [person.assessor for person in everyone], what="--share")
         wanted = _wanted(known, documents, queries, standing)
@@ -75,7 +82,7 @@ def make(ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float]
             per_pair=ws.settings.judging.per_pair,
             assignment=ws.settings.judging.assignment,
             repeats=ws.settings.judging.repeats,
-            seed=ws.settings.seed,
+            seed=seed,
             standing=standing,
             former=former,
             shares={**recorded, **shares},
