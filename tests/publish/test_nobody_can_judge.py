@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import annot as library
+import pandas as pd
 import pytest
 from annot.store.adjudications import read_sourced, record_adjudications
 from annot.store.database import open_store
@@ -67,6 +69,23 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
             pairs = total[query_id] // 2
             assert f"{query_id} {n} of {pairs} ({100 * n / pairs:.1f}%)" in text
         assert "unsettled" not in text
+    # Who has the release alone computes the same.
+    ended = [json.loads(line) for line in (tmp_path / "release" / "decisions.jsonl").read_text("utf-8").splitlines()]
+    pairs = [(one["query_id"], one["doc_id"]) for one in ended if one["origin"] == "nobody can judge"]
+    assert Counter(query_id for query_id, _ in pairs) == given_up
+    assert {one["reason"] for one in ended if one["grade"] is None} == {REASON}
+    frame = library.measure_agreement(
+        pd.read_json(tmp_path / "release" / "judgements.jsonl", lines=True),
+        final=tmp_path / "release" / "qrels.txt",
+        unjudgeable=pairs,
+        level=None,
+    ).to_frame()
+    (alpha,) = frame[
+        (frame["adjudication"] == "after")
+        & (frame["coefficient"] == "alpha_ordinal")
+        & (frame["statistic"] == "pooled")
+    ]["value"]
+    assert alpha == pytest.approx(together["after"]["alpha_ordinal"]["pooled"])
     assert annot("status", "--json").data["unjudgeable"] == 3
     watched = annot("watch", "--once", "--no-pull")
     assert "all settled; 3 that nobody can judge" in watched.stdout

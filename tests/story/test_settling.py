@@ -159,7 +159,10 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     written = qrels.write(disputed.workspace, partial=False)
     assert (written.pairs, written.unjudgeable, written.open, written.incomplete) == (pairs - 2, 2, 0, 0)
     assert written.notes == ("2 pair(s) that nobody can judge are not in it: they have no grade",)
-    assert not {left, changed} & decided(disputed).keys()
+    ended = decided(disputed)[left]
+    assert [ended[name] for name in ("grade", "origin", "adjudicator", "reason")] == [
+        *(None, "nobody can judge", "j1", "outside my field")
+    ]
     found = status.status(disputed.workspace)
     assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
     assert "2 that nobody can judge" in status.describe(found)

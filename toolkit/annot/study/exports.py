@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 
 from annot.errors import InputError, MissingInput
 from annot.formats.json_lines import json_lines
+from annot.formats.judgement_lines import decided
 from annot.formats.trec import read_qrels, write_qrels
 from annot.records import Qrel
 from annot.study.outcome import Outcome
@@ -50,7 +50,7 @@ def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
     """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
     decisions = ws.exports / DECISIONS_FILE
     write_file(ws.qrels, write_qrels(outcome.qrels))
-    write_file(decisions, json_lines(map(asdict, outcome.decisions)))
+    write_file(decisions, json_lines(decided(outcome.decisions, [said[-1] for said in outcome.unjudgeable.values()])))
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
