@@ -157,8 +157,8 @@ def _with_shared_options(
             answer = function(**arguments)
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
-            if answer.exit_code:
-                raise typer.Exit(answer.exit_code)
+            if answer.finding is not None:
+                raise answer.finding
 
     defaults = {"workspace": Path(), "wait": 0.0, "as_json": False, "as_csv": False}
     kind = inspect.Parameter.KEYWORD_ONLY

@@ -72,7 +72,7 @@ def verify(
     from annot.steps import verify as step
 
     verified = step.verify(ws, release=release)
-    return Answer(verified, step.describe(verified), exit_code=1 if verified.findings else 0)
+    return Answer(verified, step.describe(verified), finding=step.finding(verified))
 
 
 @command("rebuild")

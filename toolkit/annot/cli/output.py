@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import typer
 
 from annot.cli.waiting import WAITING
+from annot.errors import AnnotError
 
 Advance = Callable[[int, int | None], None]
 """Called with (done so far, total or None)."""
@@ -28,8 +29,8 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.library.tidy.TABLES` where that is not the command's."""
-    exit_code: int = 0
-    """1 where the command looked for faults and found some."""
+    finding: AnnotError | None = None
+    """What ends the command with its exit code once everything is printed."""
 
 
 def say(text: str) -> None:

@@ -57,7 +57,7 @@ def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = N
     from annot.steps import doctor as step
 
     examined = step.examine(ws, url=url, api_key=api_key)
-    return Answer(examined, step.describe(examined), examined.notes, exit_code=1 if examined.findings else 0)
+    return Answer(examined, step.describe(examined), examined.notes, finding=step.finding(examined))
 
 
 @command("demo")
