@@ -814,7 +814,16 @@ WRONG: dict[str, Wrong] = {
         ("a1 has no answer on record to fic0407-background fic9999", "annot judgements withdrawn"),
         "judged",
     ),
+    # -- keep
+    "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: is there already",)),
+    "restore: a file that is no backup": Wrong("restore", "papers.jsonl new", ("papers.jsonl: not a whole backup",)),
+    "restore: no file": Wrong("restore", "none.tar.gz new", ("none.tar.gz: no such file", "annot backup")),
+    "verify: an option that is none": Wrong("verify", "--relase out", ("No such option: --relase", "--release")),
+    "migrate: an option that is none": Wrong("migrate", "--to 3", ("No such option: --to",)),
+    "rebuild: a study that is there": Wrong("rebuild", "", ("holds a plan", "annot restore"), "planned"),
+    "rebuild: no plan": Wrong("rebuild", "", ("plan.jsonl: not there",), "pooled"),
     # -- help
+    "doctor: an option that is none": Wrong("doctor", "--fix", ("No such option: --fix",)),
     "studio up: no Label Studio where it is said to be": Wrong(
         "studio up",
         "",
@@ -842,7 +851,7 @@ WRONG: dict[str, Wrong] = {
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
 
-WORKSPACELESS = {"init", "demo", "facets train"}
+WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor"}
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
@@ -858,6 +867,7 @@ USUAL = {
     "assessor account": "a1 b1@demo.example.org",
     "assessor replace": "a1 --by a2",
     "assessor leave": "a1",
+    "backup": "../backup.tar.gz",
     "assessor add": "a1 --account a1@demo.example.org",
     "guidelines show": "method",
     "import labelstudio": "theirs.json --rating rel --query topic --document paper",

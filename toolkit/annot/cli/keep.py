@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, KeyOption, UrlOption, WaitOption, flag
-from annot.cli.output import Answer, needs_a_person, progress
+from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -72,7 +72,7 @@ def verify(
     from annot.steps import verify as step
 
     verified = step.verify(ws, release=release)
-    return Answer(verified, step.describe(verified), finding=needs_a_person(verified.findings))
+    return Answer(verified, step.describe(verified), finding=step.finding(verified))
 
 
 @command("rebuild")

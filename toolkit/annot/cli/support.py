@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import KeyOption, UrlOption, flag
-from annot.cli.output import Answer, needs_a_person, progress, say
+from annot.cli.output import Answer, progress, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -58,7 +58,7 @@ def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = N
     from annot.steps import doctor as step
 
     examined = step.examine(ws, url=url, api_key=api_key)
-    return Answer(examined, step.describe(examined), examined.notes, finding=needs_a_person(examined.findings))
+    return Answer(examined, step.describe(examined), examined.notes, finding=step.finding(examined))
 
 
 @command("demo")

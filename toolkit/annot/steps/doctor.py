@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from annot import __version__
-from annot.errors import AnnotError, StudioError
+from annot.errors import AnnotError, FindingError, StudioError
 from annot.exchange.connection import connect, passwords_file, studio_folder
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.gateway import is_loopback
@@ -75,6 +75,12 @@ def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Ex
 def describe(examined: Examined) -> str:
     """The findings with their mends, or that there is nothing."""
     return told("doctor", examined=examined)
+
+
+def finding(examined: Examined) -> FindingError | None:
+    """What ends the command where something was found."""
+    count = len(examined.findings)
+    return FindingError(f"{count} thing(s) to mend") if count else None
 
 
 def _machine(folder: Path) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
 from annot.release.release_folder import check_folder
 from annot.report.terminal import told
@@ -39,6 +39,16 @@ def verify(ws: Workspace, *, release: Path | None) -> Verified:
 def describe(verified: Verified) -> str:
     """The findings, or what there was to look at."""
     return told("verified", verified=verified)
+
+
+def finding(verified: Verified) -> FindingError | None:
+    """What ends the command where something was found."""
+    if not verified.findings:
+        return None
+    return FindingError(
+        f"{len(verified.findings)} thing(s) are not as they were written",
+        hint="make each again with the command that is named, or take it from a backup with `annot restore`",
+    )
 
 
 def _release_faults(folder: Path, name: str) -> tuple[str, ...]:

@@ -28,23 +28,32 @@ def make_tables(connection: Connection) -> None:
 
 def make_triggers(connection: Connection) -> None:
     """Make the two tables append-only for everyone, whatever program writes; those of them that are there."""
-    drop_triggers(connection)
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(FUNCTION)
     for table in _append_only(connection):
-        for statement in _triggers(connection.dialect.name, table, LINE[table]):
-            # As the driver takes it: a colon begins no parameter.
-            connection.exec_driver_sql(statement)
+        make_append_only(connection, table)
 
 
 def drop_triggers(connection: Connection) -> None:
     """Make the two tables writable, for the rest of the caller's transaction or until `make_triggers`."""
     for table in _append_only(connection):
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
-        else:
-            for name in ("no_update", "no_delete", "no_replace"):
-                connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}")
+        _make_writable(connection, table)
+
+
+def make_append_only(connection: Connection, table: str) -> None:
+    """Make one table append-only; one that is so already stays so."""
+    _make_writable(connection, table)
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(FUNCTION)
+    for statement in _triggers(connection.dialect.name, table, LINE[table]):
+        # As the driver takes it: a colon begins no parameter.
+        connection.exec_driver_sql(statement)
+
+
+def _make_writable(connection: Connection, table: str) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
+        return
+    for name in ("no_update", "no_delete", "no_replace"):
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}")
 
 
 def _append_only(connection: Connection) -> tuple[str, ...]:
