@@ -53,15 +53,16 @@ def assessor_list(ws: "Workspace") -> Answer:
 @command("guidelines")
 def show_guidelines(
     ws: "Workspace",
-    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries or sources, for leads.")],
+    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or adjudication, labels, queries or sources.")],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines adjudication` is what adjudicators read first. `annot guidelines queries` tells how query papers
-    are rated and chosen. `annot guidelines sources` compares the guidelines with those of CSFCube point by point.
+    `annot guidelines adjudication` is what adjudicators read first, `annot guidelines labels` what those read who
+    correct labels. `annot guidelines queries` tells how query papers are rated and chosen. `annot guidelines sources`
+    compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 

@@ -49,7 +49,7 @@ def read_annotation(payload: Payload, *, grades: Sequence[int], expected_account
     """What one annotation says, with everything that keeps it from counting; never raises."""
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
-    account = _account(payload.get("completed_by"))
+    account = account_of(payload)
     if payload.get("was_cancelled"):
         flags.append("skipped")
     if account != expected_account:
@@ -131,6 +131,11 @@ def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     found = [value.get(kind) for value in values if isinstance(value, dict)]
     # A program may have sent a lone text outside a list; a lone choice is not believed.
     return [given for one in found for given in ([one] if kind == "text" and isinstance(one, str) else _list(one))]
+
+
+def account_of(payload: Payload) -> int | None:
+    """The server's id of the account that an annotation is by."""
+    return _account(payload.get("completed_by"))
 
 
 def _account(value: Any) -> int | None:

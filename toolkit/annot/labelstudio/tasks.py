@@ -20,6 +20,12 @@ LABELS_FROM = "sentence-labels"
 """Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
 
 
+LABELS_SHOWN = "labels"
+"""What stands for the facet on the screen where labels are corrected."""
+
+HOW_TO_CORRECT = "Click a sentence, or go from one to the next with Alt and the full stop; then press a label's key."
+
+
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
     """The key of a task on the server: `query_id/doc_id`, with `/` and `%` inside an id escaped.
 
@@ -82,6 +88,21 @@ def adjudicate_task(
         shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
         shown[f"comment_{letter}"] = _clean(opinion.comment or "") or "no comment"
     return {**task, "data": {**task["data"], **shown}}
+
+
+def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
+    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
+    side = _side("query", "Abstract", paper, LABELS_SHOWN, (), ())
+    return {
+        "data": {
+            "pair_id": key,
+            "facet": LABELS_SHOWN,
+            "facet_help": HOW_TO_CORRECT,
+            "progress": progress,
+            "pair_html": f'<div class="a-pair a-alone">{side}</div>',
+        },
+        "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
+    }
 
 
 def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
