@@ -63,6 +63,7 @@ USUAL: dict[str, Usual] = {
     "import judgements": Usual("made", "mine.csv", judgements_file),
     "facets": Usual("labelled"),
     "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
+    "facets push": Usual("planned", "a1 --dry-run"),
     # A sheet may be filled in: it is never written over.
     "query sample": Usual("labelled", "--per-period 2", again=2),
     "query choose": Usual("labelled", "4", sheet),
@@ -94,5 +95,5 @@ USUAL: dict[str, Usual] = {
     "studio down": Usual("made"),
     "studio status": Usual("made"),
 }
-WITH_A_SERVER = {"pull", "adjudicate pull", "studio up", "demo"}
+WITH_A_SERVER = {"facets pull", "pull", "adjudicate pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

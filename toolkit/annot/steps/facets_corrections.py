@@ -10,6 +10,7 @@ from typing import Any
 
 from annot.errors import InputError, MissingInput
 from annot.exchange.connection import connect
+from annot.exchange.material import check_labels
 from annot.facets.query_sentences import facet_sentences
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import account_of
@@ -170,6 +171,7 @@ def _material(ws: Workspace, store: Store) -> tuple[dict[str, Paper], dict[str, 
         ids = sorted({query.paper_id for query in read_queries(session)})
         labels = labels_of(session, ids)
         everyone = {person.assessor: person.account for person in people.read_assessors(session)}
+    check_labels(ws, labels)
     found = papers_of(ws, ids)
     return {paper_id: replace(found[paper_id], labels=labels[paper_id]) for paper_id in ids}, everyone
 
