@@ -133,7 +133,15 @@ def main() -> None:
             screen = judge_screen(
                 scale_names=settings.scale.names, labels=settings.labels.names, language="en", overrides=None
             )
-            project = gateway.create_project(ProjectSpec("marks", "Marks in view", "", screen, "", "#617ADA"))
+            spec = ProjectSpec(
+                marker="marks",
+                title="Marks in view",
+                description="",
+                label_config=screen,
+                instructions="",
+                color="#617ADA",
+            )
+            project = gateway.create_project(spec)
             deliver(gateway, project, tasks[:1])
             print_measured(gateway.labelling_url(project), running.url, address, passwords, tasks)
     finally:

@@ -639,6 +639,22 @@ WRONG: dict[str, Wrong] = {
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
     ),
+    "facets push: an unknown person": Wrong(
+        "facets push", " ".join(["a7", *DOWN]), ("assessor 'a7': not known",), "planned"
+    ),
+    "facets push: server down": Wrong(
+        "facets push", " ".join(["a1", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "facets push: a label that is not the study's": Wrong(
+        "facets push",
+        " ".join(["a1", *DOWN]),
+        ("sentences are labelled", "annot facets"),
+        "planned",
+        sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
+    ),
+    "facets pull: server down": Wrong(
+        "facets pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
     "adjudicate: no verb": Wrong("adjudicate push", "now", ("unexpected extra argument",), "judged"),
     "adjudicate push: no judgements": Wrong("adjudicate push", " ".join(DOWN), ("no judgements",), "planned"),
     "adjudicate push: server down": Wrong(
@@ -876,6 +892,8 @@ USUAL = {
     "trace": "fic0407-background fic0101",
     "judgements restore": "--all",
     "watch": "--once --no-pull",
+    "facets push": " ".join(["a1", *DOWN]),
+    "facets pull": " ".join(DOWN),
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),
     "adjudicate push": " ".join(DOWN),

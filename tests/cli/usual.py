@@ -115,6 +115,7 @@ USUAL: dict[str, Usual] = {
     ),
     "facets": Usual("labelled"),
     "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
+    "facets push": Usual("planned", "a1 --dry-run"),
     # A sheet may be filled in: it is never written over.
     "query sample": Usual("labelled", "--per-period 2", again=2),
     "query choose": Usual("labelled", "4", sheet),
@@ -166,5 +167,5 @@ USUAL: dict[str, Usual] = {
     "studio status": Usual("made"),
     "doctor": Usual("judged"),
 }
-WITH_A_SERVER = {"audit", "invite", "pull", "adjudicate pull", "studio up", "demo"}
+WITH_A_SERVER = {"audit", "facets pull", "invite", "pull", "adjudicate pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

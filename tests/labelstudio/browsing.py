@@ -98,16 +98,17 @@ CONTRASTS = """() => {
 class Screen:
     """A page on the stream of a project's tasks."""
 
-    def __init__(self, page: Any, url: str) -> None:
+    def __init__(self, page: Any, url: str, text: str) -> None:
         self.page = page
         self._url = url
+        self._text = text
 
     def open(self) -> None:
         self.page.goto(self._url)
         self.settle()
 
     def settle(self) -> None:
-        self.page.wait_for_selector(".a-cand .htx-highlight", timeout=WAIT_MS)
+        self.page.wait_for_selector(f"{self._text} .htx-highlight", timeout=WAIT_MS)
         self.page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
 
     def close_instructions(self) -> None:
@@ -188,13 +189,19 @@ class Screen:
 
 @contextmanager
 def open_screen(
-    studio: Studio, signed_in: Any, project: int, size: tuple[int, int] = (1440, 900), theme: str = "Light"
+    studio: Studio,
+    signed_in: Any,
+    project: int,
+    size: tuple[int, int] = (1440, 900),
+    theme: str = "Light",
+    text: str = ".a-cand",
 ) -> Iterator[Screen]:
+    """A page on the project's stream, once the marks of `text` are there."""
     page = signed_in.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.add_init_script(f"localStorage.setItem('preferred-color-scheme', '{theme}')")
     with studio.gateway() as gateway:
-        screen = Screen(page, gateway.labelling_url(project))
+        screen = Screen(page, gateway.labelling_url(project), text)
     try:
         screen.open()
         yield screen

@@ -1,4 +1,25 @@
-"""The screens in a real browser, at the sizes people have: what must be seen, how keys work, what is stored."""
+"""The screens in a real browser, at the sizes people have: what must be seen, how keys work, what is stored.
+
+What a screen must hold, by number, and the tests that prove it: here, in `test_marks_in_view` (M), `test_screen_keys`
+(K), `test_screens` (S) and `story/test_facets_corrected` (F).
+
+ 1 the whole window          test_the_whole_window_is_for_the_pair, test_the_labels_of_an_abstract_fill_the_window
+ 2 the first view            test_the_whole_window_is_for_the_pair, test_the_adjudicator_sees_both_opinions...
+ 3 lines on a large screen   test_the_whole_window_is_for_the_pair, M test_lines_of_real_texts...
+ 4 opens at the marks        M test_the_marked_sentences_of_real_pairs..., M test_each_task_opens_at_its_marks...,
+                             M test_a_browser_without_an_initial_target...; scrolled by keys: K test_a_pair_is_read...
+ 5 only the target marked    test_only_sentences_of_the_facet_are_marked...
+ 6 not by colour alone       test_a_mark_can_be_told_without_colour; relabelled at once: the test of 5
+ 7 no target sentence        test_an_abstract_without_the_facet_says_so
+ 8 grades with their names   test_the_bar_says..., K test_a_pair_is_judged_with_two_keys, S test_grades_are_stored...
+ 9 facet and definition      test_the_bar_says_what_to_judge_and_how_far
+10 guidelines                test_the_guidelines_open_on_entering..., S test_the_adjudicators_page..., F
+11 progress                  test_the_bar_says_what_to_judge_and_how_far
+12 keys                      K, S test_every_control_has_a_key..., S test_a_key_means_the_same..., F;
+                             test_cannot_judge..., test_deleting_a_label...
+13 light and dark            test_everything_can_be_read_in_light_and_dark, test_the_labels_of_an_abstract...
+14 blindness                 test_nothing_of_others..., test_the_adjudicator_sees..., story/test_repeats (keys of tasks)
+"""
 
 from __future__ import annotations
 
@@ -6,8 +27,8 @@ import time
 from typing import Any
 
 import pytest
-from annot.labelstudio.screens import instructions_html
-from annot.labelstudio.tasks import adjudicate_task, returned_task
+from annot.labelstudio.screens import facets_screen, instructions_html
+from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
 from browsing import ADJUDICATE, CONTRASTS, LINES, WAIT_MS, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
@@ -231,6 +252,28 @@ def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.settled_by, reading.flags) == (2, "another aspect of the facet", ())
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_the_labels_of_an_abstract_fill_the_window(studio: Studio, signed_in: Any, theme: str) -> None:
+    made = facets_task("fic1/labels", long_text(QUERY, 20), progress="1 of 1")
+    project = judging(studio, [made], screen=facets_screen(labels=LABELS, overrides=None))
+    with open_screen(studio, signed_in, project, (1280, 720), theme, text=".a-query") as screen:
+        boxes = screen.boxes
+        assert not screen.page.locator(".lsf-tabs-panel").first.is_visible()
+        assert boxes["query_side"]["width"] >= 0.94 * 1280
+        assert boxes["query"]["top"] <= 220
+        for name in ("facet", "help", "progress", "query_title", "comment", "submit"):
+            assert boxes[name]["top"] >= 0, name
+            assert boxes[name]["bottom"] <= 720, name
+        lines = screen.page.evaluate(LINES, "query")
+        assert sum(line["seen"] for line in lines) >= 12
+        assert [mark["tag"] for mark in screen.marks] == list(long_text(QUERY, 20).labels or ())
+        assert screen.marked() == []
+        time.sleep(0.5)  # colours fade over
+        found = screen.page.evaluate(CONTRASTS)
+        low = [(name, ratio) for name, ratio in found if ratio < (3.0 if name.startswith(("border", "mark")) else 4.5)]
+        assert [name for name, _ in low if name != "tag none"] == []
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=str)

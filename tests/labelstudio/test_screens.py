@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 from annot.errors import InputError
 from annot.labelstudio import controls
-from annot.labelstudio.screens import adjudicate_screen, check_predictions, instructions_html, judge_screen
+from annot.labelstudio.screens import (
+    adjudicate_screen,
+    check_predictions,
+    facets_screen,
+    instructions_html,
+    judge_screen,
+)
 from annot.settings import LabelSettings, Settings
 from labelling_texts import LABELS, SCALE, task
 
@@ -26,14 +32,17 @@ SCREENS = {
     ),
 }
 
+EVERY_SCREEN = {**SCREENS, "facets": facets_screen(labels=LABELS, overrides=None)}
+"""With the one on which nothing is graded."""
+
 
 def choices(screen: str, name: str) -> list[ET.Element]:
     return ET.fromstring(screen).findall(f".//Choices[@name='{name}']/Choice")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_predictions_fit_the_screen(screen: str) -> None:
-    check_predictions(SCREENS[screen], [task()])
+    check_predictions(EVERY_SCREEN[screen], [task()])
 
 
 def test_a_prediction_with_an_unknown_label_is_refused() -> None:
@@ -58,9 +67,9 @@ def test_names_of_the_scale_cannot_break_out_of_the_screen() -> None:
     assert [grade.get("html") for grade in grades[:3]] == [f"<b>{n}</b> {html.escape(s)}" for n, s in enumerate(names)]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_every_control_has_a_key_of_its_own_and_shows_it(screen: str) -> None:
-    root = ET.fromstring(SCREENS[screen])
+    root = ET.fromstring(EVERY_SCREEN[screen])
     keyed = [*root.iter("Choice"), *root.iter("Label")]
     keys = [element.get("hotkey", "") for element in keyed]
     assert all(keys)
@@ -101,23 +110,23 @@ def test_keys_of_labels_are_letters_of_their_names_where_these_are_free() -> Non
 
 def test_a_key_means_the_same_on_every_screen() -> None:
     meanings: dict[str, set[str]] = {}
-    for screen in SCREENS.values():
+    for screen in EVERY_SCREEN.values():
         root = ET.fromstring(screen)
         for element in [*root.iter("Choice"), *root.iter("Label")]:
             meanings.setdefault(element.get("hotkey", ""), set()).add(element.get("value", ""))
     assert all(len(values) == 1 for values in meanings.values())
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_style_uses_nothing_that_label_studio_cleans_away(screen: str) -> None:
-    style = ET.fromstring(SCREENS[screen]).findtext("Style") or ""
+    style = ET.fromstring(EVERY_SCREEN[screen]).findtext("Style") or ""
     assert "a-bar" in style
     assert not set("<>&") & set(style)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
-    root = ET.fromstring(SCREENS[screen])
+    root = ET.fromstring(EVERY_SCREEN[screen])
     assert {element.tag for element in root.iter()} <= {
         "View", "Style", "Header", "Choices", "Choice", "HyperText", "TextArea", "Labels", "Label"
     }  # fmt: skip

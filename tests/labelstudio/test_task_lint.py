@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
-from annot.labelstudio.tasks import adjudicate_task, returned_task
-from labelling_texts import FACETS, LABELS, SCALE, opinion, task, text
+from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
+from labelling_texts import FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
 
@@ -104,3 +104,16 @@ def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
     with pytest.raises(LeakError) as caught:
         lint_tasks([one, two], screen="judge", labels=LABELS, private=PRIVATE)
     assert len(caught.value.faults) == 3
+
+
+def test_an_abstract_whose_labels_are_corrected_shows_no_more_than_that() -> None:
+    made = facets_task("fic1/labels", QUERY, progress="1 of 9")
+    lint_tasks([made], screen="facets", labels=LABELS, private=PRIVATE)
+    for leak in (
+        {"rating_a": "1 Related"},
+        {"progress": "1 of 9 (specter)"},
+        {"pair_html": task()["data"]["pair_html"]},
+    ):
+        leaking = {**made, "data": {**made["data"], **leak}}
+        with pytest.raises(LeakError):
+            lint_tasks([leaking], screen="facets", labels=LABELS, private=PRIVATE)

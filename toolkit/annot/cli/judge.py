@@ -34,16 +34,16 @@ group("guidelines", help="Print what assessors are told, and check that it fits 
 @command("guidelines show")
 def guidelines_show(
     ws: "Workspace",
-    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries or sources, for leads.")],
+    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or adjudication, labels, queries or sources.")],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines show adjudication` is what adjudicators read first. `annot guidelines show queries` tells how
-    query papers are rated and chosen. `annot guidelines show sources` compares the guidelines with those of CSFCube
-    point by point.
+    `annot guidelines show adjudication` is what adjudicators read first, `annot guidelines show labels` what those read
+    who correct labels. `annot guidelines show queries` tells how query papers are rated and chosen. `annot guidelines
+    show sources` compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 

@@ -31,6 +31,11 @@ _HTML = (
 )
 _WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
 """What a person wrote into the text: why the pair comes again."""
+_ALONE = (
+    '^<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>Abstract</span> [^<>]*</h2>'
+    r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
+    r'(?:<p class="a-s">[^<>]*</p>)*</div></div></div>$'
+)
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 """A label in the class of a side; text has no quotation mark or angle bracket of its own."""
 
@@ -113,10 +118,22 @@ class _DisputedTask(_JudgeTask):
     data: _DisputedData
 
 
+class _LabelsData(_Data):
+    progress: str = Field(pattern=r"^\d+ of \d+$")
+    pair_html: str = Field(pattern=_ALONE)
+
+
+class _LabelsTask(_JudgeTask):
+    data: _LabelsData
+
+
+_MODELS: dict[str, type[_JudgeTask]] = {"judge": _JudgeTask, "adjudicate": _DisputedTask, "facets": _LabelsTask}
+
+
 def lint_tasks(
     tasks: Sequence[Payload],
     *,
-    screen: Literal["judge", "adjudicate"],
+    screen: Literal["judge", "adjudicate", "facets"],
     labels: Sequence[str],
     private: Collection[str],
 ) -> None:
@@ -127,7 +144,7 @@ def lint_tasks(
     accounts, pseudonyms.
     """
     words = [(word, re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)) for word in private if word]
-    model = _JudgeTask if screen == "judge" else _DisputedTask
+    model = _MODELS[screen]
     faults: list[str] = []
     for task in tasks:
         name = str(task["data"]["pair_id"])

@@ -22,6 +22,10 @@ LABELS_FROM = "sentence-labels"
 
 ASKED_AGAIN = "Please judge this pair once more."
 """What stands before the reason on a pair that was returned."""
+LABELS_SHOWN = "labels"
+"""What stands for the facet on the screen where labels are corrected."""
+
+HOW_TO_CORRECT = "Click a sentence, or go from one to the next with Alt and the full stop; then press a label's key."
 
 
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
@@ -93,6 +97,21 @@ def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
     # After the two columns, where it changes no place in them; the style sheet shows it above.
     asked = f'<div class="a-returned"><p>{_text(f"{ASKED_AGAIN} {why}")}</p></div>'
     return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
+
+
+def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
+    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
+    side = _side("query", "Abstract", paper, LABELS_SHOWN, (), ())
+    return {
+        "data": {
+            "pair_id": key,
+            "facet": LABELS_SHOWN,
+            "facet_help": HOW_TO_CORRECT,
+            "progress": progress,
+            "pair_html": f'<div class="a-pair a-alone">{side}</div>',
+        },
+        "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
+    }
 
 
 def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:

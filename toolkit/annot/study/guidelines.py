@@ -13,8 +13,8 @@ from annot.study.workspace import Workspace
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
 
-NOT_FOR_ASSESSORS = ("adjudication", "queries", "sources")
-"""Pages that assessors do not get: how to settle, how queries are chosen, what the guidelines owe to their source."""
+NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
+"""Pages for others than assessors: settling, correcting labels, choosing queries, and what is owed to the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,11 @@ def general(ws: Workspace) -> str:
 def adjudication(ws: Workspace) -> str:
     """What adjudicators read before all else, as Markdown."""
     return _text(ws, "adjudication")
+
+
+def labels(ws: Workspace) -> str:
+    """What those read who correct the labels of sentences, as Markdown."""
+    return _text(ws, "labels")
 
 
 def screen(ws: Workspace) -> str:
