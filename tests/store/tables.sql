@@ -17,6 +17,15 @@ CREATE TABLE facet_labels (
     CONSTRAINT facet_labels_origin CHECK (origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%')
 );
 
+CREATE TABLE guidelines (
+    facet TEXT NOT NULL,
+    sent_at TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    text TEXT NOT NULL,
+    why TEXT,
+    PRIMARY KEY (facet, sent_at)
+);
+
 CREATE TABLE imported (
     what TEXT NOT NULL,
     source_sha256 TEXT NOT NULL,
@@ -182,6 +191,21 @@ CREATE TABLE project (
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
     CONSTRAINT project_remote_id UNIQUE (server, remote_id),
     CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))
+);
+
+CREATE TABLE returned (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    assessor TEXT NOT NULL,
+    occasion INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    returned_at TEXT NOT NULL,
+    withdrawn_at TEXT,
+    PRIMARY KEY (query_id, doc_id, assessor, occasion),
+    CONSTRAINT returned_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT returned_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT returned_occasion_from_2 CHECK (occasion >= 2),
+    CONSTRAINT returned_why CHECK (why <> '')
 );
 
 CREATE TABLE split (
