@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+from annot.exchange.task_keys import task_keys
 from annot.labelstudio import server
 from annot.records import Assessor
 from annot.steps import adjudicate, pull, push
@@ -92,12 +93,12 @@ def copied(folder: Path, to: Path) -> Path:
 
 def in_dispute(study: Study) -> list[Pair]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return [(one.query_id, one.doc_id) for one in outcome_of(session).settlement.disputed]
+        return [(one.query_id, one.doc_id) for one in outcome_of(session, study.workspace.settings).settlement.disputed]
 
 
 def counting(study: Study) -> Counting:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, study.workspace.settings)
     judged: Counting = {(one.query_id, one.doc_id, one.assessor): one.grade for one in outcome.judgements if one.counts}
     return judged | {(*pair, one.adjudicator): one.grade for pair, one in outcome.adjudications.items()}
 
@@ -127,8 +128,10 @@ def account_id(study: Study, name: str) -> int:
 
 
 def annotations_of(study: Study, name: str, round: str = "judge") -> dict[Pair, dict[str, Any]]:
-    tasks = http(study, "GET", f"/api/projects/{the_project(study, name, round)}/export", params={"exportType": "JSON"})
-    return {tuple(task["data"]["pair_id"].split("/")): task["annotations"][0] for task in tasks}
+    project, keys = the_project(study, name, round), task_keys(study.workspace)
+    tasks = http(study, "GET", f"/api/projects/{project}/export", params={"exportType": "JSON"})
+    opened = ((str(keys.opened(project, task["data"]["pair_id"])), task) for task in tasks)
+    return {tuple(key.split("/")): task["annotations"][0] for key, task in opened}
 
 
 def give_another_account(study: Study, name: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import tempfile
 from collections import Counter
@@ -386,7 +387,10 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
         send(study)
     assert exported(study) == held
 
-    own_server.url = up(own_server.folder, port=int(own_server.url.rsplit(":", 1)[1]) + 7).url
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        another = free.getsockname()[1]
+    own_server.url = up(own_server.folder, port=another).url
     assert row(fetch(study), "a1").judged == 2
     assert exported(study) == held
     assert [(one.there, one.sent) for one in send(study).projects] == [(len(pairs), 0), (len(pairs), 0)]

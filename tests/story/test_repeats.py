@@ -111,7 +111,10 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     pulled = {one.assessor: one.judged for one in pull.pull(ws, url=None, api_key=None, advance=quietly).assessors}
     assert pulled == {"a1": 2, "a2": 0}
     with open_store(ws.database_url) as store, store.read() as session:
-        assert {one.asked.pair: one.grade for one in outcome_of(session).judgements} == {pairs[0]: 2, pairs[1]: 0}
+        assert {one.asked.pair: one.grade for one in outcome_of(session, ws.settings).judgements} == {
+            pairs[0]: 2,
+            pairs[1]: 0,
+        }
 
 
 def test_a_database_made_anew_still_reads_the_keys_that_were_sent(studio: Studio, tmp_path: Path) -> None:
