@@ -22,6 +22,8 @@ LEVELS = {
         "ranking",
         "pooling",
         "planning",
+        "substudy",
+        "training",
         "adjudication",
         "agreement",
         "diagnosis",

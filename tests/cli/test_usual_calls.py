@@ -16,8 +16,20 @@ COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
-    *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "run", "evaluate"),
-    *("assessor-effect", "browse", "report", "datasheet", "release", "trace", "backup", "restore", "studio", "doctor"),
+    *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "substudy", "run"),
+    *(
+        "evaluate",
+        "assessor-effect",
+        "browse",
+        "report",
+        "datasheet",
+        "release",
+        "trace",
+        "backup",
+        "restore",
+        "studio",
+        "doctor",
+    ),
     "demo",
 )
 """The commands in the order of the work, those yet to come among them."""
@@ -80,6 +92,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "guidelines",
         "status",
         "adjudicate status",
+        "substudy report",
         "studio status",
         "trace",
     }
@@ -95,7 +108,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "datasheet",
         "facets train",
     }
-    servers = {"pull", "watch", "adjudicate pull", "studio up", "studio down", "demo"}
+    servers = {"pull", "watch", "adjudicate pull", "substudy pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
 
 

@@ -636,6 +636,24 @@ WRONG: dict[str, Wrong] = {
     "evaluate: qrels that are not text": Wrong(
         "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
     ),
+    "substudy draw: nothing is settled": Wrong(
+        "substudy draw", "--assessor j1", ("nothing is settled yet",), "planned"
+    ),
+    "substudy draw: nobody of that name": Wrong(
+        "substudy draw", "--assessor j2", ("assessor 'j2': not known; expected one of a1",), "settled"
+    ),
+    "substudy draw: more queries than there are": Wrong(
+        "substudy draw",
+        "--assessor j1 --queries 90",
+        ("the sub-study cannot be drawn", "expected 90", "--queries"),
+        "settled",
+    ),
+    "substudy push: nothing is drawn": Wrong(
+        "substudy push", "--view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
+    ),
+    "substudy push: unknown view": Wrong("substudy push", "--view fulll", ("did you mean 'full'?",), "settled"),
+    "substudy pull: unknown view": Wrong("substudy pull", "--view both", ("view 'both': not known",), "settled"),
+    "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
     "assessor-effect: unknown measure": Wrong(
         "assessor-effect", "--convention trec --measure nDCGG", ("did you mean 'nDCG'?",), "measured"
     ),
@@ -744,6 +762,9 @@ USUAL = {
     "pull": " ".join(DOWN),
     "adjudicate push": " ".join(DOWN),
     "adjudicate pull": " ".join(DOWN),
+    "substudy draw": "--assessor j1",
+    "substudy push": "--view abstract",
+    "substudy pull": f"--view abstract {' '.join(DOWN)}",
 }
 """What is typed after a command where nothing but the workspace is wrong."""
 NAMES = [command.name for command in commands()]

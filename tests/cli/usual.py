@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.formats.csfcube import write_csfcube
+from annot.records import Judgement
 from annot.release.questions import answer_sheet, questions
+from annot.store import trials
+from annot.store.database import open_store
+from annot.store.projects import Round
+from annot.store.revisions import Sourced
+from annot.study.workspace import Workspace
+from command_line import annot_done
 from demo_collection import demo_material
 
 LABELLED = (
@@ -44,6 +51,30 @@ def sheet(folder: Path) -> None:
 
 def answers(folder: Path) -> None:
     (folder / "datasheet.toml").write_text(answer_sheet({one.id: "As invented." for one in questions()}))
+
+
+DRAW = ("substudy", "draw", "--assessor", "j1", "--candidates", "3")
+
+
+def substudy(folder: Path) -> None:
+    annot_done(*DRAW, folder=folder)
+
+
+def judged_substudy(folder: Path) -> None:
+    """A drawn sub-study with the answers of one view."""
+    substudy(folder)
+    answered("substudy-abstract", folder)
+
+
+def answered(round: Round, folder: Path) -> None:
+    """What was asked in the round is answered, by place in the sequence."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        answers = [
+            Judgement(one.query_id, one.doc_id, one.assessor, at % 4, lead_time=10.0 + at)
+            for at, one in enumerate(trials.read_assignments(session, round))
+        ]
+        sourced = [Sourced(one, round, str(at), {}) for at, one in enumerate(answers)]
+        trials.record_answers(session, sourced, recorded_at="2026-01-01T00:00:00+00:00")
 
 
 class Usual(NamedTuple):
@@ -83,6 +114,9 @@ USUAL: dict[str, Usual] = {
     "adjudicate push": Usual("judged", "--dry-run"),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
+    "substudy draw": Usual("settled", " ".join(DRAW[2:])),
+    "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
+    "substudy report": Usual("settled", "", judged_substudy),
     "run": Usual("pooled"),
     "evaluate": Usual("measured"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
@@ -94,5 +128,5 @@ USUAL: dict[str, Usual] = {
     "studio down": Usual("made"),
     "studio status": Usual("made"),
 }
-WITH_A_SERVER = {"pull", "adjudicate pull", "studio up", "demo"}
+WITH_A_SERVER = {"pull", "adjudicate pull", "substudy pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

@@ -14,11 +14,14 @@ from pathlib import Path
 
 import pytest
 from annot.errors import MissingInput, StoreError
-from annot.records import Query
+from annot.records import Judgement, Query
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
+from annot.store.projects import open_project, read_projects, read_tasks
 from annot.store.queries import put_queries, read_queries
+from annot.store.revisions import Sourced
+from annot.store.trials import record_answers
 from sqlalchemy import Connection, inspect, text
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -134,6 +137,51 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> N
             put_queries(session, [Query("p2-method", "p2", "method", (1,), "survey")])
         with store.read() as session:
             assert [query.paper_type for query in read_queries(session)] == [None, "survey"]
+
+
+OLD_ROUNDS = "CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))"
+PUSHED = (
+    "INSERT INTO assessor VALUES ('a1', NULL, FALSE)",
+    "INSERT INTO project (round, assessor, server, url, version, account_id, remote_id) "
+    "VALUES ('judge', 'a1', 'one', 'http://one', '1', 3, 7)",
+    "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5 FROM project",
+)
+
+
+def test_a_pushed_study_of_the_second_version_keeps_its_projects_and_tasks_and_knows_new_rounds(url: str) -> None:
+    with open_store(url) as store, store.begin() as session:
+        connection = session.connection()
+        put_queries(session, [Query("p1-method", "p1", "method", (2,))])
+        for name in ("trial", "trial_assignment", "trial_judgement", "gold"):
+            connection.execute(text(f"DROP TABLE {name}"))
+        if url.startswith("sqlite"):
+            made = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'project'")).scalar_one()
+            connection.execute(text("DROP TABLE project"))
+            connection.exec_driver_sql(f"{made.rstrip().removesuffix(')').rstrip()}, \n\t{OLD_ROUNDS}\n)")
+        else:
+            connection.execute(text(f"ALTER TABLE project ADD {OLD_ROUNDS}"))
+        for statement in PUSHED:
+            connection.execute(text(statement))
+        connection.execute(text("UPDATE annot_schema SET version = 2"))
+    with open_store(url) as store:
+        with store.begin() as session:
+            connection = session.connection()
+            (project,) = read_projects(session)
+            assert (project.assessor, project.url, project.account_id, project.remote_id) == ("a1", "http://one", 3, 7)
+            assert read_tasks(session, project.project) == {("p1-method", "d1", 1): 5}
+            assert "kept_project" not in inspect(connection).get_table_names()
+            met = {"server": "one", "url": "http://one", "version": "1", "account_id": 3}
+            trained = open_project(session, round="train", assessor="a1", **met)
+            assert trained.project != project.project
+            record_answers(
+                session,
+                [Sourced(Judgement("p1-method", "d1", "a1", 2), "train", "1", {})],
+                recorded_at="2026-01-01T00:00:00Z",
+            )
+        with pytest.raises(StoreError, match="refused"), store.begin() as session:
+            session.connection().execute(text("DELETE FROM trial_judgement"))
+        with pytest.raises(StoreError, match="refused"), store.begin() as session:
+            session.connection().execute(text("DELETE FROM project"))
 
 
 def test_a_newer_database_is_refused(url: str) -> None:

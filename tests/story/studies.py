@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -88,11 +89,10 @@ class Study:
         """The ids of each person's projects on the server, found by the marker in their description."""
         listed = self._get("/api/projects/", page_size="1000", include="id,description")["results"]
         found: dict[str, list[int]] = {}
-        for name, _ in PEOPLE:
-            sign = f"[annot:{self.name}/{round}/{name}]"
-            ids = [project["id"] for project in listed if sign in (project["description"] or "")]
-            if ids:
-                found[name] = ids
+        for project in listed:
+            sign = re.search(rf"\[annot:{re.escape(self.name)}/{round}/([^]]+)]", project["description"] or "")
+            if sign:
+                found.setdefault(sign[1], []).append(project["id"])
         return found
 
     def listed_projects(self) -> list[dict[str, Any]]:

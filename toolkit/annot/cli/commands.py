@@ -19,7 +19,7 @@ PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
     "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
-    "Settle": ("agreement", "adjudicate", "qrels"),
+    "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
     "Help": ("studio", "demo"),

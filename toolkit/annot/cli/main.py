@@ -11,7 +11,7 @@ import typer
 from annot.cli.commands import app
 from annot.errors import AnnotError
 
-for room in ("prepare", "draw", "judge", "settle", "measure", "publish", "support"):
+for room in ("prepare", "draw", "judge", "settle", "trials", "measure", "publish", "support"):
     importlib.import_module(f"annot.cli.{room}")
 
 

@@ -73,8 +73,8 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
     return tasks
 
 
-def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool) -> str:
-    """The guidelines of every facet there is, and the keys, as the project's instructions."""
-    pages = [guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
+def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool, first: Sequence[str] = ()) -> str:
+    """The guidelines of every facet there is, and the keys, as the project's instructions. first: pages before them."""
+    pages = [*first, guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
     names, labels = ws.settings.scale.names, ws.settings.labels.names
     return instructions_html(pages, scale_names=names, labels=labels, adjudication=adjudication)

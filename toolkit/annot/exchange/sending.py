@@ -15,10 +15,10 @@ from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import lint_tasks
+from annot.labelstudio.task_lint import Screen, lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
-from annot.store import people, projects
+from annot.store import people, projects, trials
 from annot.store.database import Store
 from annot.store.projects import Project, Round
 from annot.study.workspace import Workspace
@@ -26,8 +26,31 @@ from annot.study.workspace import Workspace
 Advance = Callable[[int, int | None], None]
 
 TITLE_LONGEST = 50
-COLORS: dict[Round, str] = {"judge": "#617ADA", "adjudicate": "#B5651D"}
-TITLES: dict[Round, str] = {"judge": "judging", "adjudicate": "adjudication"}
+COLORS: dict[Round, str] = {
+    "judge": "#617ADA",
+    "adjudicate": "#B5651D",
+    "train": "#2E7D32",
+    "train-feedback": "#2E7D32",
+    "substudy-abstract": "#6A4C93",
+    "substudy-full": "#6A4C93",
+}
+TITLES: dict[Round, str] = {
+    "judge": "judging",
+    "adjudicate": "adjudication",
+    "train": "training",
+    "train-feedback": "training, gold grades",
+    "substudy-abstract": "sub-study, abstracts",
+    "substudy-full": "sub-study, full texts",
+}
+SCREENS: dict[Round, Screen] = {
+    "judge": "judge",
+    "adjudicate": "adjudicate",
+    "train": "judge",
+    "train-feedback": "feedback",
+    "substudy-abstract": "judge",
+    "substudy-full": "full-text",
+}
+"""Which form the tasks of a round must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +99,14 @@ def push_parcels(
     advance: Advance,
 ) -> tuple[Sent, ...]:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
-    _check(ws, store, parcels, screen=round)
+    _check(ws, store, parcels, screen=SCREENS[round])
     if dry_run:
         return tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
     with connect(ws, url=url, api_key=api_key) as gateway:
         return _send(ws, store, gateway, parcels, round=round, advance=advance)
 
 
-def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
+def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Screen) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     with store.read() as session:
         everyone = people.read_assessors(session)
@@ -151,8 +174,10 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-    else:
+    elif round == "adjudicate":
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+    else:
+        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
     return {pair_key(*pair): pair for pair in asked}
 
 

@@ -24,6 +24,16 @@ def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides
     return _screen("judge.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
 
 
+def full_text_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
+    """The configuration of the screen that shows where two full texts are."""
+    return _screen("full-text.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
+
+
+def feedback_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
+    """The configuration of the screen that shows an assessor's own grade, the gold grade and why."""
+    return _screen("feedback.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
+
+
 def adjudicate_screen(
     *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
 ) -> str:

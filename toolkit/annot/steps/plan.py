@@ -97,7 +97,7 @@ def withdraw(ws: Workspace, *, dry_run: bool) -> int:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         sent = [
             project.assessor
-            for project in projects.read_projects(session)
+            for project in projects.read_projects(session, round="judge")
             if projects.read_tasks(session, project.project)
         ]
         if sent:

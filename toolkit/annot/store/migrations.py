@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store.schema import make_tables
+from annot.store.models import GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow, table
+from annot.store.schema import make_append_only, make_tables
 
 VERSION_TABLE = "annot_schema"
 
@@ -17,7 +19,35 @@ def add_paper_type(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE query ADD COLUMN paper_type TEXT"))
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type]
+def add_trials(connection: Connection) -> None:
+    """Rounds whose answers never count: their own tables, and no list of rounds in the database.
+
+    SQLite cannot drop a constraint: the table is made again, as it stands but for that line, with what is in it.
+    """
+    known = inspect(connection).get_table_names()
+    for model in (TrialRow, TrialAssignmentRow, TrialJudgementRow, GoldRow):
+        table(model).create(connection, checkfirst=True)
+    if TrialJudgementRow.__tablename__ not in known:
+        make_append_only(connection, "trial_judgement")
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("ALTER TABLE project DROP CONSTRAINT IF EXISTS project_round"))
+        return
+    declared = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'project'")).scalar_one()
+    without = re.sub(r",\s*CONSTRAINT project_round CHECK \([^()]*\([^()]*\)\)", "", declared)
+    if without == declared:
+        return
+    for name in ("project", "task"):
+        connection.execute(text(f"CREATE TEMPORARY TABLE kept_{name} AS SELECT * FROM {name}"))
+    # The tasks stand on the projects, so they go first and come back last.
+    for statement in ("DELETE FROM task", "DROP TABLE project"):
+        connection.execute(text(statement))
+    connection.exec_driver_sql(without)
+    for name in ("project", "task"):
+        connection.execute(text(f"INSERT INTO {name} SELECT * FROM kept_{name}"))
+        connection.execute(text(f"DROP TABLE kept_{name}"))
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_trials]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.

@@ -13,7 +13,8 @@ from annot.records import Asked
 from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow, table
 from annot.store.rows import check_known, in_chunks, insert_rows
 
-Round = Literal["judge", "adjudicate"]
+Round = Literal["judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full"]
+"""What a project is for. The answers of the first two make the collection; those of the others never count there."""
 
 
 class Project(NamedTuple):
@@ -58,7 +59,7 @@ def set_remote_project(session: Session, project: int, remote_id: int | None) ->
 
 
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
-    """The projects of one round or of both, by round, assessor and server."""
+    """The projects of one round or of all, by round, assessor and server."""
     return _projects(session, true() if round is None else table(ProjectRow).c.round == round)
 
 

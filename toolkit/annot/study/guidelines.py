@@ -56,6 +56,11 @@ def general(ws: Workspace) -> str:
     return _text(ws, "general")
 
 
+def page(ws: Workspace, name: str) -> str:
+    """A page that comes before the others in a round of its own, as Markdown."""
+    return _text(ws, name)
+
+
 def screen(ws: Workspace) -> str:
     """The labelling configuration of the judging screen, rendered and checked without a server."""
     return judge_screen(

@@ -1,0 +1,81 @@
+"""Judging beside the collection: the sub-study on full texts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.cli.commands import command, group
+from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
+from annot.cli.output import Answer, progress, table
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
+
+ViewOption = Annotated[str, typer.Option(help="abstract or full: what the pairs are judged on.")]
+
+
+@command("substudy draw")
+def substudy_draw(
+    ws: "Workspace",
+    assessor: Annotated[str, typer.Option(help="Who judges all pairs, in both views.")],
+    queries: Annotated[int, typer.Option(min=1, help="Queries of each facet.")] = 3,
+    candidates: Annotated[int, typer.Option(min=1, help="Candidates of each query.")] = 5,
+    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
+
+    The plan goes to substudy/plan.jsonl. Write where each full text is, a link or a file's name, into
+    substudy/full-texts.tsv. None of the answers counts as a judgement of the collection.
+    """
+    from annot.steps import substudy as step
+
+    planned = step.draw(
+        ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
+    )
+    notes = [] if planned.new else ["these pairs were drawn before; nothing is changed"]
+    return Answer(planned, step.describe_plan(planned), notes)
+
+
+@command("substudy push")
+def substudy_push(
+    ws: "Workspace",
+    view: ViewOption,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="A table with the columns paper_id and where.", show_default="substudy/full-texts.tsv"),
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send the pairs in one view to the assessor's own project; the full texts follow when all abstracts are judged."""
+    from annot.steps import substudy as step
+
+    with progress("sending tasks") as advance:
+        pushed = step.push(ws, view=view, texts=texts, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
+    return Answer({"projects": pushed.projects}, text)
+
+
+@command("substudy pull")
+def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Fetch the answers of one view and print what is new; they never count as judgements."""
+    from annot.steps import substudy as step
+
+    with progress("reading answers") as advance:
+        pulled = step.pull(ws, view=view, url=url, api_key=api_key, advance=advance)
+    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["pairs", "answered"])
+    return Answer(pulled, text, pulled.notes)
+
+
+@command("substudy report")
+def substudy_report(ws: "Workspace") -> Answer:
+    """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
+    from annot.steps import substudy as step
+
+    found = step.report(ws)
+    return Answer(found, step.describe(found))

@@ -1,0 +1,77 @@
+"""Answers of a round that never counts, brought in: every answer and every change of it, none ever taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlmodel import Session
+
+from annot.exchange.collecting import Advance, Collected, Found, Haul, Pulled, collect
+from annot.exchange.connection import connect
+from annot.records import Judgement
+from annot.store import trials
+from annot.store.database import Store
+from annot.store.projects import Project, Round
+from annot.store.revisions import Sourced
+from annot.study.outcome import current_judgements
+from annot.study.workspace import Workspace
+
+SourceOf = Callable[[Session, Haul], Callable[[Found], str]]
+"""Under which source each answer of a project is kept."""
+
+
+def pull_answers(
+    ws: Workspace,
+    store: Store,
+    round: Round,
+    *,
+    hint: str,
+    url: str | None,
+    api_key: str | None,
+    advance: Advance,
+    source_of: SourceOf | None = None,
+) -> Pulled:
+    """Bring in the answers of a round. An answer that is gone from the server stays on record and still counts."""
+    rows: list[Collected] = []
+    notes: list[str] = []
+    with connect(ws, url=url, api_key=api_key) as gateway:
+        hauls = collect(store, gateway, round=round, grades=ws.settings.scale.grades, hint=hint, advance=advance)
+        for haul in hauls:
+            recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+            with store.begin() as session:
+                source = (lambda _: round) if source_of is None else source_of(session, haul)
+                recorded = trials.record_answers(
+                    session,
+                    [_sourced(found, haul.project, source(found)) for found in haul.found],
+                    recorded_at=recorded_at,
+                )
+                assigned = len(trials.read_assignments(session, round, haul.project.assessor))
+                counting = [
+                    answer
+                    for answer in current_answers(session, round)
+                    if answer.counts and answer.assessor == haul.project.assessor
+                ]
+            rows.append(haul.collected(assigned=assigned, judged=len(counting), recorded=recorded, vanished=0))
+            notes += [*haul.notes, *haul.flagged("answer")]
+    return Pulled(tuple(rows), tuple(notes))
+
+
+def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
+    """Of each person's answers to a pair the latest that counts; where none counts, the latest."""
+    return current_judgements(answer.record for answer in trials.read_answers(session, round))
+
+
+def _sourced(found: Found, project: Project, source: str) -> Sourced[Judgement]:
+    reading = found.reading
+    answer = Judgement(
+        *found.asked.pair,
+        project.assessor,
+        reading.grade,
+        cannot_judge=reading.cannot_judge,
+        comment=reading.comment,
+        judged_at=reading.created_at,
+        lead_time=reading.lead_time,
+        flags=reading.flags,
+    )
+    return Sourced(answer, source, found.annotation, reading.payload, server=project.server)
