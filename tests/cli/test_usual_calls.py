@@ -92,6 +92,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "guidelines",
         "status",
         "adjudicate status",
+        "train report",
         "substudy report",
         "studio status",
         "trace",
@@ -108,7 +109,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "datasheet",
         "facets train",
     }
-    servers = {"pull", "watch", "adjudicate pull", "substudy pull", "studio up", "studio down", "demo"}
+    servers = {"pull", "watch", "adjudicate pull", "train pull", "substudy pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
 
 

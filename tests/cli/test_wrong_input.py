@@ -636,6 +636,44 @@ WRONG: dict[str, Wrong] = {
     "evaluate: qrels that are not text": Wrong(
         "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
     ),
+    "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
+    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
+    "train gold: rows that cannot be used": Wrong(
+        "train gold",
+        "gold.csv",
+        (
+            "gold.csv: 4 faults",
+            "gold.csv:2: query 'fic0407-backgruond': not in this study; did you mean 'fic0407-background'?",
+            "gold.csv:3: grade: found '4', expected one of 0, 1, 2, 3",
+            "gold.csv:5: fic0407-background fic0101: given twice",
+            "gold.csv:6: doc_id is empty",
+        ),
+        "settled",
+        write(
+            "gold.csv",
+            "query_id;doc_id;grade;why\nfic0407-backgruond;fic0101;1;x\nfic0407-background;fic0102;4;x\n"
+            "fic0407-background;fic0101;2;x\nfic0407-background;fic0101;1;x\nfic0407-background;;1;x\n",
+        ),
+    ),
+    "train gold: a column that is not there": Wrong(
+        "train gold",
+        "gold.csv",
+        ("found no column 'why'", "query_id, doc_id, grade and why"),
+        "settled",
+        write("gold.csv", "query_id,doc_id,grade\nfic0407-background,fic0101,1\n"),
+    ),
+    "train gold: a paper that is not in the corpus": Wrong(
+        "train gold",
+        "gold.csv",
+        ("nowhere: not in the corpus",),
+        "settled",
+        write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
+    ),
+    "train push: no gold": Wrong("train push", "", ("no gold pairs", "annot train gold"), "settled"),
+    "train pull: a server that is not there": Wrong(
+        "train pull", " ".join(DOWN), ("no server answers at",), "settled", exit_code=3
+    ),
+    "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
     "substudy draw: nothing is settled": Wrong(
         "substudy draw", "--assessor j1", ("nothing is settled yet",), "planned"
     ),
@@ -762,6 +800,7 @@ USUAL = {
     "pull": " ".join(DOWN),
     "adjudicate push": " ".join(DOWN),
     "adjudicate pull": " ".join(DOWN),
+    "train pull": " ".join(DOWN),
     "substudy draw": "--assessor j1",
     "substudy push": "--view abstract",
     "substudy pull": f"--view abstract {' '.join(DOWN)}",

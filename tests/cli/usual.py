@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.formats.csfcube import write_csfcube
-from annot.records import Judgement
+from annot.records import Assignment, Judgement
 from annot.release.questions import answer_sheet, questions
 from annot.store import trials
 from annot.store.database import open_store
@@ -77,6 +77,22 @@ def answered(round: Round, folder: Path) -> None:
         trials.record_answers(session, sourced, recorded_at="2026-01-01T00:00:00+00:00")
 
 
+def gold(folder: Path) -> None:
+    """A gold set, and somebody who has none of its pairs in the plan."""
+    annot_done("train", "gold", "--per-facet", "4", folder=folder)
+    annot_done("assessor", "add", "a9", "--account", "a9@demo.example.org", folder=folder)
+
+
+def trained(folder: Path) -> None:
+    """Somebody has answered the gold pairs."""
+    gold(folder)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        pairs = [one.pair for one in trials.read_gold(session)]
+        asked = [Assignment(*pair, "a9", position) for position, pair in enumerate(pairs, start=1)]
+        trials.replace_assignments(session, "train", asked)
+    answered("train", folder)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -114,6 +130,9 @@ USUAL: dict[str, Usual] = {
     "adjudicate push": Usual("judged", "--dry-run"),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
+    "train gold": Usual("settled", "--per-facet 4"),
+    "train push": Usual("settled", "--dry-run", gold),
+    "train report": Usual("settled", "", trained),
     "substudy draw": Usual("settled", " ".join(DRAW[2:])),
     "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
     "substudy report": Usual("settled", "", judged_substudy),
@@ -128,5 +147,5 @@ USUAL: dict[str, Usual] = {
     "studio down": Usual("made"),
     "studio status": Usual("made"),
 }
-WITH_A_SERVER = {"pull", "adjudicate pull", "substudy pull", "studio up", "demo"}
+WITH_A_SERVER = {"pull", "adjudicate pull", "train pull", "substudy pull", "studio up", "demo"}
 """Commands that do nothing without a Label Studio."""

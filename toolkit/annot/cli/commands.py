@@ -18,7 +18,7 @@ from annot.cli.waiting import WAITING
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
-    "Judge": ("assessor", "guidelines", "plan", "push", "status", "watch", "pull"),
+    "Judge": ("assessor", "guidelines", "train", "plan", "push", "status", "watch", "pull"),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),

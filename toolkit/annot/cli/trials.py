@@ -1,4 +1,4 @@
-"""Judging beside the collection: the sub-study on full texts."""
+"""Judging beside the collection: the training of assessors, and the sub-study on full texts."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,74 @@ from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
+
+group("train", help="Train assessors on pairs whose grade is known, and see who may judge.")
+
+
+@command("train gold")
+def train_gold(
+    ws: "Workspace",
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A table with query_id, doc_id, grade and why.", show_default="settled pairs, drawn"),
+    ] = None,
+    per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
+    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
+
+    Look at the reasons in that file, better them, and read it in again: assessors see them.
+    """
+    from annot.steps import train as step
+
+    made = step.gold(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
+    notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
+    return Answer(made, step.describe_gold(made), notes)
+
+
+@command("train push")
+def train_push(
+    ws: "Workspace",
+    assessor: Annotated[
+        list[str] | None, typer.Option(help="Train this person; may be repeated.", show_default="all who assess")
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send each assessor the next batch, a facet, and the answered batches again with the gold grade and why."""
+    from annot.steps import train as step
+
+    with progress("sending tasks") as advance:
+        pushed = step.push(
+            ws, assessors=tuple(assessor or ()), url=url, api_key=api_key, dry_run=dry_run, advance=advance
+        )
+    blocks = [table("people.sent", pushed.batches, who=["assessor"], pairs=["to judge"])]
+    if pushed.feedback:
+        blocks.append(table("people.sent", pushed.feedback, who=["assessor"], pairs=["with gold grades"]))
+    return Answer(pushed, "\n\n".join(blocks), pushed.notes)
+
+
+@command("train pull")
+def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Fetch the answers to gold pairs and note down who has passed; none of them counts as a judgement."""
+    from annot.steps import train as step
+
+    with progress("reading answers") as advance:
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["gold pairs", "answered"])
+    return Answer(pulled, text, pulled.notes)
+
+
+@command("train report")
+def train_report(ws: "Workspace") -> Answer:
+    """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
+    from annot.steps import train as step
+
+    found = step.report(ws)
+    return Answer(found, step.describe(found))
+
 
 group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
 

@@ -14,7 +14,7 @@ from annot.store import trials
 from annot.store.database import Store
 from annot.store.projects import Project, Round
 from annot.store.revisions import Sourced
-from annot.study.outcome import current_judgements
+from annot.study.trials import current_answers
 from annot.study.workspace import Workspace
 
 SourceOf = Callable[[Session, Haul], Callable[[Found], str]]
@@ -55,11 +55,6 @@ def pull_answers(
             rows.append(haul.collected(assigned=assigned, judged=len(counting), recorded=recorded, vanished=0))
             notes += [*haul.notes, *haul.flagged("answer")]
     return Pulled(tuple(rows), tuple(notes))
-
-
-def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
-    """Of each person's answers to a pair the latest that counts; where none counts, the latest."""
-    return current_judgements(answer.record for answer in trials.read_answers(session, round))
 
 
 def _sourced(found: Found, project: Project, source: str) -> Sourced[Judgement]:

@@ -31,7 +31,9 @@ def full_text_screen(*, scale_names: Sequence[str], labels: Sequence[str], overr
 
 def feedback_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
     """The configuration of the screen that shows an assessor's own grade, the gold grade and why."""
-    return _screen("feedback.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
+    return _screen(
+        "feedback.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides, graded=False
+    )
 
 
 def adjudicate_screen(
@@ -42,8 +44,15 @@ def adjudicate_screen(
 
 
 def _screen(
-    template: str, *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
+    template: str,
+    *,
+    scale_names: Sequence[str],
+    labels: Sequence[str],
+    opinions: int,
+    overrides: Path | None,
+    graded: bool = True,
 ) -> str:
+    """graded: whether a grade is given on it."""
     from label_studio_sdk.label_interface import LabelInterface
 
     values: dict[str, Any] = {
@@ -62,7 +71,7 @@ def _screen(
         raise InputError(
             f"{template}: the labelling configuration is not valid: {error}", hint="correct the template"
         ) from None
-    faults = _faults(xml, grades=[grade["value"] for grade in values["grades"]])
+    faults = _faults(xml, grades=[grade["value"] for grade in values["grades"]], graded=graded)
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
     return xml
@@ -81,11 +90,11 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
         raise InputError(f"{len(faults)} fault(s) in the predictions", faults=faults)
 
 
-def _faults(xml: str, *, grades: Sequence[str]) -> list[str]:
+def _faults(xml: str, *, grades: Sequence[str], graded: bool) -> list[str]:
     """What a valid screen lacks to be judged on: the controls that are read back, every grade, keys of their own."""
     root = ET.fromstring(xml)
     named = {element.get("name"): element for element in root.iter() if element.get("name")}
-    needed = (controls.TEXT, controls.RATING, controls.SENTENCE_LABEL)
+    needed = (controls.TEXT, *([controls.RATING] if graded else []), controls.SENTENCE_LABEL)
     faults = [f"found no control named {name!r}" for name in needed if name not in named]
     if controls.RATING in named:
         values = [choice.get("value", "") for choice in named[controls.RATING].iter("Choice")]

@@ -19,7 +19,7 @@ from annot.errors import InputError, MissingInput
 from annot.exchange.collecting import Pulled
 from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
-from annot.exchange.trials import current_answers, pull_answers
+from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
 from annot.labelstudio.screens import full_text_screen
 from annot.labelstudio.tasks import full_text_task
@@ -34,9 +34,11 @@ from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.corpus_facts import papers_of
 from annot.study.outcome import outcome_of
+from annot.study.trials import current_answers
 from annot.study.workspace import Workspace, write_file, write_manifest
-from annot.substudy import draw as draw_pairs
-from annot.substudy import in_order, plan_lines
+from annot.trials.sequence import query_by_query
+from annot.trials.substudy import draw as draw_pairs
+from annot.trials.substudy import plan_lines
 
 TRIAL = "substudy"
 ROUNDS: dict[str, Round] = {"abstract": "substudy-abstract", "full": "substudy-full"}
@@ -119,7 +121,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         if not final:
             raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
         drawn = draw_pairs(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
-        asked = {view: in_order(drawn.pairs, view=view, seed=ws.settings.seed) for view in ROUNDS}
+        asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
         lines = plan_lines(asked)
         facts: dict[str, Any] = {
             **wishes,
@@ -138,7 +140,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
                 trials.put_trial(session, TRIAL, facts)
                 for view, sequence in asked.items():
                     numbered = enumerate(sequence, start=1)
-                    assignments = [Assignment(*one.pair, assessor, position) for position, one in numbered]
+                    assignments = [Assignment(*pair, assessor, position) for position, pair in numbered]
                     trials.replace_assignments(session, ROUNDS[view], assignments)
             write_file(ws.substudy / "plan.jsonl", lines)
             write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))

@@ -23,7 +23,7 @@ from annot.store.models import (
     TrialRow,
     table,
 )
-from annot.store.projects import Round
+from annot.store.projects import Round, read_projects, read_tasks
 from annot.store.revisions import Revisions, Sourced
 from annot.store.rows import check_distinct, check_known, insert_records, insert_rows, read_records
 
@@ -109,7 +109,11 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     check_distinct((one.pair for one in new), what="gold")
     check_known(session, QueryRow, {one.query_id for one in new}, what="gold")
     grades = {one.pair: one.grade for one in new}
-    sent = {(one.query_id, one.doc_id) for one in read_assignments(session, "train")}
+    sent = {
+        asked.pair
+        for project in read_projects(session, round="train")
+        for asked in read_tasks(session, project.project)
+    }
     changed = [one for one in read_gold(session) if one.pair in sent and grades.get(one.pair) != one.grade]
     found = [str(grades.get(one.pair, "no such pair")) for one in changed]
     if changed:

@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from annot.errors import InputError
 from annot.formats.json_lines import json_lines
-from annot.records import Asked, Query
+from annot.records import Query
 from annot.stats.seeding import generator
-
-T = TypeVar("T")
-Pair = tuple[str, str]
-"""(query_id, doc_id)."""
+from annot.trials.sequence import Pair, shuffled
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +76,12 @@ def draw(queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int,
     )
 
 
-def in_order(pairs: Iterable[Pair], *, view: str, seed: int) -> tuple[Asked, ...]:
-    """The pairs as the assessor meets them in a view: query after query, each view in an order of its own."""
-    by_query: dict[str, list[str]] = {}
-    for query_id, doc_id in sorted(pairs):
-        by_query.setdefault(query_id, []).append(doc_id)
-    names = _shuffled(list(by_query), generator(seed, "substudy-order", view))
-    return tuple(
-        Asked(name, doc_id)
-        for name in names
-        for doc_id in _shuffled(by_query[name], generator(seed, "substudy-order", view, name))
-    )
-
-
-def plan_lines(asked: Mapping[str, Sequence[Asked]]) -> str:
+def plan_lines(asked: Mapping[str, Sequence[Pair]]) -> str:
     """The plan as JSON lines: of each view the pairs in their order."""
     return json_lines(
-        {"view": view, "position": position, "query_id": one.query_id, "doc_id": one.doc_id}
+        {"view": view, "position": position, "query_id": query_id, "doc_id": doc_id}
         for view, sequence in asked.items()
-        for position, one in enumerate(sequence, start=1)
+        for position, (query_id, doc_id) in enumerate(sequence, start=1)
     )
 
 
@@ -108,13 +91,13 @@ def _queries(by_facet: Mapping[str, Sequence[Query]], per_facet: int, seed: int)
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
     rng = generator(seed, "substudy-queries")
-    facets = _shuffled(list(by_facet), rng)
-    types = _shuffled(sorted({query.paper_type for own in by_facet.values() for query in own if query.paper_type}), rng)
+    facets = shuffled(list(by_facet), rng)
+    types = shuffled(sorted({query.paper_type for own in by_facet.values() for query in own if query.paper_type}), rng)
     chosen: dict[str, list[Query]] = {facet: [] for facet in by_facet}
 
     def take(facet: str, wanted: Sequence[Query]) -> None:
         papers = {query.paper_id for own in chosen.values() for query in own}
-        order = _shuffled([query for query in wanted if query not in chosen[facet]], rng)
+        order = shuffled([query for query in wanted if query not in chosen[facet]], rng)
         chosen[facet].append(min(order, key=lambda query: query.paper_id in papers))
 
     if types:
@@ -134,10 +117,6 @@ def _some(candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count
     """Candidates of the query, one grade after the other."""
     rng = generator(seed, "substudy-candidates", query.query_id)
     of_grade = [docs for _, docs in sorted(candidates[query.query_id].items())]
-    left = [_shuffled(docs, rng) for docs in _shuffled(of_grade, rng)]
+    left = [shuffled(docs, rng) for docs in shuffled(of_grade, rng)]
     turns = [docs[turn] for turn in range(max(map(len, left))) for docs in left if turn < len(docs)]
     return turns[:count]
-
-
-def _shuffled(items: Sequence[T], rng: np.random.Generator) -> list[T]:
-    return [items[at] for at in rng.permutation(len(items))]
