@@ -131,6 +131,7 @@ class _DisputedTask(_JudgeTask):
 
 class _FullTextTask(_JudgeTask):
     data: _FullTextData
+    predictions: list[_Prediction] = Field(default=[], max_length=0)
 
 
 class _FeedbackTask(_JudgeTask):
