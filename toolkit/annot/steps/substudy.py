@@ -26,7 +26,7 @@ from annot.labelstudio.tasks import full_text_task
 from annot.names import check_name
 from annot.records import Asked, Assignment, Judgement
 from annot.stats.rounding import rounding
-from annot.stats.values import Estimate, Undefined
+from annot.stats.values import Estimate, Interval, Undefined
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.projects import Round
@@ -41,6 +41,7 @@ from annot.trials.substudy import draw as draw_pairs
 from annot.trials.substudy import plan_lines
 
 TRIAL = "substudy"
+FIGURES = "substudy-figures"
 ROUNDS: dict[str, Round] = {"abstract": "substudy-abstract", "full": "substudy-full"}
 """The round of each view."""
 NAMES = {"abstract": "abstracts", "full": "full texts", "final": "final grades"}
@@ -187,11 +188,16 @@ def push(
 
 
 def pull(ws: Workspace, *, view: str, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
-    """Bring back the answers of one view; none of them is a judgement of the collection."""
+    """Bring back the answers of one view, and note down what they show; none is a judgement of the collection."""
     check_name(view, list(ROUNDS), what="view")
     hint = f"send the pairs with `annot substudy push --view {view}`"
     with open_store(ws.database_url, create=False) as store:
-        return pull_answers(ws, store, ROUNDS[view], hint=hint, url=url, api_key=api_key, advance=advance)
+        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, url=url, api_key=api_key, advance=advance)
+    if any(one.judged for one in pulled.assessors):
+        facts = _on_record(report(ws))
+        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+            trials.put_trial(session, FIGURES, facts)
+    return pulled
 
 
 @rounding
@@ -277,6 +283,25 @@ def _view(view: str, pairs: int, given: Sequence[Judgement], level: float) -> Vi
         seconds = Estimate(float(np.median(times)), median_time_interval(times, level))
     graded = sum(one.grade is not None for one in answered)
     return View(NAMES[view], pairs, len(answered), graded, len(answered) - graded, seconds, len(times))
+
+
+def _on_record(found: Report) -> dict[str, Any]:
+    """What stays on record for the datasheet: how the two views agree, and the time a pair takes in each."""
+    between = found.compared[0].agreement
+    return {
+        "pairs": between.n_pairs,
+        "figures": {name: _numbers(figure) for name, figure in between.figures.items()},
+        "seconds": {view.view: _numbers(view.seconds) for view in found.views},
+    }
+
+
+def _numbers(estimate: Estimate) -> dict[str, float | None]:
+    interval = estimate.interval if isinstance(estimate.interval, Interval) else None
+    return {
+        "value": estimate.value if isinstance(estimate.value, float) else None,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
 
 
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> Planned:

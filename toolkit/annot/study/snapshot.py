@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmodel import Session
@@ -10,7 +10,7 @@ from sqlmodel import Session
 from annot.errors import MissingInput
 from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
+from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.database import open_store
 from annot.store.people import Plan
 from annot.store.projects import Project
@@ -44,6 +44,8 @@ class Snapshot:
     splits: dict[str, dict[str, tuple[str, ...]]]
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
+    trials: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is on record of training and sub-study, by name."""
 
     @property
     def facets(self) -> dict[str, str]:
@@ -124,4 +126,5 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         splits=runs.read_splits(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
+        trials=trials.read_trials(session),
     )
