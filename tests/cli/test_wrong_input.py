@@ -673,6 +673,9 @@ WRONG: dict[str, Wrong] = {
     "train pull: a server that is not there": Wrong(
         "train pull", " ".join(DOWN), ("no server answers at",), "settled", exit_code=3
     ),
+    "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
+    "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
+    "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
     "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
     "substudy draw: nothing is settled": Wrong(
         "substudy draw", "--assessor j1", ("nothing is settled yet",), "planned"

@@ -132,6 +132,7 @@ USUAL: dict[str, Usual] = {
     "qrels": Usual("settled"),
     "train gold": Usual("settled", "--per-facet 4"),
     "train push": Usual("settled", "--dry-run", gold),
+    "train hide": Usual("settled", "--share 0.1"),
     "train report": Usual("settled", "", trained),
     "substudy draw": Usual("settled", " ".join(DRAW[2:])),
     "substudy push": Usual("settled", "--view abstract --dry-run", substudy),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from annot.records import Decision, Query
+from annot.records import Asked, Decision, Query
 from annot.stats.values import Estimate, Interval, Undefined
+from annot.trials.hidden_gold import draw_hidden, with_hidden
 from annot.trials.training import batches_of, draw_gold, sequence_of, verdict
 
 FACETS = ("background", "method")
@@ -73,3 +74,24 @@ def figure(value: float, low: float) -> Estimate:
 )
 def test_the_gate(found: Estimate, answered: int, gate: str, expected: str) -> None:
     assert verdict(found, n_answered=answered, n_gold=30, threshold=0.6, gate=gate) == expected
+
+
+def test_hidden_gold_stays_in_its_query_or_comes_as_a_block_and_is_never_known() -> None:
+    own = [Asked(f"p{at}-method", f"e{doc}") for at in range(2) for doc in range(6)]
+    known = {("p0-method", f"d{at}") for at in range(13)} | {("p2-method", "d1")}
+    queries = {asked.query_id for asked in own}
+    for seed in range(20):
+        drawn = draw_hidden("a3", DECISIONS, known, queries, count=11, seed=seed)
+        assert len(drawn) == len(set(drawn)) == 11
+        assert not known & set(drawn)
+        # What is left of the own queries first, then others in blocks.
+        by_query = Counter(query_id for query_id, _ in drawn)
+        assert (by_query["p0-method"], by_query["p1-method"], sorted(by_query.values())) == (3, 5, [3, 3, 5])
+        stream = with_hidden(own, drawn, assessor="a3", seed=seed)
+        assert [asked for asked in stream if asked in own] == own
+        assert sorted(asked.pair for asked in stream if asked not in own) == sorted(drawn)
+        assert stream[0] == own[0]
+        blocks = [name for at, (name, *_) in enumerate(stream) if at == 0 or stream[at - 1].query_id != name]
+        assert len(blocks) == len(set(blocks)) == 3
+    assert draw_hidden("a3", DECISIONS, known, queries, count=-2, seed=1) == ()
+    assert with_hidden(own, (), assessor="a3", seed=1) == own

@@ -71,6 +71,22 @@ def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None
     return Answer(pulled, text, pulled.notes)
 
 
+@command("train hide")
+def train_hide(
+    ws: "Workspace",
+    share: Annotated[float, typer.Option(min=0.0, max=0.5, help="Hidden pairs per pair of the plan.")] = 0.05,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
+
+    Their answers are compared with the final grades in `annot train report`, and never count as judgements.
+    """
+    from annot.steps import train as step
+
+    hidden = step.hide(ws, share=share, dry_run=dry_run)
+    return Answer(hidden, table("training.hidden", hidden))
+
+
 @command("train report")
 def train_report(ws: "Workspace") -> Answer:
     """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""

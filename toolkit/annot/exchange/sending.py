@@ -33,6 +33,7 @@ COLORS: dict[Round, str] = {
     "train-feedback": "#2E7D32",
     "substudy-abstract": "#6A4C93",
     "substudy-full": "#6A4C93",
+    "hidden-gold": "#617ADA",
 }
 TITLES: dict[Round, str] = {
     "judge": "judging",
@@ -41,6 +42,7 @@ TITLES: dict[Round, str] = {
     "train-feedback": "training, gold grades",
     "substudy-abstract": "sub-study, abstracts",
     "substudy-full": "sub-study, full texts",
+    "hidden-gold": "judging",
 }
 SCREENS: dict[Round, Screen] = {
     "judge": "judge",
@@ -49,6 +51,7 @@ SCREENS: dict[Round, Screen] = {
     "train-feedback": "feedback",
     "substudy-abstract": "judge",
     "substudy-full": "full-text",
+    "hidden-gold": "judge",
 }
 """Which form the tasks of a round must have."""
 
@@ -174,6 +177,7 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
+        asked |= {Asked(*pair) for pair in trials.hidden_gold(session, assessor)}
     elif round == "adjudicate":
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
     else:

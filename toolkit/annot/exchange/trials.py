@@ -57,6 +57,15 @@ def pull_answers(
     return Pulled(tuple(rows), tuple(notes))
 
 
+def without_hidden_gold(session: Session, haul: Haul, *, recorded_at: str) -> Haul:
+    """The judging project without the answers to hidden gold, which are recorded where they do not count."""
+    hidden = set(trials.hidden_gold(session, haul.project.assessor))
+    answers = [found for found in haul.found if found.asked.pair in hidden]
+    sourced = [_sourced(found, haul.project, "hidden-gold") for found in answers]
+    trials.record_answers(session, sourced, recorded_at=recorded_at)
+    return haul._replace(found=tuple(found for found in haul.found if found.asked.pair not in hidden))
+
+
 def _sourced(found: Found, project: Project, source: str) -> Sourced[Judgement]:
     reading = found.reading
     answer = Judgement(

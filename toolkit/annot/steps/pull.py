@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from annot.exchange.collecting import Advance, Collected, Found, Pulled, collect
 from annot.exchange.connection import connect
+from annot.exchange.trials import without_hidden_gold
 from annot.records import Judgement, Source
 from annot.store import judgements, people
 from annot.store.database import open_store
@@ -33,6 +34,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 assessor = haul.project.assessor
                 recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
                 with store.begin() as session:
+                    haul = without_hidden_gold(session, haul, recorded_at=recorded_at)
                     recorded = judgements.record_judgements(
                         session, [_sourced(one, haul.project) for one in haul.found], recorded_at=recorded_at
                     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from annot.errors import MissingInput
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
-from annot.store import people
+from annot.store import people, trials
 from annot.store.database import Store, open_store
 from annot.study import guidelines
 from annot.study.workspace import Workspace
+from annot.trials.hidden_gold import with_hidden
 
 
 def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
@@ -25,9 +26,11 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """What every assessor of the plan is to find in their project. Raises MissingInput when nothing is planned."""
     with store.read() as session:
         plan = people.read_assignments(session)
+        hidden = {name: trials.hidden_gold(session, name) for name in {one.assessor for one in plan}}
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    material = material_of(ws, store, {(assignment.query_id, assignment.doc_id) for assignment in plan})
+    pairs = {(assignment.query_id, assignment.doc_id) for assignment in plan}.union(*hidden.values())
+    material = material_of(ws, store, pairs)
     screen = guidelines.screen(ws)
     instructions = instructions_of(ws, material, adjudication=False)
     parcels = []
@@ -35,6 +38,8 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         mine = sorted(
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
-        tasks = tasks_of(ws, material, [one.asked for one in mine])
+        own = [one.asked for one in mine]
+        sequence = with_hidden(own, hidden[assessor], assessor=assessor, seed=ws.settings.seed)
+        tasks = tasks_of(ws, material, sequence)
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels

@@ -23,6 +23,7 @@ from annot.records import Asked, Assignment, Judgement
 from annot.stats.rounding import rounding
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
+from annot.store.projects import Round
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study import guidelines
@@ -32,16 +33,20 @@ from annot.study.trials import (
     FIGURES,
     TOO_LATE,
     TRAIN,
+    Probed,
     Trained,
     by_person,
     current_answers,
+    hidden_gold_of,
     on_record,
     training_of,
 )
 from annot.study.workspace import Workspace, write_file
+from annot.trials.hidden_gold import draw_hidden
 from annot.trials.sequence import Pair
 from annot.trials.training import batches_of, draw_gold, sequence_of
 
+HIDDEN: Round = "hidden-gold"
 HINT = "make the gold pairs with `annot train gold`"
 
 
@@ -73,6 +78,18 @@ class Report:
     level: float
     titles: dict[str, str]
     assessors: tuple[Trained, ...]
+    hidden: tuple[Probed, ...]
+    """Those who have hidden gold among their pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """How many settled pairs are hidden among an assessor's own."""
+
+    assessor: str
+    pairs: int
+    hidden: int
+    added: int
 
 
 def gold(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
@@ -147,7 +164,8 @@ def push(
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
             everyone = people.read_assessors(session)
             answers = by_person(current_answers(session, TRAIN))
-            planned = by_person(people.read_assignments(session))
+            hidden = trials.read_assignments(session, HIDDEN)
+            planned = by_person([*people.read_assignments(session), *hidden])
             standing = by_person(trials.read_assignments(session, TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint=HINT)
@@ -208,10 +226,43 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
 def report(ws: Workspace) -> Report:
     """Every assessor in training against the gold grades, from what has been pulled."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        found = training_of(ws, session)
-    if not found:
+        found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
+    if not found and not hidden:
         raise MissingInput("nobody is in training", hint="send the first batch with `annot train push`")
-    return Report(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found)
+    return Report(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
+
+
+def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
+    """Hide settled pairs among everyone's own, up to that share of their pairs; what is hidden already stays.
+
+    Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
+    """
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        decisions = outcome_of(session).decisions
+        planned = by_person(people.read_assignments(session))
+        known = by_person(trials.read_assignments(session, TRAIN))
+        if not planned:
+            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+        if not decisions:
+            raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
+        found = []
+        for name, own in sorted(planned.items()):
+            standing = trials.read_assignments(session, HIDDEN, name)
+            there = {one.asked.pair for one in standing}
+            drawn = draw_hidden(
+                name,
+                decisions,
+                there | own.keys() | known.get(name, {}).keys(),
+                {query_id for query_id, _ in own},
+                count=round(share * len(own)) - len(there),
+                seed=ws.settings.seed,
+            )
+            numbered = enumerate(drawn, start=len(standing) + 1)
+            trials.add_assignments(session, HIDDEN, [Assignment(*pair, name, position) for position, pair in numbered])
+            found.append(Hidden(name, len(own), len(there) + len(drawn), len(drawn)))
+        if dry_run:
+            session.rollback()
+    return tuple(found)
 
 
 def describe_gold(made: GoldSet) -> str:

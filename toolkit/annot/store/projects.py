@@ -13,8 +13,11 @@ from annot.records import Asked
 from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow, table
 from annot.store.rows import check_known, in_chunks, insert_rows
 
-Round = Literal["judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full"]
-"""What a project is for. The answers of the first two make the collection; those of the others never count there."""
+Round = Literal["judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold"]
+"""What a project is for. The answers of the first two make the collection; those of the others never count there.
+
+Hidden gold has no project: its pairs stand in those of the round `judge`.
+"""
 
 
 class Project(NamedTuple):

@@ -14,6 +14,7 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Assignment, Judgement
+from annot.store import people
 from annot.store.models import (
     AssessorRow,
     GoldRow,
@@ -98,6 +99,13 @@ def read_assignments(session: Session, round: Round, assessor: str | None = None
     found = (Assignment(*row) for row in session.connection().execute(select(*columns).where(wanted)))
     mine = (one for one in found if assessor in (None, one.assessor))
     return tuple(sorted(mine, key=attrgetter("assessor", "position")))
+
+
+def hidden_gold(session: Session, assessor: str) -> tuple[tuple[str, str], ...]:
+    """The settled pairs hidden among this assessor's own; a pair that the plan came to ask of them is none any more."""
+    planned = {one.asked.pair for one in people.read_assignments(session, assessor)}
+    hidden = (one.asked.pair for one in read_assignments(session, "hidden-gold", assessor))
+    return tuple(pair for pair in hidden if pair not in planned)
 
 
 def replace_gold(session: Session, gold: Iterable[Gold]) -> None:

@@ -14,7 +14,7 @@ from annot.records import Judgement
 from annot.stats.values import Interval
 from annot.store import people, trials
 from annot.store.projects import Round
-from annot.study.outcome import current_judgements
+from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
 from annot.trials.sequence import Pair
 from annot.trials.training import Verdict, verdict
@@ -64,6 +64,17 @@ class Trained:
     """Answers changed when the gold grade could be seen; the earlier ones count."""
     planned_too: tuple[str, ...]
     """Pairs whose gold grade was shown and that the plan gives to this assessor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """One assessor on the gold that is hidden among their pairs."""
+
+    assessor: str
+    hidden: int
+    answered: int
+    agreement: Between
+    furthest: tuple[Far, ...]
 
 
 def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
@@ -122,6 +133,30 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
                 planned_too=tuple(" ".join(pair) for pair in sorted(shown & planned.get(name, {}).keys())),
             )
         )
+    return tuple(found)
+
+
+def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
+    """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
+    outcome = outcome_of(session)
+    final = {(one.query_id, one.doc_id): one.grade for one in outcome.decisions}
+    given = by_person(current_answers(session, "hidden-gold"))
+    found = []
+    for name in sorted({one.assessor for one in trials.read_assignments(session, "hidden-gold")}):
+        pairs = trials.hidden_gold(session, name)
+        answered = {pair: one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts}
+        own = {pair: one.grade for pair, one in answered.items() if one.grade is not None}
+        between = agreement_between(
+            own, final, grades=ws.settings.scale.grades, level=ws.settings.agreement.level, coefficients=FIGURES
+        )
+        far = sorted((pair for pair in own if pair in final), key=lambda pair: (-abs(own[pair] - final[pair]), pair))
+        why = "the final grade"
+        furthest = tuple(
+            Far(*pair, own[pair], final[pair], why)
+            for pair in far[: ws.settings.training.furthest]
+            if own[pair] != final[pair]
+        )
+        found.append(Probed(name, len(pairs), len(answered), between, furthest))
     return tuple(found)
 
 

@@ -41,8 +41,26 @@ def draw_gold(
             for one in sorted(settled, key=lambda one: (one.query_id, one.doc_id))
             if known[one.query_id].facet == facet and (one.query_id, one.doc_id) not in standing
         ]
-        drawn += _evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - stands)
+        drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - stands)
     return tuple(drawn)
+
+
+def evenly(free: Sequence[Decision], count: int) -> list[Decision]:
+    """At most `count` of them, one grade after the other, in each as evenly over origins and queries as can be."""
+    # In the order of the draw, so that no grade always comes first.
+    grades = list(dict.fromkeys(one.grade for one in free))
+    left = {grade: [one for one in free if one.grade == grade] for grade in grades}
+    used: Counter[tuple[str, object]] = Counter()
+    drawn: list[Decision] = []
+    while len(drawn) < count and any(left.values()):
+        for grade in grades:
+            if not left[grade] or len(drawn) >= count:
+                continue
+            best = min(left[grade], key=lambda one: (used["origin", one.origin], used["query", one.query_id]))
+            left[grade].remove(best)
+            used.update([("origin", best.origin), ("query", best.query_id)])
+            drawn.append(best)
+    return drawn
 
 
 def sequence_of(
@@ -83,21 +101,3 @@ def verdict(figure: Estimate, *, n_answered: int, n_gold: int, threshold: float,
             return "undecided"
         return "passed" if figure.interval.low >= threshold else "not passed"
     return "passed" if figure.value >= threshold else "not passed"
-
-
-def _evenly(free: Sequence[Decision], count: int) -> list[Decision]:
-    """At most `count` of them, one grade after the other, in each as evenly over origins and queries as can be."""
-    # In the order of the draw, so that no grade always comes first.
-    grades = list(dict.fromkeys(one.grade for one in free))
-    left = {grade: [one for one in free if one.grade == grade] for grade in grades}
-    used: Counter[tuple[str, object]] = Counter()
-    drawn: list[Decision] = []
-    while len(drawn) < count and any(left.values()):
-        for grade in grades:
-            if not left[grade] or len(drawn) >= count:
-                continue
-            best = min(left[grade], key=lambda one: (used["origin", one.origin], used["query", one.query_id]))
-            left[grade].remove(best)
-            used.update([("origin", best.origin), ("query", best.query_id)])
-            drawn.append(best)
-    return drawn
