@@ -57,3 +57,14 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
     for line in before.splitlines():
         if line.startswith("|"):
             assert line in told
+
+
+def test_a_push_names_those_who_did_not_pass_their_training(study: Callable[[str], Path]) -> None:
+    folder = study("planned")
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        for name, verdict in (("a1", "passed"), ("a2", "not passed"), ("j1", "not finished")):
+            trials.put_trial(session, f"train/{name}", {"verdict": verdict})
+    told = annot_done("push", "--dry-run", folder=folder).stderr
+    assert "a2: not passed in the training" in told
+    assert "a1:" not in told
+    assert "j1:" not in told

@@ -53,7 +53,7 @@ def assessor_list(ws: "Workspace") -> Answer:
 @command("guidelines")
 def show_guidelines(
     ws: "Workspace",
-    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries or sources, for leads.")],
+    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries, sources, training or full-text.")],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,
@@ -147,7 +147,7 @@ def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_
     with progress("sending tasks") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer({"projects": pushed.projects}, text)
+    return Answer({"projects": pushed.projects}, text, pushed.notes)
 
 
 @command("status", csv=True)

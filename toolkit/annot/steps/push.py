@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+from typing import Any
+
 from annot.errors import MissingInput
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
@@ -16,10 +19,12 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
+        with store.read() as session:
+            notes = _not_passed(trials.read_trials(session), {parcel.assessor for parcel in parcels})
         sent = push_parcels(
             ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
-    return Pushed(sent)
+    return Pushed(sent, notes)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
@@ -43,3 +48,12 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         tasks = tasks_of(ws, material, sequence)
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels
+
+
+def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Set[str]) -> tuple[str, ...]:
+    """Who is sent pairs to judge although their training is on record without a pass: the lead decides."""
+    return tuple(
+        f"{name}: {facts['verdict']} in the training; see `annot train report`"
+        for name in sorted(assessors)
+        if (facts := trials_on_record.get(f"train/{name}")) is not None and facts["verdict"] != "passed"
+    )

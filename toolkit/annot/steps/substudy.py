@@ -255,7 +255,7 @@ def describe_plan(planned: Planned) -> str:
     from annot.report.terminal import aligned
 
     def listed(counts: Mapping[Any, int]) -> str:
-        return ", ".join(f"{name} {count}" for name, count in counts.items())
+        return ", ".join(f"{name}: {count}" for name, count in counts.items())
 
     rows = [
         ("pairs", f"{planned.pairs}, for {planned.assessor}"),

@@ -270,7 +270,7 @@ def describe_gold(made: GoldSet) -> str:
     from annot.report.terminal import aligned
 
     def listed(counts: Mapping[Any, int]) -> str:
-        return ", ".join(f"{name} {count}" for name, count in counts.items())
+        return ", ".join(f"{name}: {count}" for name, count in counts.items())
 
     rows = [
         ("gold pairs", f"{made.pairs}, {made.added} of them new"),

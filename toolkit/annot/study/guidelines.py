@@ -16,6 +16,9 @@ LONGEST_DEFINITION = 140
 FOR_LEADS = ("queries", "sources")
 """Pages that assessors do not get: how queries are chosen, and what the guidelines owe to their source."""
 
+OF_ROUNDS = ("full-text", "training")
+"""Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
@@ -44,8 +47,8 @@ def read(ws: Workspace, facet: str) -> Guidelines:
 
 
 def shown(ws: Workspace, page: str) -> Guidelines:
-    """What `annot guidelines` prints: the page of a facet and the general one, or one of the pages `FOR_LEADS`."""
-    if page in FOR_LEADS and page not in ws.settings.facets:
+    """What `annot guidelines` prints: the page of a facet and the general one, or one of the other pages alone."""
+    if page in (*FOR_LEADS, *OF_ROUNDS) and page not in ws.settings.facets:
         return Guidelines(page, "", _text(ws, page))
     found = read(ws, page)
     return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
