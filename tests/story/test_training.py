@@ -12,7 +12,7 @@ from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
 from fixtures_studio import Studio
 from settled_study import COMMENT, REASON, settled_study
-from studies import Pair, Study, add_people, quietly
+from studies import Pair, Study, add_people, command, quietly
 
 pytestmark = pytest.mark.studio
 
@@ -82,7 +82,13 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     wrong = 3 if gold[first].grade < 2 else 0
     given = study.judge("a3", {first: wrong}, "train")
     assert fetch(study)[0] == (10, 5, 1, 0)
-    assert send(study) == ([("a3", 5, 5)], [("a3", 0, 5)])
+    # Killed in the middle, three times: the next push brings what is missing, and nothing twice.
+    for seconds in (0.3, 0.7, 1.1):
+        command(["train", "push", "-C", str(study.folder)], batch_size=2, kill_after=seconds)
+    send(study)
+    assert send(study) == ([("a3", 10, 0)], [("a3", 5, 0)])
+    assert len(study.on_server("a3", "train")) == len(on_screen(study, "a3", "train")) == 10
+    assert len(study.on_server("a3", "train-feedback")) == 5
     feedback = on_screen(study, "a3", "train-feedback")
     assert set(feedback) == set(batch)
     for pair, data in feedback.items():
