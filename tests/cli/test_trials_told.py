@@ -44,6 +44,7 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
         (one,) = training_of(ws, session)
         trials.put_trial(session, "train/a9", on_record(one))
         trials.put_trial(session, substudy.FIGURES, substudy._on_record(report))
+        trials.put_trial(session, "hidden-gold/a1", {**on_record(one), "value": 0.714, "low": 0.5, "high": 0.8})
     answers(folder)
     annot_done("datasheet", folder=folder)
     told = (folder / "exports" / "datasheet.md").read_text(encoding="utf-8")
@@ -51,6 +52,8 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
     assert f"\n- {kappa:.1f} [" in told
     assert f"on {one.agreement.n_pairs} pairs, threshold 0.6: not passed" in told
     assert f"One assessor judged {report.compared[0].agreement.n_pairs} pairs on the abstracts" in told
+    assert "hidden among the pairs of 1 assessor who" in told
+    assert f"0.71 [0.50, 0.80] ({one.agreement.n_pairs} pairs)." in told
     assert "Median seconds a pair: abstracts" in told
     assert not re.search(r"\ba9\b|\bj1\b", told)
     # The qrels, the agreement and what is counted of judgements are what they were.

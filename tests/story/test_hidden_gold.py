@@ -69,6 +69,8 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     assert "gold hidden among the pairs" in train.describe(train.report(ws))
 
     snapshot = read_snapshot(ws)
+    noted = snapshot.trials["hidden-gold/a3"]
+    assert (noted["pairs"], noted["value"]) == (wanted, 1.0)
     judged = {(one.query_id, one.doc_id) for one in snapshot.outcome.judgements if one.assessor == "a3"}
     assert judged == own
     assert {(one.query_id, one.doc_id): one.grade for one in snapshot.outcome.decisions} == final

@@ -78,6 +78,8 @@ class CollectionFacts:
     annot_version: str = __version__
     training: tuple[dict[str, Any], ...] = ()
     """Of each assessor in training, unnamed: gold pairs, verdict, threshold, kappa with its interval."""
+    hidden_gold: tuple[dict[str, Any], ...] = ()
+    """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
     substudy: dict[str, Any] | None = None
     """How abstracts and full texts agreed, by coefficient, and seconds a pair, by view; None without a sub-study."""
 
@@ -121,14 +123,15 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
         ),
         hashes=tuple(_hashes(study, corpus, protocol)),
         protocol=protocol,
-        training=tuple(_training(study)),
+        training=tuple(_against_gold(study, "train/")),
+        hidden_gold=tuple(_against_gold(study, "hidden-gold/")),
         substudy=_substudy(study),
     )
 
 
-def _training(study: Snapshot) -> Iterator[dict[str, Any]]:
+def _against_gold(study: Snapshot, trial: str) -> Iterator[dict[str, Any]]:
     """By figure, so that the order tells nobody's name."""
-    found = [facts for name, facts in study.trials.items() if name.startswith("train/")]
+    found = [facts for name, facts in study.trials.items() if name.startswith(trial) and facts["pairs"]]
     for facts in sorted(found, key=lambda facts: (facts["value"] is None, facts["value"] or 0.0)):
         yield {**facts, "kappa": _recorded(facts, COEFFICIENT, study)}
 

@@ -8,11 +8,12 @@ from annot.exchange.collecting import Advance, Collected, Found, Pulled, collect
 from annot.exchange.connection import connect
 from annot.exchange.trials import without_hidden_gold
 from annot.records import Judgement, Source
-from annot.store import judgements, people
+from annot.store import judgements, people, trials
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
+from annot.study.trials import hidden_gold_of, hidden_on_record
 from annot.study.workspace import Workspace
 
 
@@ -50,8 +51,10 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 judged = {one.asked for one in haul.found if not one.reading.flags}
                 rows.append(haul.collected(assigned=assigned, judged=len(judged), recorded=recorded, vanished=vanished))
                 notes += [*haul.notes, *haul.flagged("annotation")]
-        with store.read() as session:
+        with store.begin() as session:
             outcome = outcome_of(session)
+            for probed in hidden_gold_of(ws, session):
+                trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
     export_judgements(ws, outcome)
     return Pulled(tuple(rows), tuple(notes))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlmodel import Session
@@ -162,21 +161,31 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
 
 def on_record(trained: Trained) -> dict[str, Any]:
     """What stays on record of one assessor's training, for the datasheet."""
-    figure = trained.agreement.figures[GATE]
-    interval = figure.interval if isinstance(figure.interval, Interval) else None
     return {
+        **_gate_figure(trained.agreement),
         "gold": trained.gold,
         "answered": trained.answered,
-        "pairs": trained.agreement.n_pairs,
+        "threshold": trained.threshold,
+        "gate": trained.gate,
+        "verdict": trained.verdict,
+    }
+
+
+def hidden_on_record(probed: Probed) -> dict[str, Any]:
+    """What stays on record of one assessor's answers to hidden gold, for the datasheet."""
+    return {**_gate_figure(probed.agreement), "hidden": probed.hidden, "answered": probed.answered}
+
+
+def _gate_figure(agreement: Between) -> dict[str, Any]:
+    figure = agreement.figures[GATE]
+    interval = figure.interval if isinstance(figure.interval, Interval) else None
+    return {
+        "pairs": agreement.n_pairs,
         "coefficient": GATE,
         "value": figure.value if isinstance(figure.value, float) else None,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "level": interval.level if interval else None,
-        "threshold": trained.threshold,
-        "gate": trained.gate,
-        "verdict": trained.verdict,
-        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
