@@ -21,8 +21,8 @@ from typer.cli import get_docs_for_click
 COMMANDS_HEAD = """# Commands
 
 Every command takes `-C FOLDER` (the study, where it is not the current folder) and `--help`. Results go to stdout,
-everything else to stderr. Exit codes: 0 done, 1 a finding, 2 bad input or usage, 3 Label Studio unreachable or refused,
-130 interrupted.
+everything else to stderr. Exit codes: 0 done, 1 a finding or a study at which another command is at work, 2 bad input
+or usage, 3 Label Studio unreachable or refused, 130 interrupted.
 
 """
 SETTINGS_HEAD = """# Settings

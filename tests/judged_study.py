@@ -79,12 +79,12 @@ def judged_study(
         for name, text in packaged.frozen_rankings().items():
             ws.rankings.mkdir(parents=True, exist_ok=True)
             (ws.rankings / name).write_text(text, encoding="utf-8")
-        pool.build(ws, seed=ws.settings.seed, frozen=True, dry_run=False, advance=_quietly)
+        pool.build(ws, asked={}, redraw=False, frozen=True, grow=False, dry_run=False, advance=_quietly)
         cast = [Assessor(name, account, name == ADJUDICATOR.name) for name, account in ACCOUNTS.items()]
         with store.begin() as session:
             people.put_assessors(session, cast)
-        plan.make(ws, queries=(), dry_run=False)
-        _pull(store, pulled_at, first_id)
+        plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
+        _pull(store, ws.settings, pulled_at, first_id)
         with store.begin() as session:
             put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
     for name, text in packaged.frozen_runs().items():
@@ -123,7 +123,7 @@ def _workspace(folder: Path) -> Workspace:
     return Workspace.open(folder)
 
 
-def _pull(store: Store, pulled_at: str, first_id: int) -> None:
+def _pull(store: Store, settings: Settings, pulled_at: str, first_id: int) -> None:
     """Everybody answers everything, and all of it is pulled."""
     truth = packaged.latents()
     with store.read() as session:
@@ -168,7 +168,7 @@ def _pull(store: Store, pulled_at: str, first_id: int) -> None:
         judgements.record_judgements(session, given, recorded_at=pulled_at)
     with store.begin() as session:
         settled = []
-        for at, dispute in enumerate(outcome_of(session).settlement.disputed, start=first_id):
+        for at, dispute in enumerate(outcome_of(session, settings).settlement.disputed, start=first_id):
             query = known[dispute.query_id]
             ruling = ADJUDICATOR.settle(
                 dispute.query_id,

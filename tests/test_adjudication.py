@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from annot.adjudication import Dispute, assign_adjudicators, queue, settle, shown_order
+from annot.adjudication import Dispute, assign_adjudicators, queue, rulings_of, settle, shown_order
 from annot.errors import InputError
-from annot.records import Judgement
+from annot.records import Adjudication, Judgement
 
 PLANNED = {("q", doc): ("a1", "a2") for doc in ("same", "apart", "unsure", "half", "flagged")}
 
@@ -46,15 +46,19 @@ def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
     assert settled.incomplete == (("q", "same"),)
 
 
-def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2")) -> Dispute:
-    return Dispute("q", doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
+def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2"), *, query: str = "q") -> Dispute:
+    return Dispute(query, doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
 
 
-def test_the_widest_gap_comes_first() -> None:
-    assert [one.doc_id for one in queue([dispute("x", 0, 1), dispute("y", 0, 3), dispute("z", 2, 0)])] == [
-        "y",
-        "z",
-        "x",
+def test_the_widest_gap_comes_first_and_of_one_gap_query_by_query() -> None:
+    wide, narrow = dispute("y", 0, 3), dispute("z", 2, 0)
+    mixed = [dispute("x", 0, 1), wide, narrow, dispute("w", 1, 2, query="p"), dispute("v", 3, 0, query="r")]
+    assert [(one.query_id, one.doc_id) for one in queue(mixed)] == [
+        ("q", "y"),
+        ("r", "v"),
+        ("q", "z"),
+        ("p", "w"),
+        ("q", "x"),
     ]
 
 
@@ -67,19 +71,70 @@ def test_neither_place_on_the_screen_belongs_to_one_assessor() -> None:
 
 def test_nobody_settles_a_pair_they_judged() -> None:
     disputes = [dispute(f"d{n}", 0, 1, ("a1", "a2") if n % 2 else ("a2", "a3")) for n in range(20)]
-    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, standing={})
+    given = assign_adjudicators(disputes, ["a1", "a3"], may_assess=False, seed=1, standing={}, passed_on={})
     assert all(given["q", f"d{n}"] == ("a3" if n % 2 else "a1") for n in range(20))
 
 
 def test_a_pair_without_a_free_adjudicator_is_named() -> None:
     with pytest.raises(InputError) as caught:
-        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, standing={})
+        assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=False, seed=1, standing={}, passed_on={})
     assert caught.value.faults[0].startswith("q d:")
-    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, standing={}) == {("q", "d"): "a1"}
+    assert assign_adjudicators([dispute("d", 0, 1)], ["a1"], may_assess=True, seed=1, standing={}, passed_on={}) == {
+        ("q", "d"): "a1"
+    }
 
 
 def test_a_standing_dispute_keeps_its_adjudicator() -> None:
     disputes = [dispute(f"d{n}", 0, 1) for n in range(4)]
-    given = assign_adjudicators(disputes, ["e1", "e2"], may_assess=False, seed=1, standing={("q", "d0"): "e2"})
+    given = assign_adjudicators(
+        disputes, ["e1", "e2"], may_assess=False, seed=1, standing={("q", "d0"): "e2"}, passed_on={}
+    )
     assert given["q", "d0"] == "e2"
     assert set(given) == {("q", f"d{n}") for n in range(4)}
+
+
+def ruling(person: str, grade: int | None, doc: str = "d", **more: object) -> Adjudication:
+    reason = None if grade is not None or more.get("flags") else "no abstract"
+    return Adjudication("q", doc, person, grade, "shown", (), cannot_judge=reason, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "standing"),
+    [
+        ([ruling("j1", 2)], 1, "graded"),
+        ([ruling("j1", None)], 1, "unjudgeable"),
+        ([ruling("j1", None)], 2, "passed_on"),
+        ([ruling("j1", None), ruling("j2", None)], 2, "unjudgeable"),
+        ([ruling("j1", None), ruling("j2", 0)], 2, "graded"),
+        # The same person twice is one person, and their last word counts.
+        ([ruling("j1", None), ruling("j1", None)], 2, "passed_on"),
+        ([ruling("j1", 3), ruling("j1", None)], 1, "unjudgeable"),
+        ([ruling("j1", None), ruling("j1", 1)], 1, "graded"),
+        ([ruling("j1", None, flags=("skipped",))], 1, None),
+        ([ruling("j1", 3), ruling("j1", None, flags=("skipped",))], 1, "graded"),
+    ],
+)
+def test_what_adjudicators_said_settles_ends_or_passes_on(
+    said: list[Adjudication], asked: int, standing: str | None
+) -> None:
+    found = rulings_of(said, asked=asked)
+    assert [name for name in ("graded", "unjudgeable", "passed_on") if getattr(found, name)] == (
+        [] if standing is None else [standing]
+    )
+
+
+def test_of_two_grades_the_later_counts_whoever_gave_it() -> None:
+    early, late = ruling("j2", 1, judged_at="2031-01-01T00:00:00Z"), ruling("j1", 2, judged_at="2031-01-02T00:00:00Z")
+    assert rulings_of([late, early], asked=2).graded == {("q", "d"): late}
+
+
+def test_what_one_could_not_judge_goes_to_somebody_who_has_not_seen_it() -> None:
+    pairs = [dispute(f"d{n}", 0, 1, ("a1", "j3")) for n in range(6)]
+    passed_on = {("q", one.doc_id): {"j1"} for one in pairs}
+    given = assign_adjudicators(pairs, ["j1", "j2", "j3"], may_assess=True, seed=1, standing={}, passed_on=passed_on)
+    assert set(given.values()) == {"j2"}
+    # Nobody is left: no pair of them is given to anybody, and the others are as ever.
+    given = assign_adjudicators(
+        [*pairs, dispute("other", 0, 1)], ["j1", "j3"], may_assess=False, seed=1, standing={}, passed_on=passed_on
+    )
+    assert set(given) == {("q", "other")}

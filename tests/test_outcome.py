@@ -60,7 +60,7 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
 ) -> None:
     with open_store(judged.database_url) as store:
         with store.read() as session:
-            agreed = next(one for one in outcome_of(session).decisions if one.origin == "agreed")
+            agreed = next(one for one in outcome_of(session, judged.settings).decisions if one.origin == "agreed")
             pair = (agreed.query_id, agreed.doc_id)
             first = next(one for one in read_sourced(session) if one.record.asked[:2] == pair)
         assert first.record.grade == agreed.grade
@@ -76,7 +76,7 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
                 [SourcedJudgement(later, first.source, f"9{first.annotation}", {"id": 9}, server=first.server)],
                 recorded_at="2031-01-01T00:00:00+00:00",
             )
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, judged.settings)
             session.rollback()
     decided = {(one.query_id, one.doc_id): (one.grade, one.origin) for one in outcome.decisions}
     assert decided.get(pair) == (None if final is None else (agreed.grade, final))

@@ -15,22 +15,11 @@ from usual import USUAL, WITH_A_SERVER
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
-    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "guidelines", "train"),
-    *("plan", "push", "status", "watch", "pull", "audit", "agreement", "adjudicate", "qrels", "substudy", "run"),
-    *(
-        "evaluate",
-        "assessor-effect",
-        "browse",
-        "report",
-        "datasheet",
-        "release",
-        "trace",
-        "backup",
-        "restore",
-        "studio",
-        "doctor",
-    ),
-    "demo",
+    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
+    "train",
+    *("plan", "push", "status", "watch", "pull", "judgements", "audit", "agreement", "adjudicate", "qrels", "substudy"),
+    *("run", "evaluate", "assessor-effect", "browse", "report", "datasheet", "release", "trace"),
+    *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
 
@@ -89,15 +78,23 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "query list",
         "pool show",
         "assessor list",
-        "guidelines",
+        "assessor silent",
+        "plan check",
+        "guidelines show",
+        "guidelines check",
+        "comments",
         "status",
+        "judgements withdrawn",
         "adjudicate status",
         "train report",
         "substudy report",
         "studio status",
         "trace",
+        "verify",
+        "doctor",
     }
     exports = {
+        "audit",
         "agreement",
         "agreement assessors",
         "plan simulate",
@@ -106,8 +103,10 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "evaluate",
         "assessor-effect",
         "report",
+        "meeting",
         "datasheet",
         "facets train",
+        "invite",
     }
     servers = {"pull", "watch", "adjudicate pull", "train pull", "substudy pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
@@ -123,7 +122,25 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
 
 
 SAYS_WHAT_IT_DOES = {
-    *("Add", "Choose", "Delete", "Draw", "Fetch", "Import", "Label", "Make", "Print", "Pull", "Rank", "Send", "Start"),
+    *(
+        "Add",
+        "Bring",
+        "Change",
+        "Choose",
+        "Delete",
+        "Draw",
+        "Fetch",
+        "Import",
+        "Label",
+        "Make",
+        "Move",
+        "Print",
+        "Pull",
+        "Rank",
+        "Remove",
+        "Send",
+        "Start",
+    ),
     *("Stop", "Train", "Write"),
 }
 """With what the first line of a command's help begins: it says what the command prints, writes or changes."""
@@ -165,7 +182,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work(tmp_path: Path) -> Non
         elif entry := re.match(r"│ ([a-z-]+)  +\S", line):
             panel.append(entry[1])
     del found["Options"]
-    assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Help"]
+    assert list(found) == ["Prepare", "Pool", "Judge", "Settle", "Measure", "Publish", "Keep", "Help"]
     listed = [name for names in found.values() for name in names]
     assert listed == [name for name in FLOW if name in listed]
     assert set(listed) == {name.split()[0] for name in COMMANDS}

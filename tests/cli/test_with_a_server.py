@@ -86,7 +86,7 @@ def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder
         projects = len(list(gateway._client.projects.list()))
     before = snapshot(folder)
     refused = annot("push", folder=folder)
-    assert refused.exit_code == 2
+    assert refused.exit_code == 1
     assert refused.stderr.startswith(f"annot: 4 person(s) cannot open {studio.url}\n")
     assert all(f"  {name}: the server has no such account" in refused.stderr for name in ("a1", "a2", "a3", "a4"))
     assert "@" not in refused.stderr
@@ -110,6 +110,21 @@ def test_a_person_without_an_account_gets_the_invitation_link(folder: Path, stud
     assert f"signs up at {studio.url}/user/signup/" in added.stderr
     assert added.data == {"assessor": "a8", "adjudicator": False}
     assert studio.token not in added.stdout + added.stderr
+
+
+def test_an_invitation_tells_who_has_no_account_yet_where_to_sign_up(folder: Path, studio: Studio) -> None:
+    with_accounts(folder, studio, "a1")
+    before = snapshot(folder)
+    first, second = annot_done("invite", "a1", "a2", "--contact", "room 7", "--json", folder=folder).data
+    assert "Sign in with the account above" in first["text"]
+    assert f"1. Sign up with the address above, once: {studio.url}/user/signup/" in second["text"]
+    for one in (first, second):
+        assert one["link"] is None
+        assert f"Where:    {studio.url}\n" in one["text"]
+        assert "Questions: room 7" in one["text"]
+        assert studio.token not in one["text"]
+    assert "a2@demo.example.org" in second["text"]
+    assert not difference(before, snapshot(folder))
 
 
 def test_what_is_sent_once_is_not_sent_again_and_a_second_pull_changes_nothing(folder: Path, studio: Studio) -> None:

@@ -289,6 +289,18 @@ WRONG: dict[str, Wrong] = {
         sql("UPDATE facet_labels SET labels = replace(replace(labels, 'background', 'result'), 'objective', 'result')"),
     ),
     "query add: no corpus": Wrong("query add", "fic0802 --facet method", ("annot corpus add",)),
+    "query remove: unknown": Wrong(
+        "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"
+    ),
+    "query remove: planned": Wrong(
+        "query remove",
+        "fic0407-background",
+        ("planned assignment(s) stand on them", "annot plan withdraw --query fic0407-background"),
+        "planned",
+    ),
+    "query remove: judged": Wrong(
+        "query remove", "fic0407-background", ("judgement(s) stand on them", "judgements are never deleted"), "judged"
+    ),
     "query list: a query of a paper that is gone": Wrong(
         "query list",
         "",
@@ -380,47 +392,97 @@ WRONG: dict[str, Wrong] = {
         (f"no server answers at {NOWHERE}",),
         exit_code=3,
     ),
+    "assessor add: another account where answers stand": Wrong(
+        "assessor add",
+        "a1 --account b1@demo.example.org",
+        ("a1 has another account", "annot assessor account"),
+        "judged",
+    ),
     "assessor list: surplus words": Wrong("assessor list", "a1", ("unexpected extra argument",)),
+    "assessor account: unknown": Wrong(
+        "assessor account", "a7 x@example.org", ("assessor 'a7': not known; expected one of a1",), "planned"
+    ),
+    "assessor account: another one's": Wrong(
+        "assessor account", "a1 a2@demo.example.org", ("belongs to a2 already",), "planned"
+    ),
+    "assessor account: no address": Wrong("assessor account", "a1 someone", ("expected an e-mail address",), "planned"),
+    "assessor replace: by themselves": Wrong(
+        "assessor replace", "a1 --by a1", ("found the person who leaves, expected another",), "planned"
+    ),
+    "assessor replace: by an adjudicator": Wrong(
+        "assessor replace", "a1 --by j1", ("is an adjudicator", "adjudicator_may_assess"), "planned"
+    ),
+    "assessor replace: by somebody unknown": Wrong(
+        "assessor replace", "a1 --by a9", ("--by 'a9': not known",), "planned"
+    ),
+    "assessor replace: by somebody who left": Wrong(
+        "assessor replace",
+        "a1 --by a2",
+        ("--by a2: has left, too", "annot assessor add"),
+        "planned",
+        sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
+    ),
+    "assessor leave: tasks on a server that cannot be asked": Wrong(
+        "assessor leave",
+        "a1",
+        ("no Label Studio is named", "--offline"),
+        "planned",
+        sql(
+            "INSERT INTO project (round, assessor, server, url, version, remote_id) "
+            "VALUES ('judge', 'a1', 's', 'u', '1', 1)",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment WHERE assessor = 'a1' LIMIT 1",
+        ),
+        exit_code=3,
+    ),
+    "assessor leave: unknown": Wrong("assessor leave", "b1", ("assessor 'b1': not known",), "planned"),
+    "assessor silent: days that are none": Wrong("assessor silent", "--days -1", ("--days",)),
+    # -- invite
+    "invite: nobody": Wrong("invite", "", ("nobody to invite", "annot assessor add"), "pooled"),
+    "invite: unknown": Wrong("invite", "a9", ("assessor 'a9': not known",), "planned"),
+    "invite: no server": Wrong("invite", "", ("no Label Studio is named",), "planned", exit_code=3),
     # -- guidelines
-    "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean method?")),
+    "guidelines: unknown facet": Wrong("guidelines show", "metod", ("facet 'metod'", "did you mean method?")),
     "guidelines: none for a facet of one's own": Wrong(
-        "guidelines",
+        "guidelines show",
         "claim",
         ("guidelines/claim.md: not in the study",),
         spoil=replace("annot.toml", 'result = ["result"]', 'claim = ["result"]'),
     ),
     "guidelines: too long a definition": Wrong(
-        "guidelines",
+        "guidelines show",
         "method",
         ("guidelines/method.md", "200 characters, expected 1 to 140"),
         spoil=write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
     ),
     "guidelines: empty": Wrong(
-        "guidelines", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
+        "guidelines show", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
     ),
     "guidelines: not UTF-8": Wrong(
-        "guidelines", "method", ("guidelines/method.md", "UTF-8"), spoil=write("guidelines/method.md", b"# M\n\n\xff\n")
+        "guidelines show",
+        "method",
+        ("guidelines/method.md", "UTF-8"),
+        spoil=write("guidelines/method.md", b"# M\n\n\xff\n"),
     ),
     "guidelines: a template with a wrong tag": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("templates/judge.xml.j2:1:", "correct the template"),
         spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
     ),
     "guidelines: a template with an unknown name": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("templates/judge.xml.j2:2:", "'grads' is undefined"),
         spoil=write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
     ),
     "guidelines: a template that is no XML": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2", "is not valid"),
         spoil=write("templates/judge.xml.j2", "<View>"),
     ),
     "guidelines: a control for nothing": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2", "nowhere"),
         spoil=write(
@@ -430,24 +492,38 @@ WRONG: dict[str, Wrong] = {
         ),
     ),
     "guidelines: a screen without the rating": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
         spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
     ),
     "guidelines: a key that serves twice": Wrong(
-        "guidelines",
+        "guidelines show",
         "method --screen",
         ("judge.xml.j2", "the key '0' serves 2 choices"),
         spoil=write(
             "templates/judge.xml.j2",
-            '{% extends "screen.xml.j2" %}\n{% block grounds %}<Choices name="sure" toName="{{ controls.TEXT }}">'
+            '{% extends "screen.xml.j2" %}\n{% block differences %}<Choices name="sure" toName="{{ controls.TEXT }}">'
             '<Choice value="sure" hotkey="0"/></Choices>{% endblock %}',
         ),
     ),
     "guidelines: a template that is not UTF-8": Wrong(
-        "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
+        "guidelines show", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
+    "guidelines check: a page of no facet": Wrong(
+        "guidelines check",
+        "",
+        ("guidelines/claim.md: is the page of a facet that the study does not have",),
+        exit_code=1,
+        spoil=write("guidelines/claim.md", "# Claim\n\nWhat is claimed.\n"),
+    ),
+    "comments: a day that is none": Wrong(
+        "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
+    ),
+    "meeting: answers without a moment": Wrong(
+        "meeting", "", ("no pair has an answer, with its moment, from each of its assessors",), "judged"
+    ),
+    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
     # -- plan
     "plan: too few assessors": Wrong(
         "plan", "", ("0 assessor(s), expected at least 2", "annot assessor add"), "pooled"
@@ -457,6 +533,14 @@ WRONG: dict[str, Wrong] = {
     ),
     "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
     "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
+    "plan: shares that are none": Wrong(
+        "plan",
+        "--share a1 --share a2=-1 --share a3=many",
+        ("--share a1: expected a name and a number above 0", "--share a2=-1", "--share a3=many"),
+        "planned",
+    ),
+    "plan: a share of nobody": Wrong("plan", "--share a9=2", ("--share 'a9': not known",), "planned"),
+    "plan check: nothing is planned": Wrong("plan check", "", ("nothing is planned",), "pooled"),
     "plan withdraw: nothing is planned": Wrong("plan withdraw", "", ("nothing is planned",), "pooled"),
     "plan withdraw: sent": Wrong(
         "plan withdraw",
@@ -465,7 +549,7 @@ WRONG: dict[str, Wrong] = {
         "planned",
         sql(
             "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment LIMIT 1",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid) FROM assignment GROUP BY query_id, doc_id",
         ),
     ),
     "plan simulate: unknown coefficient": Wrong(
@@ -554,6 +638,22 @@ WRONG: dict[str, Wrong] = {
     "agreement assessors: no judgements": Wrong("agreement assessors", "", ("no judgements", "annot pull"), "planned"),
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
+    ),
+    "facets push: an unknown person": Wrong(
+        "facets push", " ".join(["a7", *DOWN]), ("assessor 'a7': not known",), "planned"
+    ),
+    "facets push: server down": Wrong(
+        "facets push", " ".join(["a1", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    ),
+    "facets push: a label that is not the study's": Wrong(
+        "facets push",
+        " ".join(["a1", *DOWN]),
+        ("sentences are labelled", "annot facets"),
+        "planned",
+        sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
+    ),
+    "facets pull: server down": Wrong(
+        "facets pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "adjudicate: no verb": Wrong("adjudicate push", "now", ("unexpected extra argument",), "judged"),
     "adjudicate push: no judgements": Wrong("adjudicate push", " ".join(DOWN), ("no judgements",), "planned"),
@@ -714,6 +814,17 @@ WRONG: dict[str, Wrong] = {
     "assessor-effect: no random assessors": Wrong(
         "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
     ),
+    "adjudicate return: not their pair": Wrong(
+        "adjudicate return",
+        "fic0407-background fic0101 --to j1 --why Again.",
+        ("is not a pair of j1", "its assessors are a1, a3"),
+        "judged",
+    ),
+    "import labelstudio: not its JSON": Wrong(
+        "import labelstudio",
+        "papers.jsonl --rating rel --query topic --document paper",
+        ("papers.jsonl: not valid JSON", "Export, format JSON"),
+    ),
     # -- publish
     "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(
@@ -754,7 +865,40 @@ WRONG: dict[str, Wrong] = {
     "trace: unknown document": Wrong(
         "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
     ),
+    "judgements withdrawn: as two things": Wrong(
+        "judgements withdrawn", "--json --csv", ("expected one of them",), "judged"
+    ),
+    "judgements restore: nothing named": Wrong(
+        "judgements restore", "", ("expected either QUERY DOC --assessor NAME or --all",), "judged"
+    ),
+    "judgements restore: both": Wrong(
+        "judgements restore", "fic0407-background fic0101 --all", ("expected either QUERY DOC",), "judged"
+    ),
+    "judgements restore: a stranger": Wrong(
+        "judgements restore", "fic0407-background fic0101 --assessor a9", ("'a9'", "a1, a2"), "judged"
+    ),
+    "judgements restore: unknown query": Wrong(
+        "judgements restore",
+        "fic0407-backgruond fic0101 --assessor a1",
+        ("did you mean 'fic0407-background'?",),
+        "judged",
+    ),
+    "judgements restore: nothing to restore": Wrong(
+        "judgements restore",
+        "fic0407-background fic9999 --assessor a1",
+        ("a1 has no answer on record to fic0407-background fic9999", "annot judgements withdrawn"),
+        "judged",
+    ),
+    # -- keep
+    "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: is there already",)),
+    "restore: a file that is no backup": Wrong("restore", "papers.jsonl new", ("papers.jsonl: not a whole backup",)),
+    "restore: no file": Wrong("restore", "none.tar.gz new", ("none.tar.gz: no such file", "annot backup")),
+    "verify: an option that is none": Wrong("verify", "--relase out", ("No such option: --relase", "--release")),
+    "migrate: an option that is none": Wrong("migrate", "--to 3", ("No such option: --to",)),
+    "rebuild: a study that is there": Wrong("rebuild", "", ("holds a plan", "annot restore"), "planned"),
+    "rebuild: no plan": Wrong("rebuild", "", ("plan.jsonl: not there",), "pooled"),
     # -- help
+    "doctor: an option that is none": Wrong("doctor", "--fix", ("No such option: --fix",)),
     "studio up: no Label Studio where it is said to be": Wrong(
         "studio up",
         "",
@@ -782,9 +926,9 @@ WRONG: dict[str, Wrong] = {
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
 
-WORKSPACELESS = {"init", "demo", "facets train"}
+WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor"}
 """Commands that need no workspace."""
-WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines", "studio down", "studio status"}
+WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
 USUAL = {
     "corpus add": "papers.jsonl",
@@ -793,12 +937,22 @@ USUAL = {
     "query sample": "--out sheet.csv",
     "query choose": "1",
     "query add": "fic0802 --facet method",
+    "query remove": "fic0407-background",
     "pool show": "fic0407-background",
+    "assessor account": "a1 b1@demo.example.org",
+    "assessor replace": "a1 --by a2",
+    "assessor leave": "a1",
+    "backup": "../backup.tar.gz",
     "assessor add": "a1 --account a1@demo.example.org",
-    "guidelines": "method",
+    "guidelines show": "method",
+    "import labelstudio": "theirs.json --rating rel --query topic --document paper",
+    "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
+    "judgements restore": "--all",
     "watch": "--once --no-pull",
+    "facets push": " ".join(["a1", *DOWN]),
+    "facets pull": " ".join(DOWN),
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),
     "adjudicate push": " ".join(DOWN),
@@ -890,6 +1044,9 @@ def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, 
 @pytest.mark.parametrize("command", [name for name in NAMES if name not in WITHOUT_DATABASE])
 def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
     folder = study("measured")
+    made_by = '[{"id": 1, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["1"]}}]}]'
+    data = '{"topic": "p-method", "paper": "d17"}'
+    write("theirs.json", f'[{{"id": 1, "data": {data}, "annotations": {made_by}}}]')(folder)
     judgements_with("p-method,d17,ann,1")(folder)
     write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n")(folder)
     for name, content in write_csfcube(demo_material(), folder="release/", with_text=True).items():

@@ -12,10 +12,11 @@ from annot.records import Assignment, Judgement
 from annot.release.questions import answer_sheet, questions
 from annot.store import trials
 from annot.store.database import open_store
+from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Round
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
-from command_line import annot_done
+from command_line import annot, annot_done
 from demo_collection import demo_material
 
 LABELLED = (
@@ -35,9 +36,33 @@ def judgements_file(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(["query_id,doc_id,assessor,grade", *rows]) + "\n")
 
 
+def export_file(folder: Path) -> None:
+    tasks = [
+        {
+            "id": at,
+            "data": {"topic": "fic0407", "paper": f"fic01{at:02}"},
+            "annotations": [
+                {"id": 10 * at, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["2"]}}]}
+            ],
+        }
+        for at in range(1, 11)
+    ]
+    (folder / "theirs.json").write_text(json.dumps(tasks))
+
+
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
+
+
+def timed_judgements(folder: Path) -> None:
+    rows = [
+        f"fic0407-background,fic01{at:02},{who},{at % 4},2031-03-{at:02}"
+        for at in range(1, 11)
+        for who in ("ann", "bob")
+    ]
+    (folder / "timed.csv").write_text("\n".join(["query_id,doc_id,assessor,grade,time", *rows]) + "\n")
+    assert annot("import", "judgements", "timed.csv", folder=folder).exit_code == 0
 
 
 def sheet(folder: Path) -> None:
@@ -93,6 +118,27 @@ def trained(folder: Path) -> None:
     answered("train", folder)
 
 
+def with_one_withdrawn(folder: Path) -> None:
+    """The lead has accepted that one answer is gone from the server."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        (line,) = [
+            line
+            for line in JUDGEMENTS.lines(session, person="a1")
+            if line.stands.record.asked == ("fic0407-background", "fic0101", 1)
+        ]
+        JUDGEMENTS.withdraw(session, [(line.stands, "its task was deleted")], recorded_at="2031-01-01T00:00:00Z")
+
+
+def backup(folder: Path) -> None:
+    annot_done("backup", "../backup.tar.gz", folder=folder)
+
+
+def lost(folder: Path) -> None:
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -108,26 +154,42 @@ USUAL: dict[str, Usual] = {
     "corpus add": Usual("made", "papers.jsonl"),
     "import csfcube": Usual("made", "release", release_folder),
     "import judgements": Usual("made", "mine.csv", judgements_file),
+    "import labelstudio": Usual(
+        "made", "theirs.json --rating rel --query topic --document paper -f method", export_file
+    ),
     "facets": Usual("labelled"),
     "facets train": Usual("made", "labelled.jsonl --out mine.xz --held-out held-out.jsonl", labelled_file),
+    "facets push": Usual("planned", "a1 --dry-run"),
     # A sheet may be filled in: it is never written over.
     "query sample": Usual("labelled", "--per-period 2", again=2),
     "query choose": Usual("labelled", "4", sheet),
     "query add": Usual("labelled", "fic0802 --facet method"),
+    "query remove": Usual("pooled", "fic0407-background", again=2),
     "query list": Usual("queried"),
     "pool": Usual("queried"),
     "pool show": Usual("pooled", "fic0407-background"),
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
-    "guidelines": Usual("made", "method --screen"),
+    "assessor account": Usual("planned", "a1 another@demo.example.org"),
+    "assessor replace": Usual("planned", "a4 --by a3"),
+    "assessor leave": Usual("planned", "a4"),
+    "assessor silent": Usual("planned"),
+    "guidelines show": Usual("made", "method --screen"),
+    "guidelines check": Usual("made"),
+    "comments": Usual("judged"),
+    "meeting": Usual("made", "", timed_judgements),
     "plan": Usual("planned"),
+    "plan check": Usual("planned"),
     "plan withdraw": Usual("planned", again=2),
     "plan simulate": Usual("settled", "--queries 20"),
     "push": Usual("planned", "--dry-run"),
     "status": Usual("judged"),
     "agreement": Usual("settled"),
     "agreement assessors": Usual("settled"),
+    "judgements withdrawn": Usual("judged", "", with_one_withdrawn),
+    "judgements restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),
+    "adjudicate return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
     "train gold": Usual("settled", "--per-facet 4"),
@@ -144,9 +206,20 @@ USUAL: dict[str, Usual] = {
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),
     "trace": Usual("measured", "fic0407-background fic0101"),
+    # A backup is never written over, and nothing is restored over a study.
+    "backup": Usual("settled", "../backup.tar.gz", again=2),
+    "restore": Usual("settled", "../backup.tar.gz ../restored", backup, again=2),
+    "verify": Usual("measured"),
+    "migrate": Usual("settled"),
+    # What was made anew is a study as any other, which is not made anew.
+    "rebuild": Usual("planned", "", lost, again=2),
     "watch": Usual("judged", "--once --no-pull"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
+    "doctor": Usual("judged"),
 }
-WITH_A_SERVER = {"pull", "adjudicate pull", "train pull", "substudy pull", "studio up", "demo"}
+WITH_A_SERVER = {
+    *("audit", "facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
+    *("studio up", "demo"),
+}
 """Commands that do nothing without a Label Studio."""

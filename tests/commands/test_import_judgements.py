@@ -79,7 +79,7 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
 def test_names_stay_in_the_database(ws: Workspace, annot: Run, tmp_path: Path) -> None:
     path = write(tmp_path, rows_of_study())
     said = annot("import", "judgements", path)
-    for command in (("agreement",), ("report",), ("assessor", "list"), ("status",), ("qrels", "--partial")):
+    for command in (("agreement",), ("report",), ("assessor", "list", "--csv"), ("status",), ("qrels", "--partial")):
         told = annot(*command)
         assert told.exit_code == 0
         said = type(said)(0, said.stdout + told.stdout, said.stderr + told.stderr)

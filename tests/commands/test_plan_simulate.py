@@ -14,7 +14,7 @@ from annot.agreement.joint import coefficient, interval, joint_grades, units_of
 from annot.agreement.ratings import QueryRatings
 from annot.errors import UndefinedStatistic
 from annot.records import Assessor
-from annot.store import judgements, people
+from annot.store import judgements, people, pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from sklearn.metrics import cohen_kappa_score
@@ -29,7 +29,7 @@ def of_two(first: list[float], second: list[float], third: list[float] | None = 
     names = ("a1", "a2", "a3")[: len(ratings)]
     docs = tuple(f"d{at}" for at in range(ratings.shape[1]))
     nothing = np.full(ratings.shape[1], np.nan)
-    return QueryRatings("q", "method", names, docs, ratings, ~np.isnan(ratings), nothing)
+    return QueryRatings("q", "method", names, docs, ratings, ~np.isnan(ratings), nothing, nothing > 0)
 
 
 def test_patterns_count_the_pairs_that_enough_have_answered() -> None:
@@ -65,8 +65,10 @@ def test_the_coefficient_of_patterns_is_that_of_all_pairs_together(k: int, missi
     ratings[rng.random(ratings.shape) < 0.05] = np.nan
     asked = np.ones((k, 40), dtype=bool)
     names, docs = tuple("abcd"[:k]), tuple(map(str, range(40)))
+    nothing = np.full(40, np.nan)
     queries = [
-        QueryRatings(f"q{at}", "method", names, docs, one, asked, np.full(40, np.nan)) for at, one in enumerate(ratings)
+        QueryRatings(f"q{at}", "method", names, docs, one, asked, nothing, nothing > 0)
+        for at, one in enumerate(ratings)
     ]
     found = joint_grades(queries, per_pair=k, seed=1)
     units = units_of(found.patterns, GRADES, missing=missing)
@@ -96,17 +98,19 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     arguments = ("--queries", 30, "--per-method", 4, "--assessors", 3, "--hourly-rate", 20)
     found = annot("plan", "simulate", *arguments, "--json").data
     forecast = found["forecast"]
-    # Seven methods draw, cited aside; nothing was cited here.
-    assert forecast["design"] == {"queries": 30, "pool_size": 28, "per_pair": 2, "assessors": 3, "repeats": 0.0}
-    assert (forecast["pairs"], forecast["judgements"]) == (840, 1680)
+    # Two methods drew the pools on record, whatever annot.toml says; nothing was cited.
+    assert found["methods"] == ["abs_tfidf", "title_tfidf"]
+    assert {name for name, _, _ in found["pools_differ"]} == {"methods", "ranking_depth"}
+    assert forecast["design"] == {"queries": 30, "pool_size": 8, "per_pair": 2, "assessors": 3, "repeats": 0.0}
+    assert (forecast["pairs"], forecast["judgements"]) == (240, 480)
     # Half of the judgements at about 30 seconds, half at about 60.
     hours = forecast["hours_judging"]["value"]
-    assert hours == pytest.approx(1680 * 45 / 3600, rel=0.1)
+    assert hours == pytest.approx(480 * 45 / 3600, rel=0.1)
     assert forecast["hours_per_assessor"] == pytest.approx(hours / 3)
     # The planted assessors differ on two of ten; j1 took 90 seconds over each dispute.
     assert forecast["disputed"]["value"] == pytest.approx(0.2)
     settling = forecast["hours_adjudicating"]["value"]
-    assert settling == pytest.approx(0.2 * 840 * 90 / 3600)
+    assert settling == pytest.approx(0.2 * 240 * 90 / 3600)
     assert forecast["cost"]["value"] == pytest.approx(20 * (hours + settling))
     assert forecast["priced"] == "judging and adjudication"
     assert found["missing"] == "drop"
@@ -153,6 +157,12 @@ def test_by_depth_the_forecast_is_said_to_be_the_most(ws: Workspace, annot: Run)
     settings = ws.root / "annot.toml"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace('mode = "round-robin"', 'mode = "depth"'), encoding="utf-8")
+    kept = annot("plan", "simulate")
+    assert said not in " ".join(kept.stdout.split())
+    assert "mode: the pools on record have round-robin" in " ".join(kept.stdout.split())
+    with open_store(ws.database_url) as store, store.begin() as session:
+        drawn = [replace(pool, mode="depth") for pool in pools.read_pools(session).values()]
+        pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
     assert said in " ".join(annot("plan", "simulate").stdout.split())
 
 
@@ -190,7 +200,7 @@ def test_the_seconds_of_a_dispute_come_from_the_option_then_the_settings_then_th
 
 def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
-    arguments = ("plan", "simulate", "--per-method", 4, "--hourly-rate", 20, "--dispute-seconds", 60)
+    arguments = ("plan", "simulate", "--per-method", 6, "--hourly-rate", 20, "--dispute-seconds", 60)
     plain, again = (annot(*arguments, "--repeats", share, "--json").data["forecast"] for share in (0, 0.25))
     assert again["judgements"] == 1.25 * plain["judgements"]
     assert again["hours_judging"]["value"] == pytest.approx(1.25 * plain["hours_judging"]["value"])
@@ -203,7 +213,7 @@ def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) 
     data = annot(*small, "--json").data
     assert (data["repeats"], data["forecast"]["design"]["repeats"]) == (0.25, 0.0)
     assert data["forecast"]["judgements"] == 2 * data["forecast"]["pairs"]
-    assert "no repeats: an assessor has fewer than 10 pairs of a query" in annot(*small).stdout
+    assert "no repeats: an assessor has fewer than 42 pairs" in annot(*small).stdout
 
 
 def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace, annot: Run) -> None:

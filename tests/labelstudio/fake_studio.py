@@ -69,7 +69,7 @@ class FakeStudio:
         if path == "/api/projects" and request.method == "POST":
             counts = ("task_number", "num_tasks_with_annotations", "total_annotations_number")
             made = {**json.loads(request.content), "id": self._take_id(), "skipped_annotations_number": 0}
-            made |= dict.fromkeys(counts, 0)
+            made |= dict.fromkeys(counts, 0) | {"created_at": f"2026-11-21T10:00:00.{made['id']:06d}Z"}
             self.projects[made["id"]] = made
             return httpx.Response(201, json=made)
         if path == "/api/projects":
@@ -77,6 +77,11 @@ class FakeStudio:
             if int(request.url.params.get("page", 1)) > 1:
                 return httpx.Response(404, json={"detail": "Invalid page."})
             return httpx.Response(200, json={"count": len(found), "next": None, "previous": None, "results": found})
+        if re.fullmatch(r"/api/projects/\d+", path) and int(path.rsplit("/", 1)[1]) not in self.projects:
+            return httpx.Response(404, json={"detail": "Not found."})
+        if re.fullmatch(r"/api/projects/\d+", path) and request.method == "DELETE":
+            del self.projects[int(path.rsplit("/", 1)[1])]
+            return httpx.Response(204)
         if re.fullmatch(r"/api/projects/\d+", path) and request.method == "GET":
             return httpx.Response(200, json=self.projects[int(path.rsplit("/", 1)[1])])
         if re.fullmatch(r"/api/projects/\d+", path) and request.method == "PATCH":

@@ -47,10 +47,11 @@ CANDIDATE = text(
 )
 
 
-def long_text(paper: Paper, sentences: int = 20) -> Paper:
-    """The same text again and again, up to so many sentences."""
+def long_text(paper: Paper, sentences: int = 20, *, labels: tuple[str, ...] = ()) -> Paper:
+    """The same text again and again, up to so many sentences, under labels of their own where they are given."""
     times = sentences // len(paper.sentences) + 1
-    return text(paper.title, (paper.sentences * times)[:sentences], ((paper.labels or ()) * times)[:sentences])
+    own = labels or ((paper.labels or ()) * times)[:sentences]
+    return text(paper.title, (paper.sentences * times)[:sentences], own)
 
 
 def task(

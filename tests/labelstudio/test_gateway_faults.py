@@ -271,16 +271,16 @@ def test_a_project_whose_making_was_not_answered_is_found(fake: FakeStudio, gate
     fake.faults.append(once("POST", "/api/projects", stores_then_fails))
     with pytest.raises(StudioError):
         gateway.create_project(spec)
-    assert [gateway.find_project(spec.marker)] == list(fake.projects)
+    assert [project.project_id for project in gateway.marked_projects(spec.marker)] == list(fake.projects)
     assert gateway.find_project("c/judge/a") is None
 
 
 def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: FakeStudio, gateway: Gateway) -> None:
     spec = project_spec(marker="m")
     first, second = gateway.create_project(spec), gateway.create_project(spec)
-    assert gateway.find_project("m") == first
+    assert gateway.find_project("m") == gateway.project(first)
     fake.projects[second]["task_number"] = 3
-    assert gateway.find_project("m") == second
+    assert gateway.find_project("m") == gateway.project(second)
     assert len(fake.projects) == 2
     fake.projects[first]["task_number"] = 1
     with pytest.raises(StudioError, match=f"projects {first}, {second} carry the same marker"):

@@ -1,228 +1,44 @@
-"""The screens in a real browser, at the sizes people have: what must be seen, how keys work, what is stored."""
+"""The screens in a real browser, at the sizes people have: what must be seen, how keys work, what is stored.
+
+What a screen must hold, by number, and the tests that prove it: here, in `test_marks_in_view` (M), `test_screen_keys`
+(K), `test_screens` (S) and `story/test_facets_corrected` (F).
+
+ 1 the whole window          test_the_whole_window_is_for_the_pair, test_the_labels_of_an_abstract_fill_the_window
+ 2 the first view            test_the_whole_window_is_for_the_pair, test_the_adjudicator_sees_both_opinions...
+ 3 lines on a large screen   test_the_whole_window_is_for_the_pair, M test_lines_of_real_texts...
+ 4 opens at the marks        M test_the_marked_sentences_of_real_pairs..., M test_each_task_opens_at_its_marks...,
+                             M test_a_browser_without_an_initial_target...; scrolled by keys: K test_a_pair_is_read...
+ 5 only the target marked    test_only_sentences_of_the_facet_are_marked...
+ 6 not by colour alone       test_a_mark_can_be_told_without_colour; relabelled at once: the test of 5
+ 7 no target sentence        test_an_abstract_without_the_facet_says_so
+ 8 grades with their names   test_the_bar_says..., K test_a_pair_is_judged_with_two_keys, S test_grades_are_stored...
+ 9 facet and definition      test_the_bar_says_what_to_judge_and_how_far
+10 guidelines                test_the_guidelines_open_on_entering..., S test_the_adjudicators_page..., F
+11 progress                  test_the_bar_says_what_to_judge_and_how_far
+12 keys                      K, S test_every_control_has_a_key..., S test_a_key_means_the_same..., F;
+                             test_cannot_judge..., test_deleting_a_label...
+13 light and dark            test_everything_can_be_read_in_light_and_dark, test_the_labels_of_an_abstract...
+14 blindness                 test_nothing_of_others..., test_the_adjudicator_sees..., story/test_repeats (keys of tasks)
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from annot.labelstudio import controls
-from annot.labelstudio.annotations import Reading, read_task
-from annot.labelstudio.screens import adjudicate_screen, instructions_html, judge_screen
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.screens import facets_screen, instructions_html
+from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
+from browsing import ADJUDICATE, CONTRASTS, LINES, WAIT_MS, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
-JUDGE = judge_screen(scale_names=SCALE, labels=LABELS, overrides=None)
-ADJUDICATE = adjudicate_screen(scale_names=SCALE, labels=LABELS, opinions=2, overrides=None)
 INSTRUCTIONS = instructions_html(
-    ["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, labels=LABELS, adjudication=False
+    ["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, labels=LABELS, language="en", adjudication=False
 )
 SIZES = [(1280, 720), (1440, 900), (1920, 1080)]
-WAIT_MS = 30_000
-
-RECTANGLES = """() => Object.fromEntries(Object.entries({
-    facet: '.a-facet h4:nth-child(1)', help: '.a-facet h4:nth-child(2)', progress: '.a-facet h4:nth-child(3)',
-    grades: '.a-grades', query_title: '.a-query h2', cand_title: '.a-cand h2', query: '.a-query .a-text',
-    cand: '.a-cand .a-text', query_side: '.a-query', cand_side: '.a-cand', comment: '.a-comment',
-    view: '.lsf-main-view', submit: 'button[name=submit]',
-    query_first: '.a-query p', cand_first: '.a-cand p', opinions: '.a-opinions',
-    grounds: '.a-grounds',
-}).map(([name, selector]) => {
-    const found = document.querySelector(selector);
-    return [name, found ? found.getBoundingClientRect().toJSON() : null];
-}))"""
-
-LINES = """(side) => {
-    const column = document.querySelector(`.a-${side} .a-text`).getBoundingClientRect();
-    const lines = [];
-    for (const paragraph of document.querySelectorAll(`.a-${side} p`)) {
-        const style = getComputedStyle(paragraph);
-        const walker = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-            const node = walker.currentNode, range = document.createRange();
-            let last = null;
-            for (let at = 0; at < node.length; at++) {
-                range.setStart(node, at); range.setEnd(node, at + 1);
-                const box = range.getBoundingClientRect();
-                if (last === null || box.top > last.top + 4) {
-                    last = {top: box.top, bottom: box.bottom, letters: 0,
-                            size: parseFloat(style.fontSize), height: parseFloat(style.lineHeight)};
-                    lines.push(last);
-                }
-                last.letters += 1;
-            }
-        }
-    }
-    return lines.map(line => ({...line, seen: line.top >= column.top - 1 && line.bottom <= column.bottom + 1}));
-}"""
-
-MARKS = """() => [...document.querySelectorAll('.a-text p')].map(paragraph => {
-    const style = getComputedStyle(paragraph), tag = getComputedStyle(paragraph, '::before');
-    return {text: paragraph.textContent, tag: tag.content.replaceAll('"', ''), bar: style.boxShadow,
-            weight: Number(style.fontWeight), tagBackground: tag.backgroundColor};
-})"""
-
-CONTRASTS = """() => {
-    const parse = (text) => (text.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
-    const over = (a, b) => { const alpha = a[3] ?? 1; return [0, 1, 2].map(i => a[i] * alpha + b[i] * (1 - alpha)); };
-    const light = (c) => { const [r, g, b] = c.map(v => { v /= 255;
-        return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }); return .2126 * r + .7152 * g + .0722 * b; };
-    const ratio = (a, b) => {
-        const [x, y] = [light(a), light(b)].sort((m, n) => n - m); return (x + .05) / (y + .05); };
-    const ground = (element) => { const layers = [];
-        for (let e = element; e; e = e.parentElement) layers.push(parse(getComputedStyle(e).backgroundColor));
-        return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]); };
-    const found = [];
-    const note = (name, element, pseudo, property, behind) => {
-        const style = getComputedStyle(element, pseudo);
-        found.push([name, ratio(over(parse(style[property]), behind), behind)]);
-    };
-    for (const element of document.querySelectorAll(
-        '.annot h2, .annot h2 span, .annot h4, .annot .ant-radio-wrapper, .annot b, .annot kbd, .annot p,' +
-        '.annot .a-none, .annot .lsf-label, .annot .lsf-label span')) {
-        if (!element.offsetParent) continue;
-        note('text ' + element.tagName + '.' + element.className, element, null, 'color', ground(element));
-    }
-    for (const paragraph of document.querySelectorAll('.annot p')) {
-        const tag = getComputedStyle(paragraph, '::before');
-        const behind = over(parse(tag.backgroundColor), ground(paragraph));
-        note('tag ' + tag.content, paragraph, '::before', 'color', behind);
-        const bar = getComputedStyle(paragraph).boxShadow;
-        if (bar !== 'none') found.push(['mark', ratio(parse(bar.split(')')[0]), ground(paragraph.parentElement))]);
-    }
-    for (const box of document.querySelectorAll('.annot .ant-radio-wrapper, .annot .lsf-label, .annot .a-side,' +
-        '.annot .a-comment input')) {
-        if (!box.offsetParent) continue;
-        note('border ' + box.className, box, null, 'borderTopColor', ground(box.parentElement));
-    }
-    return found;
-}"""
-
-
-class Screen:
-    """A page on the stream of a project's tasks."""
-
-    def __init__(self, page: Any, url: str) -> None:
-        self.page = page
-        self._url = url
-
-    def open(self) -> None:
-        self.page.goto(self._url)
-        self.settle()
-
-    def settle(self) -> None:
-        self.page.wait_for_selector(".a-cand .htx-highlight", timeout=WAIT_MS)
-        self.page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
-
-    def close_instructions(self) -> None:
-        self.page.wait_for_selector(".lsf-modal-ls__body", timeout=WAIT_MS)
-        self.page.keyboard.press("Escape")
-        self.page.wait_for_selector(".lsf-modal-ls__body", state="detached", timeout=WAIT_MS)
-
-    def press(self, key: str) -> None:
-        self.page.keyboard.press(key)
-
-    def choose(self, key: str, value: str) -> None:
-        """Press the key and wait until the screen shows its value as chosen."""
-        self.press(key)
-        self.page.wait_for_selector(f'.annot input[name="{value}"]:checked', state="attached", timeout=WAIT_MS)
-
-    def submit(self) -> None:
-        """Submit by key, and wait for the next task."""
-        before = self.progress
-        self.press("Control+Enter")
-        self.page.wait_for_function(
-            "before => { const p = document.querySelector('.a-facet h4:nth-child(3)');"
-            " return p && p.textContent !== before; }",
-            arg=before,
-            timeout=WAIT_MS,
-        )
-        self.settle()
-
-    def submit_last(self) -> None:
-        self.press("Control+Enter")
-        self.page.wait_for_selector(".annot", state="detached", timeout=WAIT_MS)
-
-    @property
-    def progress(self) -> str:
-        return str(self.page.locator(".a-facet h4:nth-child(3)").inner_text())
-
-    @property
-    def boxes(self) -> Any:
-        return self.page.evaluate(RECTANGLES)
-
-    @property
-    def marks(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.page.evaluate(MARKS)
-        return found
-
-    def marked(self) -> list[str]:
-        """The sentences with the strong mark: a bar at the side and a filled tag with text in it."""
-        strong = [mark for mark in self.marks if mark["bar"] != "none"]
-        assert all(mark["tag"] not in ("", "none") for mark in strong)
-        assert all(mark["tagBackground"] != "rgba(0, 0, 0, 0)" for mark in strong)
-        return [mark["text"] for mark in strong]
-
-
-@pytest.fixture(scope="module")
-def signed_in(studio: Studio, chromium: Any) -> Iterator[Any]:
-    """A browser window in which an assessor has signed in; its pages share what they have fetched."""
-    studio.account("browsing")
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto(f"{studio.url}/user/login/")
-    page.fill("input[name=email]", "browsing@example.org")
-    page.fill("input[name=password]", studio.password("browsing"))
-    page.click("button[type=submit]")
-    page.wait_for_url(lambda url: "/user/login" not in url, timeout=WAIT_MS)
-    page.close()
-    yield context
-    context.close()
-
-
-@contextmanager
-def open_screen(
-    studio: Studio, signed_in: Any, project: int, size: tuple[int, int] = (1440, 900), theme: str = "Light"
-) -> Iterator[Screen]:
-    page = signed_in.new_page()
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.add_init_script(f"localStorage.setItem('preferred-color-scheme', '{theme}')")
-    with studio.gateway() as gateway:
-        screen = Screen(page, gateway.labelling_url(project))
-    try:
-        screen.open()
-        yield screen
-    finally:
-        page.close()
-
-
-def judging(studio: Studio, tasks: list[dict[str, Any]], *, instructions: str = "") -> int:
-    with studio.gateway() as gateway:
-        return studio.project(gateway, JUDGE, tasks, instructions=instructions)
-
-
-def stored(studio: Studio, project: int) -> list[Reading]:
-    with studio.gateway() as gateway:
-        account = studio.account("browsing").user_id
-        pulled = gateway.pull(project)
-        return [r for t in pulled for r in read_task(t.annotations, grades=range(4), expected_account=account)]
-
-
-def stored_labels(reading: Reading) -> dict[str, str]:
-    """The label of each sentence, by region id."""
-    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
-    return {item["id"]: item["value"]["labels"][0] for item in marked}
-
-
-def corrected(reading: Reading) -> list[str]:
-    """The regions that the person changed or set."""
-    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
-    return sorted(item["id"] for item in marked if item["origin"] != "prediction")
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +57,7 @@ def test_the_whole_window_is_for_the_pair(
         assert boxes["query_side"]["right"] <= boxes["cand_side"]["left"]
         assert boxes["cand_side"]["right"] - boxes["query_side"]["left"] >= 0.94 * size[0]
         assert abs(boxes["query_side"]["width"] - boxes["cand_side"]["width"]) < 2
-        assert boxes["query_first"]["top"] == boxes["cand_first"]["top"] <= 220
+        assert boxes["query"]["top"] == boxes["cand"]["top"] <= 220
         for name in ("facet", "help", "progress", "grades", "query_title", "cand_title", "comment", "submit"):
             assert boxes[name]["top"] >= 0, name
             assert boxes[name]["bottom"] <= size[1], name
@@ -266,26 +82,6 @@ def test_the_bar_says_what_to_judge_and_how_far(studio: Studio, signed_in: Any, 
         screen.page.reload()
         screen.settle()
         assert screen.progress == "1 of 300 · query 1, candidate 1 of 300"
-
-
-def test_a_pair_is_judged_with_two_keys(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1), task(2), task(3)])
-    with open_screen(studio, signed_in, project) as screen:
-        filled = "e => getComputedStyle(e.closest('label')).backgroundColor"
-        before = screen.page.locator('.annot input[name="2"]').evaluate(filled)
-        screen.choose("2", "2")
-        assert screen.page.locator('.annot input[name="2"]').evaluate(filled) != before
-        screen.submit()
-        assert screen.page.locator(".annot input:checked").count() == 0
-        screen.choose("0", "0")
-        screen.submit()
-        screen.choose("3", "3")
-        screen.choose("1", "1")
-        screen.submit_last()
-    readings = stored(studio, project)
-    assert [(reading.grade, reading.flags) for reading in readings] == [(2, ()), (0, ()), (1, ())]
-    assert all(reading.lead_time is not None for reading in readings)
-    assert all(len(stored_labels(reading)) == 8 and corrected(reading) == [] for reading in readings)
 
 
 def test_cannot_judge_asks_for_a_reason_and_replaces_the_grade(studio: Studio, signed_in: Any) -> None:
@@ -372,27 +168,6 @@ def test_chosen_query_sentences_are_marked_whatever_their_label(studio: Studio, 
         assert not screen.page.locator(".a-none").first.is_visible()
 
 
-def test_long_abstracts_scroll_on_their_own_and_the_next_task_opens_at_the_top(studio: Studio, signed_in: Any) -> None:
-    tasks = [task(number, query=long_text(QUERY), candidate=long_text(CANDIDATE)) for number in (1, 2)]
-    project = judging(studio, tasks)
-    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
-        tops = "() => ['query', 'cand'].map(s => document.querySelector(`.a-${s} .a-text`).scrollTop)"
-        screen.page.hover(".a-cand .a-text")
-        screen.page.mouse.wheel(0, 3000)
-        screen.page.wait_for_function("() => document.querySelector('.a-cand .a-text').scrollTop > 300")
-        assert screen.page.evaluate(tops)[0] == 0
-        last = screen.page.locator(".a-cand p").last.bounding_box()
-        boxes = screen.boxes
-        assert last["y"] + last["height"] <= boxes["cand"]["bottom"] + 1
-        assert screen.page.evaluate("() => [scrollY, document.querySelector('.lsf-main-view').scrollTop]") == [0, 0]
-        for name in ("facet", "grades", "comment", "submit"):
-            assert boxes[name]["top"] >= 0, name
-            assert boxes[name]["bottom"] <= 720, name
-        screen.choose("1", "1")
-        screen.submit()
-        assert screen.page.evaluate(tops) == [0, 0]
-
-
 def test_deleting_a_label_neither_blocks_nor_alters_the_grade(studio: Studio, signed_in: Any) -> None:
     project = judging(studio, [task(1), task(2)])
     with open_screen(studio, signed_in, project) as screen:
@@ -406,19 +181,6 @@ def test_deleting_a_label_neither_blocks_nor_alters_the_grade(studio: Studio, si
     assert "cand-1" not in stored_labels(reading)
 
 
-def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1), task(2)])
-    with open_screen(studio, signed_in, project) as screen:
-        screen.choose("3", "3")
-        screen.page.click(".a-comment input")
-        screen.page.keyboard.type("both 1 and 2 come near")
-        screen.press("Enter")
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
-        screen.submit()
-    (reading,) = stored(studio, project)
-    assert (reading.grade, reading.comment, corrected(reading)) == (3, "both 1 and 2 come near", [])
-
-
 def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(studio: Studio, signed_in: Any) -> None:
     project = judging(studio, [task(1), task(2)], instructions=INSTRUCTIONS)
     with open_screen(studio, signed_in, project) as screen:
@@ -426,6 +188,7 @@ def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(stud
         page.wait_for(timeout=WAIT_MS)
         assert "Grade 3: the same method." in page.inner_text()
         assert "Near-identical" in page.inner_text()
+        assert page.inner_text().index("Judging") < page.inner_text().index("Keys")
         screen.close_instructions()
         screen.choose("2", "2")
         screen.page.get_by_role("button", name="Instructions").click()
@@ -472,10 +235,10 @@ def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio
         project = studio.project(gateway, ADJUDICATE, tasks)
     with open_screen(studio, signed_in, project, (1280, 720)) as screen:
         boxes = screen.boxes
-        assert boxes["query_first"]["top"] == boxes["cand_first"]["top"] <= 270
+        assert boxes["query"]["top"] == boxes["cand"]["top"] <= 270
         for side in ("query", "cand"):
             assert sum(line["seen"] for line in screen.page.evaluate(LINES, side)) >= 12
-        for name in ("opinions", "grades", "grounds", "comment", "submit"):
+        for name in ("opinions", "grades", "differences", "comment", "submit"):
             assert boxes[name]["top"] >= 0, name
             assert boxes[name]["bottom"] <= 720, name
         shown = [" ".join(text.split()) for text in screen.page.locator(".a-opinion").all_inner_texts()]
@@ -485,7 +248,59 @@ def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio
         ]
         assert screen.page.locator(".annot input:checked").count() == 0
         screen.choose("2", "2")
-        screen.choose("w", "between two grades")
+        screen.choose("a", "another aspect of the facet")
         screen.submit()
     (reading,) = stored(studio, project)
-    assert (reading.grade, reading.settled_by, reading.flags) == (2, "between two grades", ())
+    assert (reading.grade, reading.settled_by, reading.flags) == (2, "another aspect of the facet", ())
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_the_labels_of_an_abstract_fill_the_window(studio: Studio, signed_in: Any, theme: str) -> None:
+    made = facets_task("fic1/labels", long_text(QUERY, 20), progress="1 of 1")
+    project = judging(studio, [made], screen=facets_screen(labels=LABELS, overrides=None))
+    with open_screen(studio, signed_in, project, (1280, 720), theme, text=".a-query") as screen:
+        boxes = screen.boxes
+        assert not screen.page.locator(".lsf-tabs-panel").first.is_visible()
+        assert boxes["query_side"]["width"] >= 0.94 * 1280
+        assert boxes["query"]["top"] <= 220
+        for name in ("facet", "help", "progress", "query_title", "comment", "submit"):
+            assert boxes[name]["top"] >= 0, name
+            assert boxes[name]["bottom"] <= 720, name
+        lines = screen.page.evaluate(LINES, "query")
+        assert sum(line["seen"] for line in lines) >= 12
+        assert [mark["tag"] for mark in screen.marks] == list(long_text(QUERY, 20).labels or ())
+        assert screen.marked() == []
+        time.sleep(0.5)  # colours fade over
+        found = screen.page.evaluate(CONTRASTS)
+        low = [(name, ratio) for name, ratio in found if ratio < (3.0 if name.startswith(("border", "mark")) else 4.5)]
+        assert [name for name, _ in low if name != "tag none"] == []
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+def test_the_reason_of_a_returned_pair_stands_above_both_columns(
+    studio: Studio, signed_in: Any, size: tuple[int, int]
+) -> None:
+    """And takes nothing away: labels, marks and the columns' own scrolling are as without it."""
+    plain = task(1, query=long_text(QUERY), candidate=long_text(CANDIDATE))
+    why = "Look at the last sentence <of the candidate>: whose method is it? " * 4
+    project = judging(studio, [returned_task(plain, why.strip())])
+    with open_screen(studio, signed_in, project, size) as screen:
+        banner = screen.page.locator(".a-returned")
+        box, boxes = banner.bounding_box(), screen.boxes
+        assert "Please judge this pair once more. Look at the last sentence <of the candidate>" in banner.inner_text()
+        for side in ("query_side", "cand_side"):
+            assert boxes["grades"]["bottom"] <= box["y"]
+            assert box["y"] + box["height"] <= boxes[side]["top"]
+            assert boxes[side]["bottom"] <= boxes["comment"]["top"]
+            assert boxes[side]["height"] >= 250
+        assert boxes["query_side"]["left"] - 1 <= box["x"] <= boxes["query_side"]["left"] + 1
+        assert box["x"] + box["width"] >= boxes["cand_side"]["right"] - 1
+        wanted = [s for text in (QUERY, CANDIDATE) for s in long_text(text).sentences if "method" in labelled(text, s)]
+        assert screen.marked() == wanted
+        assert screen.page.evaluate(
+            "() => [...document.querySelectorAll('.a-text')].every(e => e.scrollHeight > e.clientHeight + 4)"
+        )
+
+
+def labelled(paper: Any, sentence: str) -> str:
+    return str(paper.labels[paper.sentences.index(sentence)])

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import html
+import re
 import xml.etree.ElementTree as ET
+from importlib import resources
 from pathlib import Path
 
 import pytest
 from annot.errors import InputError
 from annot.labelstudio import controls
-from annot.labelstudio.screens import adjudicate_screen, check_predictions, instructions_html, judge_screen
+from annot.labelstudio.screens import (
+    adjudicate_screen,
+    check_predictions,
+    facets_screen,
+    instructions_html,
+    judge_screen,
+)
 from annot.settings import LabelSettings, Settings
 from labelling_texts import LABELS, SCALE, task
 
@@ -17,19 +25,24 @@ LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ct
 """Of the keys Label Studio 1.23.2 takes for itself, those that a single control might be given."""
 
 SCREENS = {
-    "judge": judge_screen(scale_names=SCALE, labels=LABELS, overrides=None),
-    "adjudicate": adjudicate_screen(scale_names=SCALE, labels=LABELS, opinions=2, overrides=None),
-    "adjudicate, opinions hidden": adjudicate_screen(scale_names=SCALE, labels=LABELS, opinions=0, overrides=None),
+    "judge": judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None),
+    "adjudicate": adjudicate_screen(scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None),
+    "adjudicate, opinions hidden": adjudicate_screen(
+        scale_names=SCALE, labels=LABELS, language="en", opinions=0, overrides=None
+    ),
 }
+
+EVERY_SCREEN = {**SCREENS, "facets": facets_screen(labels=LABELS, overrides=None)}
+"""With the one on which nothing is graded."""
 
 
 def choices(screen: str, name: str) -> list[ET.Element]:
     return ET.fromstring(screen).findall(f".//Choices[@name='{name}']/Choice")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_predictions_fit_the_screen(screen: str) -> None:
-    check_predictions(SCREENS[screen], [task()])
+    check_predictions(EVERY_SCREEN[screen], [task()])
 
 
 def test_a_prediction_with_an_unknown_label_is_refused() -> None:
@@ -50,13 +63,13 @@ def test_grades_are_stored_as_digits_and_read_as_names(screen: str) -> None:
 
 def test_names_of_the_scale_cannot_break_out_of_the_screen() -> None:
     names = ('"/><Text name="x" value="$y"/>', "<script>alert(1)</script>", "R&D")
-    grades = choices(judge_screen(scale_names=names, labels=LABELS, overrides=None), controls.RATING)
+    grades = choices(judge_screen(scale_names=names, labels=LABELS, language="en", overrides=None), controls.RATING)
     assert [grade.get("html") for grade in grades[:3]] == [f"<b>{n}</b> {html.escape(s)}" for n, s in enumerate(names)]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_every_control_has_a_key_of_its_own_and_shows_it(screen: str) -> None:
-    root = ET.fromstring(SCREENS[screen])
+    root = ET.fromstring(EVERY_SCREEN[screen])
     keyed = [*root.iter("Choice"), *root.iter("Label")]
     keys = [element.get("hotkey", "") for element in keyed]
     assert all(keys)
@@ -73,42 +86,47 @@ MANY = ("cat", "count", "e-mail", "7th", *(f"p{number}-end" for number in range(
 @pytest.mark.parametrize("labels", [PICO, MANY, ("a-label-of-thirty-letters-here", "other")])
 def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...]) -> None:
     Settings(labels=LabelSettings(names=labels), facets={"a": labels[:1]})
-    judge = judge_screen(scale_names=SCALE, labels=labels, overrides=None)
-    for screen in (judge, adjudicate_screen(scale_names=SCALE, labels=labels, opinions=2, overrides=None)):
+    judge = judge_screen(scale_names=SCALE, labels=labels, language="en", overrides=None)
+    for screen in (
+        judge,
+        adjudicate_screen(scale_names=SCALE, labels=labels, language="en", opinions=2, overrides=None),
+    ):
         root = ET.fromstring(screen)
         assert [element.get("value") for element in root.iter("Label")] == list(labels)
         keys = [element.get("hotkey", "") for element in (*root.iter("Choice"), *root.iter("Label"))]
         assert len(set(keys)) == len(keys)
         assert not set(keys) & LABEL_STUDIO_KEYS
     keyed = {one.value: one.key for one in controls.label_keys(labels)}
-    made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, adjudication=True)
-    assert all(f"<b>{key}</b></td><td>The clicked sentence is {label}<" in made for label, key in keyed.items())
+    made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, language="en", adjudication=True)
+    row = made.split("the clicked sentence is ")[0].rsplit("<tr>", 1)[1]
+    assert row.count("<b>") == len(labels)
+    assert all(f"<b>{key}</b>" in row for key in keyed.values())
 
 
 def test_keys_of_labels_are_letters_of_their_names_where_these_are_free() -> None:
     assert [one.key for one in controls.label_keys(LABELS)] == ["b", "o", "m", "r", "x"]
-    assert [one.key for one in controls.label_keys(PICO)] == ["l", "i", "m", "o"]
+    assert [one.key for one in controls.label_keys(PICO)] == ["p", "i", "m", "o"]
 
 
 def test_a_key_means_the_same_on_every_screen() -> None:
     meanings: dict[str, set[str]] = {}
-    for screen in SCREENS.values():
+    for screen in EVERY_SCREEN.values():
         root = ET.fromstring(screen)
         for element in [*root.iter("Choice"), *root.iter("Label")]:
             meanings.setdefault(element.get("hotkey", ""), set()).add(element.get("value", ""))
     assert all(len(values) == 1 for values in meanings.values())
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_style_uses_nothing_that_label_studio_cleans_away(screen: str) -> None:
-    style = ET.fromstring(SCREENS[screen]).findtext("Style") or ""
+    style = ET.fromstring(EVERY_SCREEN[screen]).findtext("Style") or ""
     assert "a-bar" in style
     assert not set("<>&") & set(style)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", EVERY_SCREEN)
 def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
-    root = ET.fromstring(SCREENS[screen])
+    root = ET.fromstring(EVERY_SCREEN[screen])
     assert {element.tag for element in root.iter()} <= {
         "View", "Style", "Header", "Choices", "Choice", "HyperText", "TextArea", "Labels", "Label"
     }  # fmt: skip
@@ -119,20 +137,40 @@ def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
 def test_a_template_that_does_not_hold_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text('<View><Choices name="rating" toName="nowhere"/></View>')
     with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        judge_screen(scale_names=SCALE, labels=LABELS, overrides=tmp_path)
+        judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
 
 
 def test_a_template_that_is_no_xml_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text("<View>")
     with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        judge_screen(scale_names=SCALE, labels=LABELS, overrides=tmp_path)
+        judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
 
 
 def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     pages = ["# Judging\n\n- **only** the facet\n", "<script>alert(1)</script>\n\nText <img src=x onerror=y> here"]
-    made = instructions_html(pages, scale_names=SCALE, labels=LABELS, adjudication=False)
+    made = instructions_html(pages, scale_names=SCALE, labels=LABELS, language="en", adjudication=False)
     assert "<strong>only</strong>" in made
     assert "<script" not in made
     assert "<img" not in made
-    assert "<td><b>3</b></td><td>Near-identical</td>" in made
-    assert "Ctrl + Enter" in made
+    assert made.index("Judging</h1>") < made.index("<h2>Keys</h2>") < made.index("Near-identical"), "the task first"
+    assert "Ctrl+Enter" in made
+
+
+def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> None:
+    page = resources.files("annot.guidelines").joinpath("adjudication.md").read_text(encoding="utf-8")
+    causes = re.findall(r"^\| ([a-z ]+) \|", page, re.MULTILINE)
+    offered = choices(SCREENS["adjudicate"], controls.SETTLED_BY)
+    assert causes == [choice.get("value") for choice in offered]
+    assert "over-rule both" in page
+    assert "Judge A" in page
+
+
+@pytest.mark.parametrize(
+    ("tag", "reason"),
+    [("en-GB", "not in English"), ("de", "not in German"), ("tlh", "not in the language of the collection")],
+)
+def test_a_reason_speaks_of_the_language_of_the_collection(tag: str, reason: str) -> None:
+    screen = judge_screen(scale_names=SCALE, labels=LABELS, language=tag, overrides=None)
+    assert [choice.get("value") for choice in choices(screen, controls.REASON)][1] == reason
+    instructions = instructions_html(["# x"], scale_names=SCALE, labels=LABELS, language=tag, adjudication=False)
+    assert reason in instructions

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +27,7 @@ from labelling_texts import LABELS, SCALE, task
 
 pytestmark = pytest.mark.studio
 
-SCREEN = judge_screen(scale_names=SCALE, labels=LABELS, overrides=None)
+SCREEN = judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
 TASKS = [task(number) for number in range(1, 13)]
 PAIRS = [made["data"]["pair_id"] for made in TASKS]
 
@@ -95,7 +96,11 @@ def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio)
         other = gateway.create_project(replace(spec, marker="c/judge/a11"))
         made = gateway.create_project(spec)
         gateway.update_project(made, replace(spec, instructions="<b>y</b>"))
-        assert gateway.find_project(spec.marker) == made != other
+        found = gateway.find_project(spec.marker)
+        assert found == gateway.project(made)
+        assert found is not None
+        assert (found.project_id, found.tasks, found.annotations) == (made, 0, 0)
+        assert made != other
     with httpx.Client(headers={"Authorization": f"Token {studio.token}"}, trust_env=False) as http:
         assert http.get(f"{studio.url}/api/projects/{made}/").json()["expert_instruction"] == "<b>y</b>"
 
@@ -120,7 +125,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         pulled = gateway.pull(project)
         assert sum(len(pulled_task.annotations) for pulled_task in pulled) == 5
         assert [pulled_task.key for pulled_task in pulled] == PAIRS
-        readings = [read_task(t.annotations, grades=range(4), expected_account=ann.user_id) for t in pulled]
+        readings = [read_task(t.annotations, grades=range(4), accounts=[ann.user_id]) for t in pulled]
         kept = [reading for on_task in readings for reading in on_task if not reading.flags]
         assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
             (3, None, "close", 12.5),
@@ -135,7 +140,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         gateway.delete_annotation(others)
         later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project)}
         assert list(later) == PAIRS
-        revised = read_task(later[PAIRS[0]].annotations, grades=range(4), expected_account=ann.user_id)
+        revised = read_task(later[PAIRS[0]].annotations, grades=range(4), accounts=[ann.user_id])
         assert [r.grade for r in revised if not r.flags] == [2]
         assert later[PAIRS[3]].annotations == ()
         assert gateway.counts(project)[1] >= 3
@@ -199,3 +204,43 @@ def test_an_import_killed_at_random_moments_leaves_each_task_once(studio: Studio
         keys = Counter(listed.key for listed in gateway.tasks_of(project))
     assert set(keys.values()) == {1}
     assert len(keys) == count
+
+
+def test_of_tasks_named_for_deletion_those_that_were_answered_stay(studio: Studio) -> None:
+    """Whatever a listing said before: the server looks again in the step in which it deletes."""
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS)
+        judged, skipped, *others = [one.task_id for one in gateway.tasks_of(project)]
+        gateway.annotate(judged, write_result({}, grade=2))
+        gateway.skip(skipped, write_result({}, grade=1))
+        for _ in range(2):
+            gateway.delete_unanswered(project, [judged, skipped, *others[:4]])
+            assert [one.task_id for one in gateway.tasks_of(project)] == [judged, skipped, *others[4:]]
+
+
+def test_a_task_that_waits_is_brought_up_to_date_and_an_answered_one_is_left_alone(studio: Studio) -> None:
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS)
+        judged, waiting, *_ = gateway.tasks_of(project)
+        gateway.annotate(judged.task_id, write_result({}, grade=2))
+        moved = [
+            {**made, "data": {**made["data"], "progress": "1 of 99 · query 1, candidate 1 of 99"}} for made in TASKS[:2]
+        ]
+        delivery = deliver(gateway, project, [*moved, *TASKS[2:]])
+        assert (delivery.sent, delivery.updated) == (0, 1)
+        after = {one.task_id: one.data for one in gateway.tasks_of(project)}
+        assert after[judged.task_id] == judged.data
+        assert after[waiting.task_id] == {**waiting.data, "progress": moved[1]["data"]["progress"]}
+        # The regions drawn on the text are predictions: they are still there.
+        (prediction,) = predictions(studio, waiting.task_id)
+        assert prediction["result"] == TASKS[1]["predictions"][0]["result"]
+        assert deliver(gateway, project, [*moved, *TASKS[2:]]).updated == 0
+
+
+def predictions(studio: Studio, task_id: int) -> list[dict[str, Any]]:
+    """The predictions on a task, as the server tells them."""
+    headers = {"Authorization": f"Token {studio.token}"}
+    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False, timeout=60.0) as http:
+        answer = http.get("/api/predictions/", params={"task": task_id})
+    found: list[dict[str, Any]] = answer.json()
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
-from annot.labelstudio.tasks import adjudicate_task, feedback_task, full_text_task
+from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task
 from annot.records import Query
 from labelling_texts import CANDIDATE, FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
@@ -64,6 +64,18 @@ def test_a_leak_is_found(leak: str) -> None:
 def test_clean_tasks_pass_even_where_the_papers_speak_of_private_words(facet: str) -> None:
     about = text("Specter, ranks and a1", ("We rank with specter & abs_tfidf; score 3.",), ("method",))
     lint_tasks([task(facet=facet), task(candidate=about)], screen="judge", labels=LABELS, private=PRIVATE)
+
+
+def test_the_reason_for_returning_a_pair_is_read_and_nothing_else_may_stand_there() -> None:
+    lint_tasks([returned_task(task(), "Read <the> end & start.")], screen="judge", labels=LABELS, private=PRIVATE)
+    for why in ("As A1 has it.", "specter put it first", "ask ann@example.org"):
+        with pytest.raises(LeakError, match="tasks would show") as caught:
+            lint_tasks([returned_task(task(), why)], screen="judge", labels=LABELS, private=PRIVATE)
+        assert "the reason for returning the pair names" in caught.value.faults[0]
+    made = returned_task(task(), "Read it again.")
+    made["data"]["pair_html"] += "<p>graded 3</p>"
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
 
 
 def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:
@@ -150,3 +162,16 @@ def test_a_leak_on_the_screen_of_gold_grades_is_found(leak: str) -> None:
 def test_a_gold_grade_never_goes_where_pairs_are_judged() -> None:
     with pytest.raises(LeakError):
         lint_tasks([trained()], screen="judge", labels=LABELS, private=PRIVATE)
+
+
+def test_an_abstract_whose_labels_are_corrected_shows_no_more_than_that() -> None:
+    made = facets_task("fic1/labels", QUERY, progress="1 of 9")
+    lint_tasks([made], screen="facets", labels=LABELS, private=PRIVATE)
+    for leak in (
+        {"rating_a": "1 Related"},
+        {"progress": "1 of 9 (specter)"},
+        {"pair_html": task()["data"]["pair_html"]},
+    ):
+        leaking = {**made, "data": {**made["data"], **leak}}
+        with pytest.raises(LeakError):
+            lint_tasks([leaking], screen="facets", labels=LABELS, private=PRIVATE)

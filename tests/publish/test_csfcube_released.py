@@ -61,7 +61,7 @@ def make(ws: Workspace, folder: Path, *, with_text: bool = True) -> Path:
 
 def decided(ws: Workspace) -> list[Qrel]:
     with open_store(ws.database_url) as store, store.read() as session:
-        return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session).decisions]
+        return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session, ws.settings).decisions]
 
 
 def test_it_is_rebuilt_byte_for_byte(ws: Workspace, released: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def ids_only(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> P
 
 def decided(ws: Workspace) -> list[Qrel]:
     with open_store(ws.database_url) as store, store.read() as session:
-        return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session).decisions]
+        return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session, ws.settings).decisions]
 
 
 def test_the_command_writes_the_release_lists_it_and_writes_it_again_over_itself(

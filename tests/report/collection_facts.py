@@ -80,6 +80,9 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "imported": None,
             "pairs_by_judgements": (),
             "unsettled": 0,
+            "unjudgeable": (),
+            "returned": 0,
+            "returned_changed": 0,
             "single": 0,
         },
         agreement=[

@@ -43,8 +43,8 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
         folder="beir/",
         with_text=with_text,
     )
-    files["judgements.jsonl"] = write_judgements(material.judgements).encode()
-    files["decisions.jsonl"] = write_decisions(material.decisions, comments={}).encode()
+    files["judgements.jsonl"] = write_judgements(material.judgements, again=()).encode()
+    files["decisions.jsonl"] = write_decisions(material.decisions, [], comments={}).encode()
     return files, release_tables(beir_paths("beir/", with_text=with_text), with_text=with_text)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from annot.store.database import Store, open_store
 from annot.store.people import put_assessors
 from annot.store.queries import put_queries
 
+FROZEN = Path(__file__).parent / "frozen"
 QUERIES = (
     Query("p1-background", "p1", "background", (0, 1)),
     Query("p1-method", "p1", "method", (2,)),
@@ -45,3 +48,17 @@ def study(store: Store) -> Store:
         put_queries(session, QUERIES)
         put_assessors(session, PEOPLE)
     return store
+
+
+@pytest.fixture
+def first_version(url: str) -> str:
+    """A database of the first version with a small study in it, as the program of then made it."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+            connection.executescript((FROZEN / "version-1.sqlite.sql").read_text(encoding="utf-8"))
+    else:
+        import psycopg
+
+        with psycopg.connect(url.replace("+psycopg", "")) as connection:
+            connection.execute((FROZEN / "version-1.postgresql.sql").read_text(encoding="utf-8"))
+    return url

@@ -2,6 +2,8 @@ CREATE TABLE assessor (
     assessor TEXT NOT NULL,
     account TEXT,
     adjudicator BOOLEAN NOT NULL,
+    left_on TEXT,
+    share FLOAT,
     PRIMARY KEY (assessor),
     CONSTRAINT assessor_account UNIQUE (account),
     CONSTRAINT assessor_named CHECK (assessor <> '')
@@ -13,6 +15,15 @@ CREATE TABLE facet_labels (
     origin TEXT NOT NULL,
     PRIMARY KEY (paper_id),
     CONSTRAINT facet_labels_origin CHECK (origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%')
+);
+
+CREATE TABLE guidelines (
+    facet TEXT NOT NULL,
+    sent_at TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    text TEXT NOT NULL,
+    why TEXT,
+    PRIMARY KEY (facet, sent_at)
 );
 
 CREATE TABLE imported (
@@ -66,6 +77,13 @@ CREATE TABLE run (
     PRIMARY KEY (tag)
 );
 
+CREATE TABLE task_secret (
+    id INTEGER NOT NULL,
+    secret TEXT NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT task_secret_one CHECK (id = 1)
+);
+
 CREATE TABLE trial (
     name TEXT NOT NULL,
     facts JSON NOT NULL,
@@ -89,6 +107,9 @@ CREATE TABLE adjudication (
     payload JSON NOT NULL,
     content_sha256 TEXT NOT NULL,
     recorded_at TEXT NOT NULL,
+    account BIGINT,
+    changed_at TEXT,
+    ruling TEXT,
     adjudicator TEXT NOT NULL,
     reason TEXT,
     ratings TEXT NOT NULL,
@@ -147,6 +168,9 @@ CREATE TABLE judgement (
     payload JSON NOT NULL,
     content_sha256 TEXT NOT NULL,
     recorded_at TEXT NOT NULL,
+    account BIGINT,
+    changed_at TEXT,
+    ruling TEXT,
     assessor TEXT NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),
@@ -179,10 +203,27 @@ CREATE TABLE project (
     version TEXT NOT NULL,
     account_id BIGINT,
     remote_id BIGINT,
+    created TEXT,
+    sent_on TEXT,
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
     CONSTRAINT project_remote_id UNIQUE (server, remote_id)
+);
+
+CREATE TABLE returned (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    assessor TEXT NOT NULL,
+    occasion INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    returned_at TEXT NOT NULL,
+    withdrawn_at TEXT,
+    PRIMARY KEY (query_id, doc_id, assessor, occasion),
+    CONSTRAINT returned_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT returned_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT returned_occasion_from_2 CHECK (occasion >= 2),
+    CONSTRAINT returned_why CHECK (why <> '')
 );
 
 CREATE TABLE split (
@@ -223,6 +264,9 @@ CREATE TABLE trial_judgement (
     payload JSON NOT NULL,
     content_sha256 TEXT NOT NULL,
     recorded_at TEXT NOT NULL,
+    account BIGINT,
+    changed_at TEXT,
+    ruling TEXT,
     assessor TEXT NOT NULL,
     occasion INTEGER NOT NULL,
     PRIMARY KEY (id),

@@ -57,8 +57,8 @@ def execute(store: Store, *statements: str) -> None:
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 0)"),
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 1)"),
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 4, 1.5, NULL, 1)"),
-        ((), "INSERT INTO assessor VALUES ('a3', 'one@example.org', FALSE)"),
-        ((), "INSERT INTO assessor VALUES ('', NULL, FALSE)"),
+        ((), "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('a3', 'one@example.org', FALSE)"),
+        ((), "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('', NULL, FALSE)"),
         ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'nobody', 1, 1)"),
         ((), "INSERT INTO assignment VALUES ('no-such-query', 'd1', 'a1', 1, 1)"),
         (
@@ -122,9 +122,9 @@ def test_no_other_program_can_change_a_judgement_in_the_sqlite_file(tmp_path: Pa
         execute(
             store,
             "INSERT INTO query VALUES ('p1-method', 'p1', 'method', '[0]', NULL)",
-            "INSERT INTO assessor VALUES ('a1', NULL, FALSE)",
-            "INSERT INTO assessor VALUES ('z1', NULL, TRUE)",
-            "INSERT INTO assessor VALUES ('a2', NULL, FALSE)",
+            "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('a1', NULL, FALSE)",
+            "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('z1', NULL, TRUE)",
+            "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('a2', NULL, FALSE)",
         )
         recorded(store)
     connection = sqlite3.connect(path)

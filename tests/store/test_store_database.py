@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 from annot.errors import MissingInput, StoreError
-from annot.records import Judgement, Query
+from annot.records import Assessor, Judgement, Query, Returned
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
+from annot.store.people import put_assessors
 from annot.store.projects import open_project, read_projects, read_tasks
 from annot.store.queries import put_queries, read_queries
+from annot.store.returned import add_returned, read_returned
 from annot.store.revisions import Sourced
 from annot.store.trials import record_answers
 from sqlalchemy import Connection, inspect, text
@@ -126,17 +128,40 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
             assert store.version() == len(migrations.MIGRATIONS)
 
 
-def test_a_database_of_the_first_version_gets_the_types_of_papers(url: str) -> None:
+LATER_TABLES = ("returned", "trial", "trial_assignment", "trial_judgement", "gold")
+LATER_COLUMNS = (
+    *((rows, name) for rows in ("judgement", "adjudication") for name in ("account", "changed_at", "ruling")),
+    *(("project", name) for name in ("created", "sent_on")),
+    *(("assessor", name) for name in ("left_on", "share")),
+)
+
+
+def as_in_the_second_version(connection: Connection) -> None:
+    """Take out of a new database what came later."""
+    for name in LATER_TABLES:
+        connection.execute(text(f"DROP TABLE {name}"))
+    for rows, column in LATER_COLUMNS:
+        connection.execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
+    connection.execute(text("UPDATE annot_schema SET version = 2"))
+
+
+def test_a_database_of_the_first_version_gets_the_types_of_papers_and_what_goes_back(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
         session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
+        as_in_the_second_version(session.connection())
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)
         with store.begin() as session:
             put_queries(session, [Query("p2-method", "p2", "method", (1,), "survey")])
+            put_assessors(session, [Assessor("a1", None, adjudicator=False)])
+            assert read_returned(session) == ()
+            back = Returned("p1-method", "d1", "a1", 2, "Read it again.", "2031-01-01T00:00:00+00:00")
+            add_returned(session, back)
         with store.read() as session:
             assert [query.paper_type for query in read_queries(session)] == [None, "survey"]
+            assert read_returned(session) == (back,)
 
 
 OLD_ROUNDS = "CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))"
@@ -152,8 +177,7 @@ def test_a_pushed_study_of_the_second_version_keeps_its_projects_and_tasks_and_k
     with open_store(url) as store, store.begin() as session:
         connection = session.connection()
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
-        for name in ("trial", "trial_assignment", "trial_judgement", "gold"):
-            connection.execute(text(f"DROP TABLE {name}"))
+        as_in_the_second_version(connection)
         if url.startswith("sqlite"):
             made = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'project'")).scalar_one()
             connection.execute(text("DROP TABLE project"))
@@ -162,7 +186,6 @@ def test_a_pushed_study_of_the_second_version_keeps_its_projects_and_tasks_and_k
             connection.execute(text(f"ALTER TABLE project ADD {OLD_ROUNDS}"))
         for statement in PUSHED:
             connection.execute(text(statement))
-        connection.execute(text("UPDATE annot_schema SET version = 2"))
     with open_store(url) as store:
         with store.begin() as session:
             connection = session.connection()
@@ -287,7 +310,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_refusal_by_the_database_shows_no_value(store: Store) -> None:
-    insert = text("INSERT INTO assessor VALUES (:name, 'person@example.org', FALSE)")
+    insert = text("INSERT INTO assessor (assessor, account, adjudicator) VALUES (:name, 'person@example.org', FALSE)")
     with pytest.raises(StoreError, match="account") as caught, store.begin() as session:
         session.connection().execute(insert, [{"name": "a1"}, {"name": "a2"}])
     assert "person@example.org" not in str(caught.value)

@@ -336,6 +336,33 @@ def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
             projects.record_tasks(session, project, {Asked("p1-method", "d2"): 1})
 
 
+def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Store) -> None:
+    asked = Asked("p1-method", "d1")
+    with study.begin() as session:
+        first, second = opened(session).project, opened(session, "a2").project
+        for project, remote_id in ((first, 40), (second, 41)):
+            projects.set_remote_project(session, project, remote_id, created="2031-01-01")
+            projects.record_tasks(session, project, {asked: remote_id})
+        projects.set_remote_project(session, first, 40)
+        assert projects.read_tasks(session, first) == {asked: 40}
+        projects.set_remote_project(session, first, 40, created="2031-02-02")
+        assert projects.read_tasks(session, first) == {}
+        # The first gets the number that the second had.
+        projects.set_remote_project(session, first, 41, created="2031-02-03")
+        assert projects.read_tasks(session, second) == {}
+        found = {one.assessor: (one.remote_id, one.created) for one in projects.read_projects(session)}
+        assert found == {"a1": (41, "2031-02-03"), "a2": (None, None)}
+
+
+def test_tasks_are_noted_anew_with_the_numbers_that_the_server_gives_again(study: Store) -> None:
+    first, second, third = (Asked("p1-method", name) for name in ("d1", "d2", "d3"))
+    with study.begin() as session:
+        project = opened(session).project
+        projects.record_tasks(session, project, {first: 1, second: 2, third: 3})
+        projects.renew_tasks(session, project, [first, second], {second: 3})
+        assert projects.read_tasks(session, project) == {second: 3}
+
+
 def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: Store) -> None:
     tasks = {Asked("p1-method", "d1"): 1}
     with study.begin() as session:

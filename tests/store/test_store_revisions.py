@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 from annot.errors import InputError
-from annot.records import Adjudication, Judgement
+from annot.records import OLDER, Adjudication, Judgement
 from annot.store import adjudications, judgements
-from annot.store.adjudications import SourcedAdjudication
+from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
 from annot.store.database import Store
-from annot.store.judgements import SourcedJudgement
-from annot.store.revisions import DELETED, Recorded
+from annot.store.judgements import JUDGEMENTS, SourcedJudgement
+from annot.store.revisions import DELETED, Line, Recorded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,37 +89,108 @@ def test_two_annotations_of_one_pair_are_two_lines_of_revisions(study: Store) ->
         assert [one.grade for one in judgements.read_judgements(session)] == [3, 2, 1]
 
 
-def test_an_annotation_that_vanished_leaves_a_tombstone_and_can_come_back(study: Store) -> None:
+def line_of(store: Store, annotation: str = "7", server: str = "") -> Line[Judgement]:
+    with store.read() as session:
+        (found,) = [
+            line
+            for line in JUDGEMENTS.lines(session, server=server, person="a1")
+            if line.stands.annotation == annotation
+        ]
+    return found
+
+
+def gone(store: Store, annotation: str = "7", server: str = "") -> Recorded:
+    stands = line_of(store, annotation, server).stands
+    with store.begin() as session:
+        return JUDGEMENTS.record_gone(session, [(stands, "lost")], recorded_at=LATER)
+
+
+def withdraw(store: Store, line: Line[Judgement]) -> int:
+    with store.begin() as session:
+        return JUDGEMENTS.withdraw(session, [(line.stands, "lost")], recorded_at=LATER)
+
+
+def test_an_annotation_that_is_gone_counts_until_the_lead_withdraws_it_and_again_when_it_comes_back(
+    study: Store,
+) -> None:
     record(study, sourced(1, annotation="7"), sourced(2, annotation="8", pair=("p1-method", "d2")))
-    record(study, sourced(0, annotation="9", assessor="a2"))
-
-    def vanish() -> int:
-        with study.begin() as session:
-            return judgements.record_vanished(
-                session, source=STUDIO, server="", person="a1", seen=["8"], recorded_at=LATER
-            )
-
-    assert vanish() == 1
-    assert vanish() == 0
-    with study.read() as session:
-        tombstone, other, kept = judgements.read_judgements(session)
-    assert (tombstone.grade, tombstone.flags, tombstone.revision) == (None, (DELETED,), 2)
-    assert (other.grade, other.flags) == (0, ())
-    assert (kept.grade, kept.flags) == (2, ())
+    assert gone(study) == Recorded(0, 1, 0)
+    assert gone(study) == Recorded(0, 0, 1)
+    assert grades(study) == [("d1", "a1", 1, 1), ("d2", "a1", 2, 1)]
+    before = line_of(study)
+    assert (before.counts, before.why) == (True, "gone from the server: lost")
+    assert withdraw(study, before) == 1
+    line = line_of(study)
+    assert (line.counts, line.why) == (False, "withdrawn: lost")
+    assert grades(study) == [("d1", "a1", None, 3), ("d2", "a1", 2, 1)]
+    # Decided on a look that is out of date, it is not done a second time.
+    assert withdraw(study, before) == 0
     assert record(study, sourced(1, annotation="7")) == Recorded(0, 1, 0)
-    assert ("d1", "a1", 1, 3) in grades(study)
+    assert ("d1", "a1", 1, 4) in grades(study)
 
 
-def test_what_another_server_holds_did_not_vanish_here(study: Store) -> None:
+def test_what_the_lead_restores_counts_and_stays_when_it_is_not_found_again(study: Store) -> None:
+    record(study, sourced(1), sourced(3))
+    gone(study)
+    withdraw(study, line_of(study))
+    answer = line_of(study).answer
+    assert answer is not None
+    with study.begin() as session:
+        (full,) = [line.answer for line in JUDGEMENTS.lines(session, person="a1", payload=True)]
+        assert full is not None
+        assert JUDGEMENTS.restore(session, [full], recorded_at=LATER) == 1
+    line = line_of(study)
+    assert (line.counts, line.kept, line.stands.record.grade) == (True, True, 3)
+    assert gone(study) == Recorded(0, 0, 1)
+    assert line_of(study).kept
+    with study.read() as session:
+        assert [one.payload for one in judgements.read_sourced(session)] == [{"id": "7", "grade": 3}]
+    # Found again, it is an answer like any other; nobody has to keep it.
+    record(study, sourced(3))
+    assert not line_of(study).kept
+
+
+@pytest.mark.parametrize("flag", ["skipped", "by account 5, planned for account 6", "no grade"])
+def test_a_spoilt_revision_is_kept_and_the_answer_before_it_stands(study: Store, flag: str) -> None:
+    record(study, sourced(1))
+    spoilt = sourced(None, payload={"id": "7"})
+    record(study, spoilt._replace(record=replace(spoilt.record, flags=(flag,))), at=LATER)
+    assert grades(study) == [("d1", "a1", 1, 1)]
+    assert line_of(study).why == flag
+    record(study, sourced(2), at=LATER)
+    assert grades(study) == [("d1", "a1", 2, 3)]
+
+
+def test_a_server_that_fell_back_does_not_take_the_place_of_the_later_answer(study: Store) -> None:
+    def at(moment: str, grade: int) -> SourcedJudgement:
+        return sourced(grade)._replace(changed_at=moment)
+
+    record(study, at("2031-01-01T09:00:00Z", 1), at("2031-01-02T09:00:00Z", 3))
+    for expected in (Recorded(0, 1, 0), Recorded(0, 0, 1)):
+        assert record(study, at("2031-01-01T09:00:00Z", 1), at=LATER) == expected
+    assert line_of(study).why == OLDER
+    assert grades(study) == [("d1", "a1", 3, 2)]
+    assert record(study, at("2031-01-03T09:00:00Z", 0), at=LATER) == Recorded(0, 1, 0)
+    assert grades(study) == [("d1", "a1", 0, 4)]
+
+
+def test_what_an_earlier_version_withdrew_stays_withdrawn_and_can_be_told(study: Store) -> None:
+    record(study, sourced(1))
+    deleted = sourced(None)
+    record(study, deleted._replace(record=replace(deleted.record, flags=(DELETED,)), payload=None))
+    line = line_of(study)
+    assert (line.counts, line.why) == (False, DELETED)
+    assert line.answer is not None
+    assert line.answer.record.grade == 1
+
+
+def test_what_another_server_holds_is_not_gone_here(study: Store) -> None:
     here, there = sourced(1, annotation="7")._replace(server="one"), sourced(3, annotation="7")._replace(server="two")
     assert record(study, here, there) == Recorded(2, 0, 0)
-    with study.begin() as session:
-        gone = judgements.record_vanished(session, source=STUDIO, server="one", person="a1", seen=[], recorded_at=LATER)
-    assert gone == 1
-    with study.read() as session:
-        standing = {one.server: one.record for one in judgements.read_sourced(session)}
-    assert (standing["one"].grade, standing["one"].flags) == (None, (DELETED,))
-    assert (standing["two"].grade, standing["two"].flags) == (3, ())
+    assert gone(study, server="one") == Recorded(0, 1, 0)
+    withdraw(study, line_of(study, server="one"))
+    assert not line_of(study, server="one").counts
+    assert line_of(study, server="two").counts
 
 
 def test_of_two_servers_the_later_answer_comes_last_whatever_its_number(study: Store) -> None:
@@ -231,17 +302,17 @@ def test_adjudications_come_back_with_what_was_shown_and_every_revision(study: S
         assert history[-1] == settled(3, revision=3)._replace(recorded_at=FIRST)
 
 
-def test_a_vanished_adjudication_leaves_a_tombstone(study: Store) -> None:
+def test_an_adjudication_that_is_gone_counts_until_it_is_withdrawn(study: Store) -> None:
     settle(study, settled(1))
-    for expected in (1, 0):
-        with study.begin() as session:
-            gone = adjudications.record_vanished(
-                session, source=STUDIO, server="", person="z1", seen=[], recorded_at=LATER
-            )
-            assert gone == expected
+    with study.begin() as session:
+        (line,) = ADJUDICATIONS.lines(session, person="z1")
+        assert ADJUDICATIONS.record_gone(session, [(line.stands, "lost")], recorded_at=LATER) == Recorded(0, 1, 0)
+        (one,) = adjudications.read_adjudications(session)
+        assert (one.grade, one.flags) == (1, ())
+        assert ADJUDICATIONS.withdraw(session, [(line.stands, "lost")], recorded_at=LATER) == 1
     with study.read() as session:
         (one,) = adjudications.read_adjudications(session)
-    assert (one.grade, one.flags, one.shown, one.revision) == (None, (DELETED,), ("a2", "a1"), 2)
+    assert (one.grade, one.flags, one.shown, one.revision) == (None, ("withdrawn: lost",), ("a2", "a1"), 3)
 
 
 def test_an_adjudicated_grade_outside_every_scale_is_refused(study: Store) -> None:

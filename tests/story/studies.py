@@ -21,6 +21,7 @@ from typing import Any
 
 import httpx
 from annot.demo import packaged
+from annot.exchange.task_keys import task_keys
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.delivery import deliver
@@ -48,6 +49,8 @@ TOKENS: dict[tuple[Path, str], str] = {}
 """By server (its folder) and person: logging in costs the server half a second each time."""
 
 PEOPLE = (("a1", False), ("a2", False), ("j1", True))
+NAMES = (*(name for name, _ in PEOPLE), "j2")
+"""A second adjudicator joins where a test adds one."""
 
 
 def quietly(_done: int, _total: int | None) -> None:
@@ -88,11 +91,11 @@ class Study:
     def projects(self, round: Round = "judge") -> dict[str, list[int]]:
         """The ids of each person's projects on the server, found by the marker in their description."""
         listed = self._get("/api/projects/", page_size="1000", include="id,description")["results"]
+        sign = re.compile(rf"\[annot:{re.escape(self.name)}/{round}/([^]/]+)\]")
         found: dict[str, list[int]] = {}
         for project in listed:
-            sign = re.search(rf"\[annot:{re.escape(self.name)}/{round}/([^]]+)]", project["description"] or "")
-            if sign:
-                found.setdefault(sign[1], []).append(project["id"])
+            if mark := sign.search(project["description"] or ""):
+                found.setdefault(mark[1], []).append(project["id"])
         return found
 
     def listed_projects(self) -> list[dict[str, Any]]:
@@ -101,10 +104,18 @@ class Study:
         return found
 
     def on_server(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
-        """Every task of a person's project with its annotations, as the server exports them, by id."""
+        """Every task of a person's project with its annotations, as the server exports them, by id, its key opened."""
+        keys = task_keys(self.workspace)
         (project,) = self.projects(round)[name]
-        path = f"/api/projects/{project}/export"
-        tasks = self._get(path, exportType="JSON", download_all_tasks="true")
+        tasks = self.as_exported(name, round)
+        for task in tasks:
+            task["data"]["pair_id"] = keys.opened(project, task["data"]["pair_id"])
+        return tasks
+
+    def as_exported(self, name: str, round: Round = "judge") -> list[dict[str, Any]]:
+        """Every task of a person's project with its annotations, as anybody with an account can export them, by id."""
+        (project,) = self.projects(round)[name]
+        tasks = self._get(f"/api/projects/{project}/export", exportType="JSON", download_all_tasks="true")
         return sorted(tasks, key=lambda task: int(task["id"]))
 
     def in_store(self, name: str, round: Round = "judge") -> dict[str, int]:
@@ -147,6 +158,11 @@ class Study:
         with self.as_person(name) as person, ThreadPoolExecutor(max_workers=2) as pool:
             return dict(zip(grades, pool.map(answer, grades.keys(), grades.values()), strict=True))
 
+    def answer(self, name: str, task_id: int, grade: int) -> int:
+        """The person gives this grade on this task; the annotation's id."""
+        with self.as_person(name) as person:
+            return person.annotate(task_id, write_result({}, grade=grade), lead_time=4.0)
+
     def _get(self, path: str, **query: str) -> Any:
         headers = {"Authorization": f"Token {self.studio.token}"}
         with httpx.Client(base_url=self.studio.url, headers=headers, timeout=120.0, trust_env=False) as http:
@@ -174,13 +190,13 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), dry_run=False)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     return Study(folder, studio)
 
 
-def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None) -> pool.BuiltPools:
-    asked = ws.replaced("pool", mode=mode, per_method=per_method)
-    return pool.build(asked, seed=ws.settings.seed, frozen=False, dry_run=False, advance=quietly)
+def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:
+    asked = {"mode": mode, "per_method": per_method}
+    return pool.build(ws, asked=asked, redraw=False, frozen=False, grow=grow, dry_run=False, advance=quietly)
 
 
 def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:

@@ -93,8 +93,8 @@ def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory
 
 
 def draw(ws: Workspace, *, mode: str, without: tuple[str, ...] | None = None) -> None:
-    asked = ws.replaced("pool", mode=mode, without=without)
-    pool.build(asked, seed=ws.settings.seed, frozen=False, dry_run=False, advance=quietly)
+    asked = {"mode": mode, "without": without}
+    pool.build(ws, asked=asked, redraw=False, frozen=False, grow=False, dry_run=False, advance=quietly)
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     """Four query-facets planned for two assessors, sent, judged by simulated people, pulled."""
     ws = drawn.ws
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=JUDGED, dry_run=False)
+    plan.make(ws, queries=JUDGED, shares={}, seed=None, grow=False, dry_run=False)
     push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
     simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
     pull.pull(ws, url=None, api_key=None, advance=quietly)

@@ -103,15 +103,15 @@ def test_a_push_killed_at_any_moment_sends_each_task_once(planned: Study, tmp_pa
 
 def test_a_pull_killed_at_any_moment_takes_each_judgement_once(judged: Study, tmp_path: Path) -> None:
     old, before = exported(judged), history(judged.workspace)
-    studies = killed(judged, tmp_path, ["pull"], batch_size=8, kills=OTHER_KILLS)
+    studies = killed(judged, tmp_path, ["pull", "--accept-deletions"], batch_size=8, kills=OTHER_KILLS)
     whole = next(studies)
     new, expected = exported(whole), history(whole.workspace)
-    # 10 new judgements, 4 changed and 2 deleted ones.
-    assert len(expected) - len(before) == 10 + 4 + 2
+    # 10 new judgements, 4 changed and 2 deleted ones, which are told and withdrawn.
+    assert len(expected) - len(before) == 10 + 4 + 2 * 2
     assert new != old
     for study in studies:
         assert exported(study) in (old, new)
-        pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+        pull.pull(study.workspace, url=None, api_key=None, accept_deletions=True, advance=quietly)
         assert exported(study) == new
         assert history(study.workspace) == expected
 

@@ -111,7 +111,7 @@ def planned(study: Study) -> Study:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     draw_pools(ws, per_method=4)
     add_people(ws, PEOPLE)
-    plan.make(ws, queries=(), dry_run=False)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     return study
 
 

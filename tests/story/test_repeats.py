@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from annot.exchange import connection
+from annot.hidden_repeats import FEWEST_BETWEEN
+from annot.labelstudio.gateway import Gateway
 from annot.steps import adjudicate, agreement, pull, push, qrels
 from annot.steps import agreement_assessors as diagnosis
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from fixtures_studio import Studio
+from sqlalchemy import text
 from studies import make_study, quietly
 
 pytestmark = pytest.mark.studio
@@ -23,7 +28,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         tmp_path / "study",
         studio,
         name="repeats",
-        per_method=6,
+        per_method=12,
         more_settings="\n[judging]\nrepeats = 0.2\n",
     )
     ws = study.workspace
@@ -42,7 +47,15 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
         own = ("pair_id", "progress")
         shown = [{name: text for name, text in there[key]["data"].items() if name not in own} for key in (first, again)]
         assert shown[0] == shown[1]
-        assert order.index(again) - order.index(first) > 5
+        assert order.index(again) - order.index(first) > FEWEST_BETWEEN
+        assert order.index(first) < len(order) / 2 <= order.index(again)
+
+    # Nor does anything else that an account on the server can see tell which pairs come twice, or are another's too.
+    exported = {name: [task["data"]["pair_id"] for task in study.as_exported(name)] for name in ("a1", "a2")}
+    assert all(re.fullmatch("[0-9a-f]{24}", key) for keys in exported.values() for key in keys)
+    assert len({*exported["a1"], *exported["a2"]}) == len(plan)
+    for task in study.as_exported("a1"):
+        assert not task["meta"]
 
     # Everybody gives 2 to everything, and a1 takes it back when asked again.
     for name in ("a1", "a2"):
@@ -55,7 +68,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
     assert pull.pull(ws, url=None, api_key=None, advance=quietly).assessors[0].new == 0
 
     with open_store(ws.database_url) as store, store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     assert not outcome.settlement.disputed
     assert {one.grade for one in outcome.decisions} == {2}
     assert adjudicate.parcels_of(ws, open_store(ws.database_url)) == []
@@ -74,3 +87,38 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio
 
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(one["occasion"] for one in lines) == Counter(one.occasion for one in plan)
+
+
+def test_tasks_that_were_sent_under_plain_keys_are_known_again(
+    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_study(tmp_path / "study", studio, name="plain-keys", per_method=3)
+    ws, pairs = study.workspace, study.planned()["a1"]
+    with monkeypatch.context() as earlier:
+        earlier.setattr(connection, "Gateway", lambda url, api_key, keys: Gateway(url, api_key))
+        push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    plain = ["/".join(pair) for pair in pairs]
+    assert [task["data"]["pair_id"] for task in study.as_exported("a1")] == plain
+    study.judge("a1", {pairs[0]: 2})
+
+    # Deleted, a task is sent again, under a key that says nothing; no other is sent twice.
+    with studio.gateway() as gateway:
+        gateway.delete_task(study.in_store("a1")[plain[1]])
+    sent = push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    assert {one.assessor: one.sent for one in sent.projects} == {"a1": 1, "a2": 0}
+    assert [task["data"]["pair_id"] in plain for task in study.as_exported("a1")] == [True] * (len(pairs) - 1) + [False]
+    study.judge("a1", {pairs[1]: 0})
+    pulled = {one.assessor: one.judged for one in pull.pull(ws, url=None, api_key=None, advance=quietly).assessors}
+    assert pulled == {"a1": 2, "a2": 0}
+    with open_store(ws.database_url) as store, store.read() as session:
+        assert {one.asked.pair: one.grade for one in outcome_of(session).judgements} == {pairs[0]: 2, pairs[1]: 0}
+
+
+def test_a_database_made_anew_still_reads_the_keys_that_were_sent(studio: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", studio, name="new-secret", per_method=3)
+    push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    with open_store(study.workspace.database_url) as store, store.begin() as session:
+        session.connection().execute(text("UPDATE task_secret SET secret = '00ff'"))
+    sent = push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    assert [one.sent for one in sent.projects] == [0, 0]
+    assert (study.folder / ".annot" / "task-keys").stat().st_mode & 0o077 == 0

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 from annot.errors import InputError
-from annot.steps import adjudicate, pull, push, qrels
+from annot.labelstudio.annotations import write_result
+from annot.report.traced import describe
+from annot.steps import adjudicate, pull, push, qrels, status, trace
+from annot.steps import assessor as assessors
 from annot.store import adjudications
 from annot.store.database import open_store
 from fixtures_studio import Studio
@@ -18,7 +21,7 @@ from studies import Pair, Study, address_of, make_study, quietly
 pytestmark = pytest.mark.studio
 
 COMMENT = "Seen from the side."
-GROUND = "between two grades"
+WHY = "another aspect of the facet"
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +124,14 @@ def test_with_ratings_hidden_the_adjudicator_gets_a_plain_task(judged: Study, tm
 
 def test_a_decision_may_overrule_both_and_agreed_pairs_are_settled_without_a_person(disputed: Study) -> None:
     rulings: dict[Pair, int | None] = dict.fromkeys(in_dispute(disputed), 3)
-    disputed.judge("j1", rulings, "adjudicate", settled_by=GROUND)
+    disputed.judge("j1", rulings, "adjudicate", settled_by=WHY)
     pulled = fetch(disputed)
     assert [(one.assigned, one.judged, one.new) for one in pulled.assessors] == [(len(rulings),) * 3]
     qrels.write(disputed.workspace, partial=False)
     decisions = decided(disputed)
     assert decisions.keys() == set(disputed.planned()["a1"])
     for pair, decision in decisions.items():
-        settled = ("adjudicated", "j1", 3, GROUND) if pair in rulings else ("agreed", None, 0, None)
+        settled = ("adjudicated", "j1", 3, WHY) if pair in rulings else ("agreed", None, 0, None)
         assert (decision["origin"], decision["adjudicator"], decision["grade"], decision["reason"]) == settled
 
 
@@ -148,14 +151,70 @@ def test_sending_twice_adds_nothing_to_what_is_there(disputed: Study) -> None:
     assert len(disputed.on_server("j1", "adjudicate")) == len(before)
 
 
-def test_what_the_adjudicator_cannot_judge_stays_open(disputed: Study) -> None:
-    left, *others = in_dispute(disputed)
-    disputed.judge("j1", {left: None, **dict.fromkeys(others, 1)}, "adjudicate")
+def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: Study) -> None:
+    left, changed, *others = in_dispute(disputed)
+    ids = disputed.judge("j1", {left: None, changed: None, **dict.fromkeys(others, 1)}, "adjudicate")
+    assert [(one.assigned, one.judged) for one in fetch(disputed).assessors] == [(len(ids),) * 2]
+    pairs = len(disputed.planned()["a1"])
+    written = qrels.write(disputed.workspace, partial=False)
+    assert (written.pairs, written.unjudgeable, written.open, written.incomplete) == (pairs - 2, 2, 0, 0)
+    assert written.notes == ("2 pair(s) that nobody can judge are not in it: they have no grade",)
+    ended = decided(disputed)[left]
+    assert [ended[name] for name in ("grade", "origin", "adjudicator", "reason")] == [
+        *(None, "nobody can judge", "j1", "outside my field")
+    ]
+    found = status.status(disputed.workspace)
+    assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
+    assert "2 that nobody can judge" in status.describe(found)
+    assert "annot run" in found.next_command
+    rows = adjudicate.status(disputed.workspace)
+    assert sum(row.unjudgeable for row in rows) == 2
+    assert all(row.settled + row.unjudgeable + row.open == row.disputed for row in rows)
+    traced = trace.trace(disputed.workspace, *left)
+    assert (traced.standing, traced.grade) == ("nobody can judge", None)
+    assert [said.counts for said in traced.said] == [True] * 3
+    assert "which nobody can judge" in describe(traced)
+    # The same again, and nothing is sent; a person who thinks again settles it after all.
+    assert [(one.sent, one.withdrawn) for one in send(disputed).projects] == [(0, 0)]
+    with disputed.as_person("j1") as person:
+        person.change_annotation(ids[changed], write_result({}, grade=2))
+    fetch(disputed)
+    assert qrels.write(disputed.workspace, partial=False).unjudgeable == 1
+    assert decided(disputed)[changed]["grade"] == 2
+
+
+def test_a_second_adjudicator_is_asked_where_the_study_says_so(disputed: Study) -> None:
+    settings = disputed.folder / "annot.toml"
+    settings.write_text(settings.read_text(encoding="utf-8") + '\n[adjudication]\ncannot_judge = "second"\n')
+    left, rescued, *others = in_dispute(disputed)
+    disputed.judge("j1", {left: None, rescued: None, **dict.fromkeys(others, 1)}, "adjudicate")
     fetch(disputed)
     with pytest.raises(InputError) as raised:
         qrels.write(disputed.workspace, partial=False)
-    assert list(raised.value.faults) == [f"{' '.join(left)}: in dispute, not adjudicated"]
-    assert qrels.write(disputed.workspace, partial=True).pairs == len(disputed.planned()["a1"]) - 1
+    assert [fault.split(": ", 1)[1] for fault in raised.value.faults] == [
+        "in dispute, waits for another adjudicator: one could not judge it"
+    ] * 2
+    # Nobody else is there yet; the first is not asked again.
+    again = send(disputed)
+    assert [(one.assessor, one.sent) for one in again.projects] == [("j1", 0)]
+    assert any(note.startswith("2 pair(s) that an adjudicator could not judge wait") for note in again.notes)
+    assessors.add(
+        disputed.workspace,
+        "j2",
+        account=address_of("j2"),
+        adjudicator=True,
+        url=None,
+        api_key=None,
+        dry_run=False,
+    )
+    sent = {one.assessor: one for one in send(disputed).projects}
+    assert {name: one.sent for name, one in sent.items()} == {"j1": 0, "j2": 2}
+    disputed.judge("j2", {left: None, rescued: 3}, "adjudicate")
+    fetch(disputed)
+    written = qrels.write(disputed.workspace, partial=False)
+    assert (written.unjudgeable, written.open) == (1, 0)
+    assert (decided(disputed)[rescued]["grade"], decided(disputed)[rescued]["adjudicator"]) == (3, "j2")
+    assert [(one.sent, one.withdrawn) for one in send(disputed).projects] == [(0, 0), (0, 0)]
 
 
 def test_a_changed_decision_is_a_second_revision(disputed: Study) -> None:

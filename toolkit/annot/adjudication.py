@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.errors import InputError
-from annot.records import Decision, Judgement
+from annot.records import Adjudication, Decision, Judgement
 from annot.stats.seeding import generator
 
 Pair = tuple[str, str]
@@ -68,6 +68,41 @@ def settle(planned: Mapping[Pair, Sequence[str]], judgements: Iterable[Judgement
     return Settlement(tuple(agreed), tuple(disputed), tuple(incomplete))
 
 
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """What adjudicators said of the pairs, by what it settles."""
+
+    graded: dict[Pair, Adjudication]
+    """The adjudication that counts, of each pair that has a grade from one."""
+    unjudgeable: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that as many adjudicators as are asked could not judge: nobody can, and no further person is asked."""
+    passed_on: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that an adjudicator could not judge and that wait for another one."""
+
+
+def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
+    """Sort what adjudicators said; those with flags do not count, and of one person's several answers the last does,
+    and of several people's grades the latest.
+
+    asked: how many adjudicators must say that they cannot judge a pair before it is given up.
+    """
+    said: dict[Pair, dict[str, Adjudication]] = {}
+    for ruling in adjudications:
+        if not ruling.flags and (ruling.grade is not None or ruling.cannot_judge is not None):
+            said.setdefault((ruling.query_id, ruling.doc_id), {})[ruling.adjudicator] = ruling
+    graded: dict[Pair, Adjudication] = {}
+    unjudgeable: dict[Pair, tuple[Adjudication, ...]] = {}
+    passed_on: dict[Pair, tuple[Adjudication, ...]] = {}
+    for pair, by_person in sorted(said.items()):
+        grades = [ruling for ruling in by_person.values() if ruling.grade is not None]
+        if grades:
+            graded[pair] = sorted(grades, key=lambda ruling: ruling.judged_at or "")[-1]
+        else:
+            ended = len(by_person) >= asked
+            (unjudgeable if ended else passed_on)[pair] = tuple(by_person.values())
+    return Rulings(graded, unjudgeable, passed_on)
+
+
 def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple[str, ...]:
     """The assessors in the order in which their grades are shown, drawn for each pair: no place is a person."""
     names = sorted(assessors)
@@ -82,8 +117,8 @@ def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
 
 
 def queue(disputes: Iterable[Dispute]) -> tuple[Dispute, ...]:
-    """Disputes query by query, the widest gap first in each: one text to keep in mind, the hardest while fresh."""
-    return tuple(sorted(disputes, key=lambda one: (one.query_id, -one.gap, one.doc_id)))
+    """Disputes by their gap, the widest first: what tells most while fresh. Of one gap, query by query."""
+    return tuple(sorted(disputes, key=lambda one: (-one.gap, one.query_id, one.doc_id)))
 
 
 def assign_adjudicators(
@@ -93,11 +128,14 @@ def assign_adjudicators(
     may_assess: bool,
     seed: int,
     standing: Mapping[Pair, str],
+    passed_on: Mapping[Pair, Collection[str]],
 ) -> dict[Pair, str]:
     """The adjudicator of each dispute, loads balanced, a query kept with one person where that stays balanced.
 
     An adjudicator never settles a pair that they judged, unless `may_assess` allows it and nobody else is there.
-    `standing` are the disputes that someone has already. Raises InputError naming the pairs that nobody may settle.
+    `standing` are the disputes that someone has already. `passed_on`: who could not judge a pair that goes to another
+    adjudicator; that one is neither of them nor an assessor of the pair, and where there is no such person the pair has
+    nobody here. Raises InputError naming the other pairs that nobody may settle.
     """
     if not adjudicators:
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
@@ -112,7 +150,12 @@ def assign_adjudicators(
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
         for one in group:
             judged = {judgement.assessor for judgement in one.judgements}
-            free = [name for name in order if name not in judged] or (order if may_assess else [])
+            could_not = passed_on.get((one.query_id, one.doc_id), ())
+            free = [name for name in order if name not in judged and name not in could_not]
+            if could_not and not free:
+                continue
+            if may_assess:
+                free = free or order
             if not free:
                 stuck.append(f"{one.query_id} {one.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})")
                 continue

@@ -6,6 +6,7 @@
     │   ├── MissingInput   (2)  an earlier step has not been run, or a file it needs is not there
     │   └── LeakError      (2)  a task field or a split would carry what it must not
     ├── FindingError       (1)  a check ran and found something (audit, lint, doctor)
+    ├── BusyError          (1)  another command is changing the study
     ├── StoreError         (2)  the database is newer than the program, locked, or unreachable
     └── StudioError        (3)  Label Studio is unreachable, refuses, or answers short
     UndefinedStatistic          a coefficient that has no value on this data, with the reason in words
@@ -54,6 +55,12 @@ class LeakError(InputError):
 
 class FindingError(AnnotError):
     """Raised when a check ran to its end and found something that needs a person."""
+
+    exit_code = 1
+
+
+class BusyError(AnnotError):
+    """Raised when another command is changing the study; the message says which, where and since when."""
 
     exit_code = 1
 

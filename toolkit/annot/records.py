@@ -24,6 +24,13 @@ class Source(StrEnum):
     """Sentence labels that a person corrected; no program writes over these."""
 
 
+SUPERSEDED = "superseded by annotation"
+"""How the flag begins of an answer that the same person gave again in another annotation; its number follows."""
+
+OLDER = "older than the answer on record"
+"""The flag of an annotation that the server holds in an earlier state than before, as after a restore from a backup."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """One paper of the corpus: what people see (title, sentences of the abstract) and what methods use."""
@@ -116,6 +123,10 @@ class Assessor:
     assessor: str
     account: str | None
     adjudicator: bool
+    left_on: str | None = None
+    """When they left the study (ISO 8601, UTC): what they answered stays, and they get nothing new."""
+    share: float | None = None
+    """The hours they have, relative to others; None is 1."""
 
 
 class Asked(NamedTuple):
@@ -152,6 +163,32 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """A pair that was put before its assessor again, with the reason that they read."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    occasion: int
+    """Of the answer that was asked for; no hidden repeat has it."""
+    why: str
+    returned_at: str
+    """ISO 8601, UTC."""
+    withdrawn_at: str | None = None
+    """When it was taken back; an answer to it does not count then."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+    @property
+    def asked(self) -> Asked:
+        """What is asked of the assessor."""
+        return Asked(self.query_id, self.doc_id, self.occasion)
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What one assessor said of one pair, in one revision.
 
@@ -172,7 +209,8 @@ class Judgement:
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
     occasion: int = 1
-    """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair."""
+    """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair. Where the pair
+    was put before its assessor again (`Returned`), the answer has the occasion of that."""
 
     @property
     def counts(self) -> bool:
@@ -208,6 +246,11 @@ class Adjudication:
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
     """The reasons for which it does not count; empty means that it counts."""
+
+    @property
+    def asked(self) -> Asked:
+        """What was asked of the adjudicator."""
+        return Asked(self.query_id, self.doc_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,8 @@ class CollectionSettings(_Section):
     """Of titles and abstracts; while it is empty, a release holds their ids only."""
     url: str = ""
     """Where the collection is found."""
+    contact: str = ""
+    """Whom assessors ask, in the invitations of `annot invite`: a name, an address, a telephone number."""
     keywords: tuple[str, ...] = ()
     """Words under which it shall be found."""
     citation: str = ""
@@ -246,6 +248,14 @@ class AdjudicationSettings(_Section):
     """Whether the adjudicator sees the grades that were given."""
     adjudicator_may_assess: bool = False
     """Whether somebody may be assessor and adjudicator at once; never of the same pair."""
+    cannot_judge: Literal["final", "second"] = "final"
+    """What an adjudicator's "cannot judge" does: it ends the pair, which nobody can judge then, or a second adjudicator
+    is asked first."""
+
+    @property
+    def asked(self) -> int:
+        """How many adjudicators must say that they cannot judge a pair before it is given up."""
+        return 2 if self.cannot_judge == "second" else 1
 
 
 class EvaluationSettings(_Section):

@@ -85,6 +85,7 @@ def group_agreement(
         overruled=_shares(queries, [query.overruled for query in queries], unsettled, level),
         not_settled=unsettled,
         agreed_by_policy=sum(query.agreed_by_policy for query in queries),
+        n_unjudgeable=sum(query.n_unjudgeable for query in queries),
     )
 
 

@@ -31,7 +31,7 @@ class Seen:
     with_final: Array
     """Shape (M, K, K), of each assessor and the final grades, on the pairs with two or more grades."""
     n_without_final: int
-    """Pairs with two or more grades and no final one."""
+    """Pairs with two or more grades and no final one, which may still get one."""
 
 
 def query_agreement(
@@ -49,7 +49,7 @@ def query_agreement(
     highest = np.where(graded, ratings, -np.inf).max(axis=0)
     disputed = asked_twice & ((lowest != highest) | (query.asked & ~graded).any(axis=0))
     absent = query.asked & np.isnan(query.ratings)
-    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice)
+    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice & ~query.ended)
     if binarised_at is not None:
         ratings, final = binarise(ratings, at=binarised_at), binarise(final, at=binarised_at)
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
@@ -60,7 +60,7 @@ def query_agreement(
         met=met,
         between=between,
         with_final=tables_with(ratings[:, compared], final[compared], scale),
-        n_without_final=int(np.count_nonzero(twice & np.isnan(final))),
+        n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
     before = {name: value_between(name, seen.counts, between, scale) for name in coefficients}
     found = QueryAgreement(
@@ -76,7 +76,8 @@ def query_agreement(
         caveats_after={},
         disputed=_share(disputed, asked_twice),
         overruled=overruled,
-        n_open=int(np.count_nonzero(disputed & np.isnan(final))),
+        n_open=int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended)),
+        n_unjudgeable=int(np.count_nonzero(query.ended)),
         agreed_by_policy=int(np.count_nonzero(asked_twice & ~disputed & absent.any(axis=0))),
     )
     unsettled = not_settled([found], [seen])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,9 @@ class QueryRatings:
     asked: npt.NDArray[np.bool_]
     """Shape (M, N), true where there is a judgement, with a grade or without."""
     final: npt.NDArray[np.float64]
-    """Shape (N,), the final grade, nan where there is none yet."""
+    """Shape (N,), the final grade, nan where there is none."""
+    ended: npt.NDArray[np.bool_]
+    """Shape (N,), true where nobody can judge the pair: it gets no final grade."""
 
 
 def ratings_of(
@@ -38,11 +40,13 @@ def ratings_of(
     facets: Mapping[str, str],
     *,
     grades: Sequence[int] | None = None,
+    unjudgeable: Collection[tuple[str, str]] = (),
 ) -> tuple[QueryRatings, ...]:
     """One matrix a query, by `query_id`, of the judgements that count; hidden repeats are not among them.
 
-    facets: the facet of each `query_id`. grades: the scale; None takes any grade. Raises InputError for a double
-    judgement, a query without facet, or a grade outside the scale.
+    facets: the facet of each `query_id`. grades: the scale; None takes any grade. unjudgeable: the pairs (query,
+    document) that nobody can judge. Raises InputError for a double judgement, a query without facet, or a grade outside
+    the scale.
     """
     decisions = tuple(decisions)
     by_query: dict[str, list[Judgement]] = {}
@@ -52,12 +56,18 @@ def ratings_of(
     for decision in decisions:
         final.setdefault(decision.query_id, {})[decision.doc_id] = decision.grade
     return tuple(
-        _matrix(query_id, facets[query_id], counted, final.get(query_id, {}))
+        _matrix(query_id, facets[query_id], counted, final.get(query_id, {}), unjudgeable)
         for query_id, counted in sorted(by_query.items())
     )
 
 
-def _matrix(query_id: str, facet: str, counted: list[Judgement], final: Mapping[str, int]) -> QueryRatings:
+def _matrix(
+    query_id: str,
+    facet: str,
+    counted: list[Judgement],
+    final: Mapping[str, int],
+    unjudgeable: Collection[tuple[str, str]],
+) -> QueryRatings:
     assessors = tuple(sorted({judgement.assessor for judgement in counted}))
     doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
     row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
@@ -76,6 +86,7 @@ def _matrix(query_id: str, facet: str, counted: list[Judgement], final: Mapping[
         ratings=ratings,
         asked=asked,
         final=np.array([final.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
+        ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
     )
 
 

@@ -77,9 +77,11 @@ class QueryAgreement:
     disputed: PairShare
     """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
     overruled: PairShare
-    """Pairs with two or more grades whose final grade is none of them."""
+    """Pairs with two or more grades whose final grade is none of them, less those that nobody can judge."""
     n_open: int
     """Pairs of `disputed` that nobody has settled yet."""
+    n_unjudgeable: int
+    """Pairs that nobody can judge: they have ended without a final grade, and have no part after adjudication."""
     agreed_by_policy: int
     """Pairs given to two or more assessors, not all of whom graded, whose grades are equal under the policy: a person
     settles them, yet they are not `disputed`."""
@@ -101,6 +103,7 @@ class GroupAgreement:
     not_settled: Undefined | None
     """Why nothing is summarised after adjudication: pairs settled early are easier, so partial figures are too high."""
     agreed_by_policy: int
+    n_unjudgeable: int
 
 
 @dataclass(frozen=True, slots=True)

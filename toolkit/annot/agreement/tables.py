@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from annot.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.agreement.groups import group_agreement
@@ -27,12 +27,14 @@ def agreement_table(
     binarised_at: int | None,
     level: float | None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
+    unjudgeable: Collection[tuple[str, str]] = (),
 ) -> AgreementTable:
     """All agreement figures.
 
     facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in
     `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
     it is. level: of the intervals, 0..1; None for no intervals. coefficients: names in `COEFFICIENTS`, those wanted.
+    unjudgeable: the pairs (query, document) that have ended because nobody can judge them.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values
@@ -44,7 +46,7 @@ def agreement_table(
     if binarised_at is not None and binarised_at not in grades[1:]:
         raise InputError(f"binarised at {binarised_at}: expected one of {', '.join(map(str, grades[1:]))}")
     scale = tuple(grades) if binarised_at is None else (0, 1)
-    query_ratings = ratings_of(judgements, decisions, facets, grades=grades)
+    query_ratings = ratings_of(judgements, decisions, facets, grades=grades, unjudgeable=unjudgeable)
     figures = [
         query_agreement(query, scale, missing=missing, binarised_at=binarised_at, coefficients=coefficients)
         for query in query_ratings

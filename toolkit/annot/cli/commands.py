@@ -4,25 +4,33 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from annot import __version__
-from annot.cli.options import CsvOption, JsonOption, WorkspaceOption, hand_down
-from annot.cli.output import Answer, emit
+from annot.cli.options import CsvOption, JsonOption, WaitOption, WorkspaceOption, hand_down
+from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
 
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
-    "Judge": ("assessor", "guidelines", "train", "plan", "push", "status", "watch", "pull"),
+    "Judge": (
+        *("assessor", "invite", "guidelines", "train", "plan", "push", "status", "watch", "pull", "judgements"),
+        *("comments", "meeting", "audit"),
+    ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
-    "Help": ("studio", "demo"),
+    "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
+    "Help": ("studio", "doctor", "demo"),
 }
 """The commands in the order of the work, as `annot --help` lists them."""
 PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
@@ -89,18 +97,20 @@ def group(name: str, **manner: Any) -> typer.Typer:
 
 
 def command(
-    words: str, *, csv: bool = False, verbs: bool = False, needs_study: bool = True
+    words: str, *, csv: bool = False, verbs: bool = False, needs_study: bool = True, alone: bool | None = None
 ) -> Callable[[Function], Function]:
     """Make a function the command `words`: its parameters are the options, and what it returns is printed.
 
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
     and the present one is no study. csv: the answer has a table for --csv. verbs: further commands begin with the same
-    word. Where nothing is returned, the function has printed all.
+    word. alone: it changes the study, and only one command at a time may; without a word, one does that has `ws` and
+    `dry_run`. A dry run changes nothing and waits for nobody. Where nothing is returned, the function has printed all.
     """
     first, _, verb = words.partition(" ")
 
     def register(function: Function) -> Function:
-        callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study)
+        by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
+        callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study, alone=by_itself)
         if verbs:
             group(first, invoke_without_command=True).callback()(callback)
         elif verb:
@@ -112,7 +122,16 @@ def command(
     return register
 
 
-def _with_shared_options(words: str, function: Function, *, csv: bool, needs_study: bool) -> Callable[..., None]:
+def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContextManager[None]:
+    """The study for one command alone, for as long as the context lasts."""
+    from annot.store.study_lock import alone
+
+    return alone(ws.database_url, command=words, wait_seconds=wait_seconds, tell=say)
+
+
+def _with_shared_options(
+    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool
+) -> Callable[..., None]:
     """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
@@ -120,6 +139,8 @@ def _with_shared_options(words: str, function: Function, *, csv: bool, needs_stu
         shown["workspace"] = WorkspaceOption
     if "dry_run" in own:
         shown["dry_run"] = own["dry_run"].annotation
+    if alone:
+        shown["wait"] = WaitOption
     shown["as_json"] = JsonOption
     if csv:
         shown["as_csv"] = CsvOption
@@ -134,11 +155,15 @@ def _with_shared_options(words: str, function: Function, *, csv: bool, needs_stu
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             arguments["ws"] = Workspace.open(folder) if named or needs_study else None
-        answer = function(**arguments)
+        changes = alone and not given.get("dry_run")
+        with held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext():
+            answer = function(**arguments)
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+            if answer.finding is not None:
+                raise answer.finding
 
-    defaults = {"workspace": Path(), "as_json": False, "as_csv": False}
+    defaults = {"workspace": Path(), "wait": 0.0, "as_json": False, "as_csv": False}
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", kind, annotation=typer.Context)]
     for name, annotation in shown.items():

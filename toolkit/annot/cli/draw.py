@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, flag, setting
+from annot.cli.options import DryRunOption, GrowOption, flag, recorded
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -15,34 +15,44 @@ if TYPE_CHECKING:
 @command("pool", csv=True, verbs=True)
 def pool_build(
     ws: "Workspace",
-    mode: Annotated[str | None, setting("round-robin, blocks or depth (the best of each, as TREC).")] = None,
+    mode: Annotated[str | None, recorded("round-robin, blocks or depth (the best of each, as TREC).")] = None,
     per_method: Annotated[
-        int | None, setting("New documents each method draws; with depth, the depth of the pool.", min=1)
+        int | None, recorded("New documents each method draws; with depth, the depth of the pool.", min=1)
     ] = None,
     ranking_depth: Annotated[
-        int | None, setting("Documents kept of each ranking; not the depth of the pool.", min=1)
+        int | None, recorded("Documents kept of each ranking; not the depth of the pool.", min=1)
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="Method to leave out; recorded with the pool; may be repeated.")
+        list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.")
     ] = None,
-    seed: Annotated[int | None, setting("Seed of the method order.")] = None,
+    seed: Annotated[int | None, recorded("Seed of the method order.")] = None,
+    redraw: Annotated[
+        bool, flag("--redraw", "Draw as annot.toml says, not as the pools on record were drawn.")
+    ] = False,
     frozen: Annotated[bool, flag("--frozen", "Draw from the rankings already in pools/rankings/.")] = False,
+    grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes."""
+    """Write the pools: rank the corpus by every method and draw a pool for each query paper; prints their sizes.
+
+    Pools that stand are drawn again as they were, whatever annot.toml says by now. Pairs that were sent or judged never
+    leave, and after a push none is added without --grow.
+    """
     from annot.steps import pool as step
 
     with progress("ranking") as advance:
         built = step.build(
-            ws.replaced(
-                "pool",
-                mode=mode,
-                per_method=per_method,
-                ranking_depth=ranking_depth,
-                without=tuple(without) if without else None,
-            ),
-            seed=ws.settings.seed if seed is None else seed,
+            ws,
+            asked={
+                "mode": mode,
+                "per_method": per_method,
+                "ranking_depth": ranking_depth,
+                "without": tuple(without) if without else None,
+                "seed": seed,
+            },
+            redraw=redraw,
             frozen=frozen,
+            grow=grow,
             dry_run=dry_run,
             advance=advance,
         )

@@ -1,13 +1,24 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, JsonOption, KeyOption, UrlOption, flag, setting
-from annot.cli.output import Answer, emit, progress, say, table
+from annot.cli.commands import command, group, held
+from annot.cli.options import (
+    AcceptDeletionsOption,
+    DryRunOption,
+    GrowOption,
+    JsonOption,
+    KeyOption,
+    UrlOption,
+    flag,
+    recorded,
+    setting,
+)
+from annot.cli.output import Answer, emit, needs_a_person, progress, say, table
 from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
@@ -16,58 +27,45 @@ if TYPE_CHECKING:
 CLEAR = "\x1b[2J\x1b[H"
 """Empties a terminal; elsewhere one block follows the other."""
 
-group("assessor", help="Add or list the people who judge; their accounts are kept in the database only.")
+
+group("guidelines", help="Print what assessors are told, and check that it fits the study.")
 
 
-@command("assessor add")
-def assessor_add(
+@command("guidelines show")
+def guidelines_show(
     ws: "Workspace",
-    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
-    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
-    adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
-    dry_run: DryRunOption = False,
-) -> Answer:
-    """Add a person who judges.
-
-    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv.
-    """
-    from annot.steps import assessor as step
-
-    text, notes = step.add(
-        ws, pseudonym, account=account, adjudicator=adjudicator, url=url, api_key=api_key, dry_run=dry_run
-    )
-    return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
-
-
-@command("assessor list", csv=True)
-def assessor_list(ws: "Workspace") -> Answer:
-    """Print the assessors and adjudicators, by pseudonym."""
-    from annot.steps import assessor as step
-
-    people = step.listing(ws)
-    return Answer(people, table("people.list", people))
-
-
-@command("guidelines")
-def show_guidelines(
-    ws: "Workspace",
-    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or queries, sources, training or full-text.")],
+    facet: Annotated[
+        str,
+        typer.Argument(help="A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training."),
+    ],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,
 ) -> Answer:
     """Print the guidelines of a facet as assessors read them, or the configuration of the screen they judge on.
 
-    `annot guidelines queries` tells how query papers are rated and chosen. `annot guidelines sources` compares the
-    guidelines with those of CSFCube point by point.
+    `annot guidelines show adjudication` is what adjudicators read first, `annot guidelines show labels` what those read
+    who correct labels. `annot guidelines show queries` tells how query papers are rated and chosen. `annot guidelines
+    show sources` compares the guidelines with those of CSFCube point by point.
     """
     from annot.study import guidelines as step
 
     found = step.shown(ws, facet)
     text = step.screen(ws) if screen else found.text
     return Answer({"facet": facet, "definition": found.definition, "text": text}, text)
+
+
+@command("guidelines check")
+def guidelines_check(ws: "Workspace") -> Answer:
+    """Print whether the guidelines fit the study; exit code 1 where they do not.
+
+    Every grade of the scale is defined for each facet, every facet is named and no other, and every quoted example
+    stands word for word in the corpus.
+    """
+    from annot.steps import guidelines_check as step
+
+    checked = step.check(ws)
+    return Answer(checked, step.describe(checked))
 
 
 HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
@@ -78,36 +76,61 @@ DisputeSecondsOption = Annotated[
 RepeatsOption = Annotated[
     float | None, setting("Share of an assessor's pairs that come again, unannounced.", min=0.0, max=0.5)
 ]
+PlannedQueriesOption = Annotated[
+    list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
+]
 
 
 @command("plan", verbs=True)
 def plan_make(
     ws: "Workspace",
-    queries: Annotated[
-        list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
-    ] = None,
+    queries: PlannedQueriesOption = None,
     repeats: RepeatsOption = None,
-    seed: Annotated[int | None, setting("Seed of the plan.")] = None,
+    share: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Hours of a person relative to others, as a1=2; may be repeated. They are remembered.",
+            show_default="on record, else 1",
+        ),
+    ] = None,
+    seed: Annotated[int | None, recorded("Seed of the plan.")] = None,
+    grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the plan: who judges which pairs, in which order; prints how many each.
 
-    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows.
+    Each pair goes to exactly as many assessors as annot.toml says, with balanced loads. An existing plan only grows,
+    and after a push with --grow only.
     """
     from annot.steps import plan as step
 
-    ws = ws.replaced("judging", repeats=repeats).replaced(seed=seed)
-    made = step.make(ws, queries=tuple(queries or ()), dry_run=dry_run)
+    made = step.make(
+        ws.replaced("judging", repeats=repeats),
+        queries=tuple(queries or ()),
+        shares=step.shares_of(share or ()),
+        seed=seed,
+        grow=grow,
+        dry_run=dry_run,
+    )
     text = table("people.loads", made.loads)
-    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}")
+    return Answer(made, f"{text}\n\n{made.pairs} pairs, plan {made.sha256[:12]}", made.notes)
+
+
+@command("plan check")
+def plan_check(ws: "Workspace") -> Answer:
+    """Print whether the plan is sound, and how many pairs each two people share; exit code 1 where it is not."""
+    from annot.steps import plan_check as step
+
+    found = step.check(ws)
+    return Answer(found, step.describe(found), finding=needs_a_person(found.faults))
 
 
 @command("plan withdraw")
-def plan_withdraw(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Delete a plan that has not been sent, so that another can be drawn."""
+def plan_withdraw(ws: "Workspace", queries: PlannedQueriesOption = None, dry_run: DryRunOption = False) -> Answer:
+    """Delete from the plan what was sent to nobody, so that it can be drawn anew."""
     from annot.steps import plan as step
 
-    count = step.withdraw(ws, dry_run=dry_run)
+    count = step.withdraw(ws, queries=tuple(queries or ()), dry_run=dry_run)
     return Answer({"assignments": count}, f"{count} assignments withdrawn")
 
 
@@ -117,7 +140,7 @@ def plan_simulate(
     design_queries: Annotated[
         int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
     ] = None,
-    per_method: Annotated[int | None, setting("New documents each method draws.", min=1)] = None,
+    per_method: Annotated[int | None, recorded("New documents each method draws.", min=1)] = None,
     assessors: Annotated[
         int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
     ] = None,
@@ -133,21 +156,37 @@ def plan_simulate(
     """Print a forecast of a design from the judgements so far: hours, cost, width of its agreement interval."""
     from annot.steps import plan_simulate as step
 
-    ws = ws.replaced("pool", per_method=per_method).replaced("judging", per_pair=per_pair, repeats=repeats)
+    ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats)
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds).replaced(seed=seed)
-    found = step.simulate(ws, queries=design_queries, assessors=assessors, coefficient=coefficient)
+    found = step.simulate(
+        ws, queries=design_queries, assessors=assessors, per_method=per_method, coefficient=coefficient
+    )
     return Answer(found, step.describe(found))
 
 
 @command("push")
-def push(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
-    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat."""
+def push(
+    ws: "Workspace",
+    guidelines_changed: Annotated[
+        str | None, typer.Option(metavar="WHY", help="Send guidelines that have changed, and why they have.")
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
+
+    People who have not signed up yet are named and get theirs the next time. Unanswered tasks of pairs that were handed
+    on are withdrawn, and unanswered tasks show their place in the plan as it is now.
+    """
     from annot.steps import push as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        pushed = step.push(
+            ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed
+        )
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer({"projects": pushed.projects}, text, pushed.notes)
+    return Answer(pushed, text, pushed.notes)
 
 
 @command("status", csv=True)
@@ -182,9 +221,11 @@ def watch(
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
 
     def pull() -> tuple[int, tuple[str, ...]]:
-        with progress("reading judgements") as advance:
+        with held(ws, "watch", wait_seconds=0), progress("reading judgements") as advance:
             pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
-        return sum(person.new + person.changed for person in pulled.assessors), pulled.notes
+        finding = pulled.finding("annot pull")
+        notes = (*pulled.notes, *([f"{finding.message}; `annot pull` lists them"] if finding else []))
+        return sum(person.new + person.changed for person in pulled.assessors), notes
 
     def show(seen: Look) -> None:
         WAITING.stop()
@@ -201,12 +242,109 @@ def watch(
         raise typer.Exit(130) from None
 
 
-@command("pull")
-def pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
-    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept."""
+@command("pull", alone=True)
+def pull(
+    ws: "Workspace",
+    accept_deletions: AcceptDeletionsOption = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+) -> Answer:
+    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept.
+
+    Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
+    """
     from annot.steps import pull as step
 
     with progress("reading judgements") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
-    return Answer(pulled, text, pulled.notes)
+    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot pull"))
+
+
+group("judgements", help="List answers that the server no longer has, or make them count again.")
+
+
+@command("judgements withdrawn", csv=True)
+def judgements_withdrawn(ws: "Workspace") -> Answer:
+    """Print the answers that stopped counting, and those that count although the server lost them, each with why."""
+    from annot.steps import judgements as step
+
+    found = step.withdrawn(ws)
+    text = (
+        table("people.withdrawn", found) if found else "every answer on record is on the server as it was, and counts"
+    )
+    return Answer(found, text)
+
+
+@command("judgements restore", alone=True)
+def judgements_restore(
+    ws: "Workspace",
+    query: Annotated[str | None, typer.Argument(help="The query of the pair.", show_default=False)] = None,
+    doc: Annotated[str | None, typer.Argument(help="The document of the pair.", show_default=False)] = None,
+    assessor: Annotated[
+        str | None, typer.Option(help="Whose answer; with --all, only this person's.", show_default=False)
+    ] = None,
+    every: Annotated[bool, flag("--all", "Every answer that `annot judgements withdrawn` lists.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make a person's last answer count again; a later pull does not list it again.
+
+    Nothing on record is changed: your word is one more revision of the answer.
+    """
+    from annot.steps import judgements as step
+
+    done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
+    text = f"{len(done.restored)} answer(s) count again, {len(done.kept)} that the server lost are kept"
+    return Answer(done, text)
+
+
+@command("audit")
+def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Print whether the projects on the server are as planned and sent; exit code 1 where something is found.
+
+    Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
+    and projects that are gone, doubled or strange, and screens or settings changed by hand. Also writes
+    exports/audit.json, which the datasheet tells of.
+    """
+    from annot.steps import audit as step
+
+    with progress("looking at projects") as advance:
+        found = step.audit(ws, url=url, api_key=api_key, advance=advance)
+    return Answer(found, "\n".join(step.lines(found)), finding=step.finding(found))
+
+
+@command("comments", csv=True)
+def comments(
+    ws: "Workspace",
+    since: Annotated[
+        str | None, typer.Option(help="Only comments of this day or later, such as 2031-03-14.", show_default="all")
+    ] = None,
+) -> Answer:
+    """Print what assessors wrote with their answers, newest first, from what has been pulled."""
+    from annot.steps import comments as step
+
+    found = step.listing(ws, since=since)
+    return Answer(found, table("people.comments", found) if found else "no comment")
+
+
+@command("meeting")
+def meeting(
+    ws: "Workspace",
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="The first day of the period, such as 2031-03-14.", show_default="7 days up to the newest answer"
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write into.", show_default="exports")] = None,
+) -> Answer:
+    """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
+
+    The widest gaps, grades that meet again and again, comments, and agreement in the period and before it; nobody is
+    named. Pairs that somebody will be asked about again are left out.
+    """
+    from annot.steps import meeting as step
+
+    written = step.write(ws, since=since, out=out)
+    text = f"{written.path}: {written.pairs} pairs from {written.since[:10]} to {written.until[:10]}"
+    return Answer(written, f"{text}, on {written.differing} of them the grades differ")

@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import logging
 import os
 import sys
 from types import ModuleType
@@ -9,9 +10,10 @@ from types import ModuleType
 import typer
 
 from annot.cli.commands import app
+from annot.cli.output import say
 from annot.errors import AnnotError
 
-for room in ("prepare", "draw", "judge", "settle", "trials", "measure", "publish", "support"):
+for room in ("prepare", "draw", "people", "judge", "settle", "trials", "measure", "publish", "keep", "support"):
     importlib.import_module(f"annot.cli.{room}")
 
 
@@ -21,6 +23,7 @@ def run() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A letter that the terminal's encoding does not have is shown by its number, which is JSON's way too.
             stream.reconfigure(errors="backslashreplace")
+    _SPOKEN.handlers = [_Speaker()]
     if {"-h", "--help"} & set(sys.argv):
         _load_help()
     try:
@@ -32,6 +35,16 @@ def run() -> None:
         report(refusal(error))
         _give_up_what_cannot_be_written()
         sys.exit(AnnotError.exit_code)
+
+
+_SPOKEN = logging.getLogger("annot")
+
+
+class _Speaker(logging.Handler):
+    """What a room warns of while it works."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 UNUSED_IN_HELP = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}

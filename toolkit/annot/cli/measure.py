@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("run")
+@command("run", alone=True)
 def run(
     ws: "Workspace",
     methods: Annotated[

@@ -41,6 +41,11 @@ def setting(text: str, **limits: Any) -> Any:
     return typer.Option(help=text, show_default="annot.toml", **limits)
 
 
+def recorded(text: str, **limits: Any) -> Any:
+    """An option whose default is what the pools on record have, and before there are any, stands in annot.toml."""
+    return typer.Option(help=text, show_default="on record, else annot.toml", **limits)
+
+
 def flag(name: str, text: str) -> Any:
     """An option that is there or not."""
     return typer.Option(name, help=text)
@@ -64,6 +69,24 @@ CsvOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
 ]
+AcceptDeletionsOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-deletions",
+        help="Answers that are gone from the server count no longer; `annot judgements restore` takes that back.",
+    ),
+]
+WaitOption = Annotated[
+    float,
+    typer.Option(
+        "--wait",
+        min=0.0,
+        metavar="SECONDS",
+        help="Wait so long for another command that is changing this study.",
+        show_default="not at all",
+    ),
+]
+GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
 UrlOption = Annotated[
     str | None,
     typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),

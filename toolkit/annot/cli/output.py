@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import typer
 
 from annot.cli.waiting import WAITING
+from annot.errors import AnnotError, FindingError
 
 Advance = Callable[[int, int | None], None]
 """Called with (done so far, total or None)."""
@@ -28,6 +29,13 @@ class Answer(NamedTuple):
     """Of the data, where it is not the command's."""
     table: str = ""
     """Its name in `annot.library.tidy.TABLES` where that is not the command's."""
+    finding: AnnotError | None = None
+    """What ends the command with its exit code once everything is printed."""
+
+
+def needs_a_person(findings: Sequence[object]) -> FindingError | None:
+    """What ends a check that has printed what it found."""
+    return FindingError(f"{len(findings)} finding(s)") if findings else None
 
 
 def say(text: str) -> None:

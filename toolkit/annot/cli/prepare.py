@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, setting
+from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -103,6 +103,55 @@ def import_judgements(
     return Answer(imported, step.describe(imported), imported.notes)
 
 
+@command("import labelstudio")
+def import_labelstudio(
+    ws: "Workspace",
+    file: Annotated[Path, typer.Argument(help="An export of a Label Studio project in the format JSON.")],
+    rating: Annotated[str, typer.Option(help="Name of the control with which grades were given.")],
+    query: Annotated[str, typer.Option(help="Key of the task's data that holds the query's id.")],
+    document: Annotated[str, typer.Option(help="Key of the task's data that holds the document's id.")],
+    comment: Annotated[
+        str | None, typer.Option(help="Name of the control with which comments were written.", show_default=False)
+    ] = None,
+    grade: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a value stands for: 'Highly relevant=3', or 'Broken=none' where the pair could not be judged; "
+            "may be repeated. Numbers and names of the scale need none.",
+            show_default=False,
+        ),
+    ] = None,
+    facet: Annotated[
+        str | None,
+        typer.Option("--facet", "-f", help="Facet for query ids without a facet suffix.", show_default=False),
+    ] = None,
+    adjudicator: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address or number of an adjudicator's account in the export; may be repeated.", show_default=False
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import judgements from any Label Studio project; the accounts become a1, a2, ...
+
+    Every annotation is kept. Of one person's several on a pair the latest counts; skipped ones do not.
+    """
+    from annot.formats.studio_export import ExportKeys
+    from annot.steps import import_judgements as step
+
+    imported = step.export_from(
+        ws,
+        file,
+        keys=ExportKeys(rating, query, document, comment),
+        grades=tuple(grade or ()),
+        facet=facet,
+        adjudicators=tuple(adjudicator or ()),
+        dry_run=dry_run,
+    )
+    return Answer(imported, step.describe(imported), imported.notes)
+
+
 @command("facets", verbs=True)
 def facets_label(
     ws: "Workspace",
@@ -132,6 +181,37 @@ def facets_train(
 
     trained = step.train(file, out=out, held_out=held_out, ws=ws)
     return Answer(trained, step.describe_trained(trained))
+
+
+@command("facets push")
+def facets_push(
+    ws: "Workspace",
+    people: Annotated[list[str], typer.Argument(help="Who corrects: pseudonyms of `annot assessor list`.")],
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send the labelled sentences of the query papers to be corrected in Label Studio; safe to repeat.
+
+    Each paper goes to one of the people named. Do this before `annot push`: what was sent to be judged stays.
+    """
+    from annot.steps import facets_corrections as step
+
+    with progress("sending abstracts") as advance:
+        sent = step.push(ws, tuple(people), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    return Answer(sent, table("labels.sent", sent))
+
+
+@command("facets pull")
+def facets_pull(
+    ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False
+) -> Answer:
+    """Fetch corrected labels: they become the labels of the papers, and the queries' sentences follow."""
+    from annot.steps import facets_corrections as step
+
+    with progress("reading corrections") as advance:
+        rows, notes = step.pull(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    return Answer(rows, table("labels.pulled", rows), notes)
 
 
 group("query", help="Choose the queries: a paper and one facet of it.")
@@ -190,6 +270,21 @@ def query_add(
     added = step.add(ws, paper, facet=facet, sentences=sentences, dry_run=dry_run)
     places = ", ".join(str(place + 1) for place in added.sentences)
     return Answer(added, f"{added.query_id}: sentences {places}")
+
+
+@command("query remove")
+def query_remove(
+    ws: "Workspace",
+    query: Annotated[str, typer.Argument(help="The id of the query.")],
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
+    from annot.steps import query as step
+
+    removed = step.remove(ws, query, dry_run=dry_run)
+    pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
+    verb = "would be removed" if dry_run else "removed"
+    return Answer(removed, f"{removed.query_id}: {verb}{pool}; the study has {removed.queries} queries")
 
 
 @command("query list", csv=True)

@@ -49,7 +49,7 @@ def datasheet(ws: "Workspace") -> Answer:
     return Answer(written, f"{written.markdown}\n{written.page}", notes)
 
 
-@command("release")
+@command("release", alone=False)
 def release(
     ws: "Workspace",
     folder: Annotated[Path, typer.Argument(help="A new or empty folder, or an earlier release of this collection.")],

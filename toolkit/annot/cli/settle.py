@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import AcceptDeletionsOption, DryRunOption, KeyOption, UrlOption, flag, setting
 from annot.cli.output import Answer, progress, say, table
 
 if TYPE_CHECKING:
@@ -54,6 +54,15 @@ def agreement_assessors(
     return Answer(looked, step.describe(looked, queries=queries))
 
 
+@command("agreement guidelines")
+def agreement_guidelines(ws: "Workspace") -> Answer:
+    """Print agreement before adjudication by each version of the guidelines, where they were changed in the study."""
+    from annot.steps import agreement as step
+
+    versions = step.by_guidelines(ws)
+    return Answer(versions, step.describe_guidelines(versions))
+
+
 group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
 
 
@@ -70,20 +79,69 @@ def adjudicate_push(
     return Answer(pushed, text, pushed.notes)
 
 
-@command("adjudicate pull")
-def adjudicate_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
-    """Fetch the adjudicators' decisions from Label Studio and print what is new."""
+@command("adjudicate pull", alone=True)
+def adjudicate_pull(
+    ws: "Workspace",
+    accept_deletions: AcceptDeletionsOption = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+) -> Answer:
+    """Fetch the adjudicators' decisions from Label Studio and print what is new.
+
+    Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept
+    it.
+    """
     from annot.steps import adjudicate as step
 
     with progress("reading decisions") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
-    return Answer(pulled, text, pulled.notes)
+    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
+
+
+@command("adjudicate return")
+def adjudicate_return(
+    ws: "Workspace",
+    query_id: Annotated[str, typer.Argument(help="A query.")],
+    doc_id: Annotated[str, typer.Argument(help="A document that the assessor has judged for it.")],
+    to: Annotated[str, typer.Option("--to", help="The assessor, by pseudonym.")],
+    why: Annotated[
+        str | None, typer.Option("--why", help="What to look at again; the assessor reads it above the pair.")
+    ] = None,
+    undo: Annotated[bool, flag("--undo", "Take back a returned pair that is not answered yet.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send a pair back to its assessor, with a reason; `annot push` puts it into their project.
+
+    Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
+    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered.
+    """
+    from annot.steps import returning as step
+
+    if undo:
+        note = step.take_back(ws, query_id, doc_id, assessor=to, dry_run=dry_run)
+        text = f"taken back from {to}; `annot push` removes it from their project"
+    else:
+        note = step.send_back(ws, query_id, doc_id, assessor=to, why=why or "", dry_run=dry_run)
+        text = f"goes back to {to}; `annot push` sends it"
+    facts = {"query_id": query_id, "doc_id": doc_id, "assessor": to, "changed": note is None}
+    return Answer(facts, f"{query_id} {doc_id}: {note or text}")
 
 
 @command("adjudicate status", csv=True)
-def adjudicate_status(ws: "Workspace") -> Answer:
-    """Print how many pairs are agreed, disputed, adjudicated and open."""
+def adjudicate_status(
+    ws: "Workspace",
+    returned: Annotated[
+        bool, flag("--returned", "List the pairs that were put before an assessor again, and what came of them.")
+    ] = False,
+) -> Answer:
+    """Print how many pairs are agreed, disputed, adjudicated and open; or which were returned to an assessor."""
+    if returned:
+        from annot.steps import returning
+
+        back = returning.listing(ws)
+        text = table("status.returned", back) if back else "no pair was returned"
+        return Answer(back, text, table="adjudicate status --returned")
     from annot.steps import adjudicate as step
 
     found = step.status(ws)

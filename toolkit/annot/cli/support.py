@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import flag
+from annot.cli.options import KeyOption, UrlOption, flag
 from annot.cli.output import Answer, progress, say
 
 if TYPE_CHECKING:
@@ -46,6 +46,19 @@ def studio_status(ws: "Workspace") -> Answer:
 
     state = step.status(ws)
     return Answer(state, step.describe(state))
+
+
+@command("doctor", needs_study=False)
+def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Print what is unsafe or in the way, on this machine, in this study and on its server, and how to mend it.
+
+    Looked at: the server's release and known advisories, sign-up without invitation, https, clocks; who can read the
+    database; the disk; Python. Exit code 1 where something is found.
+    """
+    from annot.steps import doctor as step
+
+    examined = step.examine(ws, url=url, api_key=api_key)
+    return Answer(examined, step.describe(examined), examined.notes, finding=step.finding(examined))
 
 
 @command("demo")

@@ -60,7 +60,7 @@ def train_push(
     return Answer(pushed, "\n\n".join(blocks), pushed.notes)
 
 
-@command("train pull")
+@command("train pull", alone=True)
 def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
     """Fetch the answers to gold pairs and note down who has passed; none of them counts as a judgement."""
     from annot.steps import train as step
@@ -142,10 +142,10 @@ def substudy_push(
     with progress("sending tasks") as advance:
         pushed = step.push(ws, view=view, texts=texts, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
-    return Answer({"projects": pushed.projects}, text)
+    return Answer(pushed, text, pushed.notes)
 
 
-@command("substudy pull")
+@command("substudy pull", alone=True)
 def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_key: KeyOption = None) -> Answer:
     """Fetch the answers of one view and print what is new; they never count as judgements."""
     from annot.steps import substudy as step

@@ -12,9 +12,12 @@ from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAnswer, SimulatedAssesso
 from annot.demo.relevance import latent_relevance
 from annot.exchange.connection import connect, open_accounts
 from annot.exchange.sending import Parcel
+from annot.exchange.task_keys import task_keys
 from annot.labelstudio.annotations import write_result
-from annot.labelstudio.controls import GROUNDS, REASONS
+from annot.labelstudio.controls import DIFFERENCES
+from annot.labelstudio.controls import reasons as reasons_in
 from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.tasks import split_key
 from annot.records import Asked, Query
 from annot.stats.seeding import generator
@@ -32,13 +35,13 @@ Relevance = Callable[[Query, str], float]
 Advance = Callable[[int, int | None], None]
 
 Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None]]
-"""A person's answer to what is asked, and the ground of it where it is a decision."""
+"""A person's answer to what is asked, and, where it is a decision, why the assessors differ."""
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
     """Every assessor judges what is left in their project; returns how many judgements there are then."""
     known = _known(ws)
-    reasons = [reason.value for reason in REASONS]
+    reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
 
     def respond(person: SimulatedAssessor, asked: Asked) -> tuple[SimulatedAnswer, None]:
         relevance = truth(known[asked.query_id], asked.doc_id)
@@ -51,13 +54,16 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     """The adjudicator settles what is left; returns how many decisions there are then."""
     known = _known(ws)
     with open_store(ws.database_url) as store, store.read() as session:
-        disputes = {(dispute.query_id, dispute.doc_id): dispute for dispute in outcome_of(session).settlement.disputed}
+        disputes = {
+            (dispute.query_id, dispute.doc_id): dispute
+            for dispute in outcome_of(session, ws.settings).settlement.disputed
+        }
 
     def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[asked.query_id], asked.doc_id)
         grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
-        ground = GROUNDS[int(generator(seed, "ground", *asked.pair).integers(len(GROUNDS)))].value
-        return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), ground
+        why = DIFFERENCES[int(generator(seed, "difference", *asked.pair).integers(len(DIFFERENCES)))].value
+        return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), why
 
     return _work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
 
@@ -95,29 +101,32 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
     def one_more() -> None:
         advance(next(answered), total)
 
+    answer = partial(_answer, keys=task_keys(ws), one_more=one_more)
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
         at_work = [
-            pool.submit(_answer, project, parcels[project.assessor], token, responders[project.assessor], one_more)
+            pool.submit(answer, project, parcels[project.assessor], token, responders[project.assessor])
             for project, token in zip(busy, tokens, strict=True)
         ]
         return sum(one.result() for one in at_work)
 
 
-def _answer(project: Project, parcel: Parcel, token: str, respond: Respond, one_more: Callable[[], None]) -> int:
+def _answer(
+    project: Project, parcel: Parcel, token: str, respond: Respond, *, keys: TaskKeys, one_more: Callable[[], None]
+) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then."""
     assert project.remote_id is not None
-    with Gateway(project.url, token) as gateway:
+    with Gateway(project.url, token, keys=lambda: keys) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
         tasks = [(asked, task) for asked, task in there if asked in parcel.tasks]
         for asked, task in tasks:
             if not task.annotations:
-                answer, ground = respond(asked)
+                answer, why = respond(asked)
                 result = write_result(
                     parcel.tasks[asked],
                     grade=answer.grade,
                     cannot_judge=answer.cannot_judge,
                     comment=answer.comment,
-                    settled_by=ground,
+                    settled_by=why,
                 )
                 gateway.annotate(task.task_id, result, lead_time=answer.lead_time)
             one_more()

@@ -22,6 +22,7 @@ from annot.steps import (
     adjudicate,
     agreement,
     assessor,
+    audit,
     corpus,
     evaluate,
     facets,
@@ -103,7 +104,9 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
             api_key=None,
             dry_run=False,
         )
-    planned = plan.make(ws.replaced("judging", repeats=REPEATS), queries=(), dry_run=False)
+    planned = plan.make(
+        ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, seed=None, grow=False, dry_run=False
+    )
     again = sum(load.repeats for load in planned.loads)
     tell(
         f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them again as hidden "
@@ -124,6 +127,8 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
+    audited = audit.audit(ws, url=None, api_key=None, advance=_quietly)
+    tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
     together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
@@ -191,7 +196,7 @@ def _settings_text() -> str:
 def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
-    built = pool.build(ws, seed=ws.settings.seed, frozen=not fresh, dry_run=False, advance=advance)
+    built = pool.build(ws, asked={}, redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance)
     compared = ""
     if overlap:
         trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]

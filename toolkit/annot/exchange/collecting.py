@@ -1,48 +1,31 @@
-"""What both rounds share on the way back: every annotation of every task, read, checked, none lost."""
+"""What both rounds share on the way back: every annotation of every task read and checked, and what is gone."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.sending import counting, own_tasks
-from annot.labelstudio.annotations import Reading, read_task
+from annot.errors import MissingInput
+from annot.exchange.locating import locate, marker_of
+from annot.exchange.sending import ANSWERS, PUSHES, Advance, counting, own_tasks
+from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
-from annot.records import Asked
-from annot.store import projects
+from annot.records import OLDER, SUPERSEDED, Asked
+from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.projects import Project, Round
-from annot.store.revisions import Recorded
+from annot.store.revisions import DELETED, GONE, Line
 from annot.study.exports import without_ids
+from annot.study.workspace import Workspace
 
-Advance = Callable[[int, int | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """One person's project after a pull."""
-
-    assessor: str
-    assigned: int
-    judged: int
-    """Pairs with an answer that counts."""
-    new: int
-    changed: int
-    """Further revisions of known annotations, deleted ones included."""
-    flagged: int
-    """Annotations that do not count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """Everyone's project after a pull, and what a person should know."""
-
-    assessors: tuple[Collected, ...]
-    notes: tuple[str, ...]
+PROJECT_GONE = "its project was deleted"
+PROJECT_EMPTY = "its project holds no task"
+TASK_GONE = "its task was deleted"
+ANNOTATION_GONE = "its annotation was deleted"
+FORGOTTEN = "the server has an earlier state, as after a restore from a backup"
 
 
 class Found(NamedTuple):
@@ -57,23 +40,25 @@ class Found(NamedTuple):
         return str(self.reading.payload["id"])
 
 
+class Missing(NamedTuple):
+    """An annotation on record that the server no longer has as it was, and the reason."""
+
+    line: Line[Any]
+    why: str
+
+
 class Haul(NamedTuple):
     """Everything on one project."""
 
     project: Project
     found: tuple[Found, ...]
+    gone: tuple[Missing, ...]
+    """Annotations that were found before and are no longer, whether they counted or not."""
+    lost: tuple[Missing, ...]
+    """Answers that count on record, and that the server no longer has or no longer counts."""
+    edited: int
+    """Answers that somebody else changed; the person's own answer stands."""
     notes: tuple[str, ...]
-
-    @property
-    def seen(self) -> set[str]:
-        """The server's ids of all annotations, as text."""
-        return {annotation.annotation for annotation in self.found}
-
-    def collected(self, *, assigned: int, judged: int, recorded: Recorded, vanished: int) -> Collected:
-        """The person's line after the recording. judged: pairs with an answer that counts."""
-        flagged = sum(bool(annotation.reading.flags) for annotation in self.found)
-        changed = recorded.revised + vanished
-        return Collected(self.project.assessor, assigned, judged, recorded.added, changed, flagged)
 
     def flagged(self, what: str) -> list[str]:
         """Why answers do not count, each reason with how often. what: what an answer is called."""
@@ -83,7 +68,7 @@ class Haul(NamedTuple):
 
 
 def collect(
-    store: Store, gateway: Gateway, *, round: Round, grades: Sequence[int], hint: str, advance: Advance
+    ws: Workspace, store: Store, gateway: Gateway, *, round: Round, hint: str, advance: Advance
 ) -> Iterator[Haul]:
     """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
     server = gateway.identity()
@@ -92,49 +77,151 @@ def collect(
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
         own = {project.project: own_tasks(session, round, project.assessor) for project in pushed}
+        addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
-    unknown = [project.assessor for project in pushed if project.account_id is None]
-    if unknown:
-        raise InputError(
-            f"the account of {', '.join(unknown)} on {gateway.url} is not known, so answers cannot be attributed",
-            hint="the account was changed; `annot push` looks for the new one",
-        )
+    present = {project.assessor: project.account_id for project in pushed}
+    if None in present.values():
+        ids = gateway.user_ids()
+        found = {name: ids.get((addresses.get(name) or "").lower()) for name in present}
+        present = {name: account if account is not None else found[name] for name, account in present.items()}
     more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
     for project in pushed:
-        yield _haul(gateway, project, tasks[project.project], own[project.project], grades, more)
+        # Before the server is asked: what another pull records meanwhile is not missed here.
+        lines = _lines(store, round, project)
+        others = {account for name, account in present.items() if name != project.assessor}
+        accounts = _accounts(lines, present[project.assessor], others)
+        yield _haul(ws, gateway, project, tasks[project.project], own[project.project], lines, accounts, more)
+
+
+def _lines(store: Store, round: Round, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
+    """What is on record of this person on this server, by what was asked and the annotation's id.
+
+    Nothing of a round that never counts: what is gone of it from the server is lost to nobody.
+    """
+    if round not in ANSWERS:
+        return {}
+    revisions = ANSWERS[round]
+    with store.read() as session:
+        lines = revisions.lines(session, server=project.server, person=project.assessor)
+        if any(line.counts and line.stands.changed_at is None for line in lines):
+            # Older records have the account in the payload alone.
+            lines = revisions.lines(session, server=project.server, person=project.assessor, payload=True)
+    return {(line.stands.record.asked, line.stands.annotation): line for line in lines}
+
+
+def _account_on_record(line: Line[Any]) -> int | None:
+    stands = line.stands
+    return stands.account if stands.account is not None or not stands.payload else account_of(stands.payload)
+
+
+def _changed_on_record(line: Line[Any]) -> str | None:
+    stands = line.stands
+    return stands.changed_at or (stands.payload or {}).get("updated_at")
+
+
+def _accounts(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
+    """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
+    former = {_account_on_record(line) for line in lines.values() if line.counts} - others
+    return sorted({account for account in (present, *former) if account is not None})
 
 
 def _haul(
+    ws: Workspace,
     gateway: Gateway,
     project: Project,
     tasks: dict[Asked, int],
     own: dict[str, Asked],
-    grades: Sequence[int],
+    lines: Mapping[tuple[Asked, str], Line[Any]],
+    accounts: Sequence[int],
     more: Callable[[int], None],
 ) -> Haul:
-    assert project.remote_id is not None
-    assert project.account_id is not None
-    pulled = gateway.pull(project.remote_id, advance=more)
-    if tasks and not pulled:
-        raise StudioError(
-            f"project {project.remote_id} of {project.assessor} is empty, expected {len(tasks)} tasks",
-            hint="somebody deleted them in Label Studio; what was pulled before is safe, `annot push` sends them again",
-        )
     # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
-    ours = {**own, **{pair_key(*asked): asked for asked in tasks}}
-    there = {task.key for task in pulled}
-    notes = []
-    gone = {pair_key(*asked) for asked in tasks} - there
-    if gone:
-        notes.append(f"{project.assessor}: {len(gone)} task(s) are gone from the server; `annot push` sends them again")
-    strangers = sum(task.key not in ours for task in pulled)
-    if strangers:
-        notes.append(f"{project.assessor}: ignored {strangers} task(s) that do not belong to this study")
-    found = [
-        Found(ours[task.key], reading)
-        for task in pulled
-        if task.key is not None and task.key in ours
-        for reading in read_task(task.annotations, grades=grades, expected_account=project.account_id)
-    ]
-    return Haul(project, tuple(found), tuple(notes))
+    asked_before = (*tasks, *(asked for asked, _ in lines))
+    ours = {**own, **{pair_key(*asked): asked for asked in asked_before}}
+    marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
+    there = locate(gateway, project, marker=marker, own=ours)
+    pulled = () if there is None else gateway.pull(there.project_id, advance=more)
+    known = [(ours[task.key], task) for task in pulled if task.key is not None and task.key in ours]
+    by_asked = dict(known)
+    counting_lines: defaultdict[Asked, dict[str, Line[Any]]] = defaultdict(dict)
+    for (asked, annotation), line in lines.items():
+        if line.counts:
+            counting_lines[asked][annotation] = line
+    found = []
+    for asked, task in known:
+        on_record = {
+            annotation: OnRecord(_account_on_record(line), line.stands.record.judged_at, _changed_on_record(line))
+            for annotation, line in counting_lines[asked].items()
+        }
+        readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
+        found += [Found(asked, reading) for reading in readings]
+    why_all = PROJECT_GONE if there is None else PROJECT_EMPTY if not pulled else None
+    gone, lost, edited = _compare(found, lines, by_asked, why_all)
+    notes = _notes(project, accounts, why_all, len(tasks.keys() - by_asked.keys()), len(pulled) - len(known))
+    return Haul(project, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes))
+
+
+def _compare(
+    found: Sequence[Found],
+    lines: Mapping[tuple[Asked, str], Line[Any]],
+    by_asked: Mapping[Asked, PulledTask],
+    why_all: str | None,
+) -> tuple[list[Missing], list[Missing], int]:
+    """The annotations on record that were not found, the answers that are lost, and how many others have edited."""
+    readings = {(one.asked, one.annotation): one.reading for one in found}
+    again: dict[Asked, str] = {}
+    for one in found:
+        if not one.reading.flags:
+            again[one.asked] = one.reading.changed_at or ""
+    gone, lost, edited = [], [], 0
+    for (asked, annotation), line in lines.items():
+        reading = readings.get((asked, annotation))
+        stands = line.stands
+        if reading is None or (line.counts and reading.created_at != stands.record.judged_at):
+            missing = Missing(
+                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), _changed_on_record(line))
+            )
+            if reading is None and not _known_as_gone(line):
+                gone.append(missing)
+        elif not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED):
+            continue
+        elif any(flag.startswith(EDITED) for flag in reading.flags) and SKIPPED not in reading.flags:
+            edited += line.counts
+            continue
+        else:
+            missing = Missing(line, "; ".join(map(without_ids, reading.flags)))
+        answered_again = again.get(asked, "") > (_changed_on_record(line) or "")
+        if line.counts and not line.kept and not answered_again:
+            lost.append(missing)
+    return gone, lost, edited
+
+
+def _known_as_gone(line: Line[Any]) -> bool:
+    """Whether nothing new can be said of an annotation that is not found."""
+    latest = line.latest
+    return latest.ruling is not None or line.why.startswith(GONE) or latest.record.flags == (DELETED,)
+
+
+def _why_known(line: Line[Any]) -> str:
+    """The reason that was found the first time: what was done since hides it."""
+    return line.why.removeprefix(f"{GONE}: ") if line.why.startswith(GONE) else ""
+
+
+def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
+    if task is None:
+        return TASK_GONE
+    return FORGOTTEN if (task.updated_at or "") < (changed_at or "") else ANNOTATION_GONE
+
+
+def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
+    person = project.assessor
+    push = f"`{PUSHES[project.round]}`"
+    if not accounts:
+        yield f"{person}: the server has no account of this person, so no new answer can be attributed"
+    if why_all == PROJECT_GONE:
+        yield f"{person}: the project is gone from the server; {push} makes it again, with its open tasks"
+    elif gone:
+        yield f"{person}: {gone} task(s) are gone from the server; {push} sends those without an answer again"
+    if strangers > 0:
+        yield f"{person}: ignored {strangers} task(s) that do not belong to this study"

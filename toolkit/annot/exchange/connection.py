@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from annot.errors import StudioError
+from annot.exchange.task_keys import task_keys
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.gateway import Gateway
@@ -42,7 +44,7 @@ def connect(ws: Workspace, *, url: str | None, api_key: str | None) -> Iterator[
         url, api_key = running.url, server.credentials(folder).token
     if not api_key:
         raise StudioError(f"no token for {url}", hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings")
-    with Gateway(url, api_key) as gateway:
+    with Gateway(url, api_key, keys=partial(task_keys, ws)) as gateway:
         gateway.whoami()
         yield gateway
 

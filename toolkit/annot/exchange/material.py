@@ -35,15 +35,20 @@ def material_of(ws: Workspace, store: Store, pairs: set[tuple[str, str]]) -> Tas
         ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
         found = papers_of(ws, ids)
         labels = labels_of(session, ids)
+    check_labels(ws, labels)
+    papers = {paper_id: replace(paper, labels=labels[paper_id]) for paper_id, paper in found.items()}
+    facets = sorted({queries[query_id].facet for query_id, _ in pairs})
+    return TaskMaterial(queries, papers, {facet: guidelines.read(ws, facet) for facet in facets})
+
+
+def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
+    """Raise InputError when sentences have labels that are not those of the study. labels: by paper."""
     if others := sorted({label for own in labels.values() for label in own}.difference(ws.settings.labels.names)):
         raise InputError(
             f"sentences are labelled {', '.join(others)}, but the labels of the study are "
             f"{', '.join(ws.settings.labels.names)}",
             hint="label the corpus again with `annot facets`, or change [labels] in annot.toml",
         )
-    papers = {paper_id: replace(paper, labels=labels[paper_id]) for paper_id, paper in found.items()}
-    facets = sorted({queries[query_id].facet for query_id, _ in pairs})
-    return TaskMaterial(queries, papers, {facet: guidelines.read(ws, facet) for facet in facets})
 
 
 def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -> dict[Asked, dict[str, Any]]:
@@ -74,7 +79,17 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
 
 
 def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool, first: Sequence[str] = ()) -> str:
-    """The guidelines of every facet there is, and the keys, as the project's instructions. first: pages before them."""
+    """The task, the guidelines of every facet there is, and the keys, as the project's instructions.
+
+    first: pages before them.
+    """
     pages = [*first, guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
-    names, labels = ws.settings.scale.names, ws.settings.labels.names
-    return instructions_html(pages, scale_names=names, labels=labels, adjudication=adjudication)
+    if adjudication:
+        pages.insert(0, guidelines.adjudication(ws))
+    return instructions_html(
+        pages,
+        scale_names=ws.settings.scale.names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        adjudication=adjudication,
+    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import InputError, StudioError
+from annot.errors import FindingError
 from annot.exchange.connection import connect
+from annot.exchange.locating import Twins, locate, marker_of, remove_twins
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
@@ -19,8 +20,12 @@ from annot.labelstudio.task_lint import Screen, lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, projects, trials
+from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store
+from annot.store.hidden_gold import read_hidden
+from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
+from annot.store.returned import read_returned
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -44,6 +49,16 @@ TITLES: dict[Round, str] = {
     "substudy-full": "sub-study, full texts",
     "hidden-gold": "judging",
 }
+PUSHES: dict[Round, str] = {
+    "judge": "annot push",
+    "adjudicate": "annot adjudicate push",
+    "train": "annot train push",
+    "train-feedback": "annot train push",
+    "substudy-abstract": "annot substudy push --view abstract",
+    "substudy-full": "annot substudy push --view full",
+    "hidden-gold": "annot push",
+}
+"""The command that sends the tasks of a round."""
 SCREENS: dict[Round, Screen] = {
     "judge": "judge",
     "adjudicate": "adjudicate",
@@ -54,6 +69,8 @@ SCREENS: dict[Round, Screen] = {
     "hidden-gold": "judge",
 }
 """Which form the tasks of a round must have."""
+ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
+"""Where the answers of the rounds that make the collection are on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +84,12 @@ class Sent:
     sent: int
     withdrawn: int
     """Tasks nobody had answered that are gone, because what they showed or asked for no longer holds."""
+    known: int
+    """Tasks that are not on the server and are not sent, because their answers are on record and count."""
     address: str
     """The link to give to the person."""
+    updated: int = 0
+    """Unanswered tasks that were there and showed another place in the person's order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +121,11 @@ def push_parcels(
     api_key: str | None,
     dry_run: bool,
     advance: Advance,
-) -> tuple[Sent, ...]:
+) -> Pushed:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
     _check(ws, store, parcels, screen=SCREENS[round])
     if dry_run:
-        return tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, "not sent") for parcel in parcels)
+        return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:
         return _send(ws, store, gateway, parcels, round=round, advance=advance)
 
@@ -123,15 +144,18 @@ def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Sc
 
 def _send(
     ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
-) -> tuple[Sent, ...]:
+) -> Pushed:
     """Bring every parcel to its project, each task once, and remember the server's ids.
 
-    Raises InputError, before anything is sent, for people without an account on the server.
+    People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
+    nobody has one.
     """
-    accounts = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=PUSHES[round])
+    parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
-    sent = []
+    sent: list[Sent] = []
+    notes = list(waiting)
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -142,20 +166,45 @@ def _send(
                 url=gateway.url,
                 version=version,
                 account_id=accounts[parcel.assessor],
+                now=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             own = own_tasks(session, round, parcel.assessor)
-        remote_id = _project(gateway, _spec(ws, parcel, round), project, own)
-        with store.begin() as session:
-            projects.set_remote_project(session, project.project, remote_id)
+            answered = _answered(session, round, parcel.assessor)
+        remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
-        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), advance=more)
-        ids = {asked: delivery.task_ids[pair_key(*asked)] for asked in parcel.tasks}
+        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
+        ids = {asked: task_id for asked in parcel.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
         with store.begin() as session:
-            projects.record_tasks(session, project.project, ids)
+            projects.renew_tasks(session, project.project, parcel.tasks, ids)
         address = gateway.labelling_url(remote_id)
         planned = len(parcel.tasks)
-        sent.append(Sent(parcel.assessor, planned, planned - delivery.sent, delivery.sent, withdrawn, address))
-    return tuple(sent)
+        there = planned - delivery.sent - delivery.spared
+        sent.append(
+            Sent(parcel.assessor, planned, there, delivery.sent, withdrawn, delivery.spared, address, delivery.updated)
+        )
+        if delivery.spared:
+            notes.append(
+                f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
+                "are on record and count, and nobody is asked twice"
+            )
+        if delivery.removed:
+            notes.append(
+                f"{parcel.assessor}: {delivery.removed} of them stood on the server unanswered and are deleted there: "
+                "the server has an earlier state than the record, as after a restore from a backup"
+            )
+        notes += twins.notes(parcel.assessor)
+    return Pushed(tuple(sent), tuple(notes))
+
+
+def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
+    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
+    lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
+    lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
+    return {
+        pair_key(*line.stands.record.asked): line.stands.changed_at or line.stands.record.judged_at or ""
+        for line in lines
+        if line.counts
+    }
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
@@ -173,11 +222,13 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
 def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.
 
-    For an adjudicator that is every planned pair: a dispute may end, and its task stays where it has an answer.
+    For an assessor that is also every pair that was ever returned to them, taken back or not. For an adjudicator it is
+    every planned pair: a dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        asked |= {Asked(*pair) for pair in trials.hidden_gold(session, assessor)}
+        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
+        asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
     else:
@@ -185,8 +236,13 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     return {pair_key(*pair): pair for pair in asked}
 
 
-def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str, int]:
-    """The server's id of each person's account. Raises InputError naming those without an account."""
+def _accounts(
+    store: Store, gateway: Gateway, names: Sequence[str], *, push: str
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The server's id of the account of each person who has one, and a note on each who has not.
+
+    Raises FindingError naming them when nobody has one.
+    """
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
@@ -200,9 +256,9 @@ def _accounts(store: Store, gateway: Gateway, names: Iterable[str]) -> dict[str,
             faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
         else:
             found[name] = by_address[address.lower()]
-    if faults:
-        raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found
+    if faults and not found:
+        raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
+    return found, tuple(f"{fault}, then run `{push}` again" for fault in faults)
 
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
@@ -211,7 +267,7 @@ def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     if len(title) > TITLE_LONGEST:
         title = f"{TITLES[round]} · {parcel.assessor}"
     return ProjectSpec(
-        marker=f"{_word(name)}/{round}/{parcel.assessor}",
+        marker=marker_of(name, round, parcel.assessor),
         title=title,
         description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
         label_config=parcel.label_config,
@@ -220,37 +276,25 @@ def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     )
 
 
-def _word(name: str) -> str:
-    """The collection's name as one word; where letters had to go, a hash keeps two names apart."""
-    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
-
-
-def _project(gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]) -> int:
-    """The id of the project as `spec` says: found by its marker and brought up to date, or made.
-
-    A project of our marker that this study does not know holds our tasks, or is another study's of that name: that one
-    is left as it is. Raises StudioError then.
-    """
-    found = gateway.find_project(spec.marker)
+def _project(
+    store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]
+) -> tuple[int, Twins]:
+    """The id of the project as `spec` says, brought up to date or made; and the twins that it had."""
+    found = locate(gateway, known, marker=spec.marker, own=own)
     if found is None:
-        return gateway.create_project(spec)
-    if found != known.remote_id:
-        strangers = [task.key for task in gateway.tasks_of(found) if task.key not in own]
-        if strangers:
-            raise StudioError(
-                f"project {found} on {gateway.url} carries this collection's name and {len(strangers)} "
-                "task(s) that are not in its plan",
-                hint="another study has that name: change collection.name in annot.toml, or delete that project",
-            )
-    gateway.update_project(found, spec)
-    return found
+        found = gateway.project(gateway.create_project(spec))
+        assert found is not None
+    else:
+        gateway.update_project(found.project_id, spec)
+    with store.begin() as session:
+        projects.set_remote_project(session, known.project, found.project_id, created=found.created)
+    return found.project_id, remove_twins(gateway, found.project_id, marker=spec.marker)
 
 
 def _withdraw(
     store: Store, gateway: Gateway, project: Project, remote_id: int, parcel: Parcel, own: Mapping[str, Asked]
 ) -> int:
-    """Delete unanswered tasks of pairs that are settled by now, and of those whose opinions have changed since."""
+    """Delete unanswered tasks that are asked no more, and of disputes those whose opinions have changed since."""
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in parcel.tasks.items()}
     stale, staying = [], set()
     for task in gateway.tasks_of(remote_id):
@@ -259,8 +303,7 @@ def _withdraw(
             stale.append(task.task_id)
         else:
             staying.add(task.key)
-    for task_id in stale:
-        gateway.delete_task(task_id)
+    gateway.delete_unanswered(remote_id, stale)
     with store.begin() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [asked for asked in projects.read_tasks(session, project.project) if pair_key(*asked) not in staying]

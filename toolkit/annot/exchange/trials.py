@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 
 from sqlmodel import Session
 
-from annot.exchange.collecting import Advance, Collected, Found, Haul, Pulled, collect
+from annot.exchange.collecting import Found, Haul, collect
 from annot.exchange.connection import connect
+from annot.exchange.recording import Collected, Pulled
+from annot.exchange.sending import Advance
 from annot.records import Judgement
 from annot.store import trials
 from annot.store.database import Store
+from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Project, Round
 from annot.store.revisions import Sourced
 from annot.study.trials import current_answers
@@ -36,8 +39,7 @@ def pull_answers(
     rows: list[Collected] = []
     notes: list[str] = []
     with connect(ws, url=url, api_key=api_key) as gateway:
-        hauls = collect(store, gateway, round=round, grades=ws.settings.scale.grades, hint=hint, advance=advance)
-        for haul in hauls:
+        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance):
             recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
             with store.begin() as session:
                 source = (lambda _: round) if source_of is None else source_of(session, haul)
@@ -52,17 +54,22 @@ def pull_answers(
                     for answer in current_answers(session, round)
                     if answer.counts and answer.assessor == haul.project.assessor
                 ]
-            rows.append(haul.collected(assigned=assigned, judged=len(counting), recorded=recorded, vanished=0))
+            flagged = sum(bool(found.reading.flags) for found in haul.found)
+            rows.append(
+                Collected(
+                    haul.project.assessor, assigned, len(counting), recorded.added, recorded.revised, flagged, lost=0
+                )
+            )
             notes += [*haul.notes, *haul.flagged("answer")]
     return Pulled(tuple(rows), tuple(notes))
 
 
-def without_hidden_gold(session: Session, haul: Haul, *, recorded_at: str) -> Haul:
+def without_hidden_gold(session: Session, haul: Haul) -> Haul:
     """The judging project without the answers to hidden gold, which are recorded where they do not count."""
-    hidden = set(trials.hidden_gold(session, haul.project.assessor))
+    hidden = set(read_hidden(session).get(haul.project.assessor, ()))
     answers = [found for found in haul.found if found.asked.pair in hidden]
     sourced = [_sourced(found, haul.project, "hidden-gold") for found in answers]
-    trials.record_answers(session, sourced, recorded_at=recorded_at)
+    trials.record_answers(session, sourced, recorded_at=datetime.now(UTC).isoformat(timespec="seconds"))
     return haul._replace(found=tuple(found for found in haul.found if found.asked.pair not in hidden))
 
 
@@ -78,4 +85,12 @@ def _sourced(found: Found, project: Project, source: str) -> Sourced[Judgement]:
         lead_time=reading.lead_time,
         flags=reading.flags,
     )
-    return Sourced(answer, source, found.annotation, reading.payload, server=project.server)
+    return Sourced(
+        answer,
+        source,
+        found.annotation,
+        reading.payload,
+        server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
+    )

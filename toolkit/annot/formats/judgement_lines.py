@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from annot.formats.cleaning import without_direction
 from annot.formats.json_lines import json_lines
-from annot.records import Decision, Judgement, Pool
+from annot.records import Adjudication, Decision, Judgement, Pool
 
 
-def write_judgements(judgements: Iterable[Judgement]) -> str:
+def write_judgements(judgements: Iterable[Judgement], *, again: Collection[Judgement]) -> str:
     """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
+    again: those that were given because the pair was put before its assessor again; they are marked with `returned`.
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
     counted = (judgement for judgement in judgements if judgement.counts)
     names = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge", "comment")
     return _lines(
-        {name: getattr(judgement, name) for name in names}
+        {name: getattr(judgement, name) for name in names} | ({"returned": True} if judgement in again else {})
         for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 
 
-def write_decisions(decisions: Iterable[Decision], *, comments: Mapping[tuple[str, str], str]) -> str:
-    """One final grade a line, by query and document.
+NOBODY = "nobody can judge"
+"""The origin of what has no grade: no adjudicator could judge the pair."""
+
+
+def decided(decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication]) -> list[dict[str, Any]]:
+    """A record for each pair that has ended, by query and document.
+
+    unjudgeable: of each pair that nobody can judge, what the last adjudicator said; its `grade` is None, and the reason
+    is why.
+    """
+    names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
+    records = [{name: getattr(decision, name) for name in names} for decision in decisions]
+    records += [
+        dict(zip(names, (said.query_id, said.doc_id, None, NOBODY, said.adjudicator, said.cannot_judge), strict=True))
+        for said in unjudgeable
+    ]
+    return sorted(records, key=itemgetter("query_id", "doc_id"))
+
+
+def write_decisions(
+    decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication], *, comments: Mapping[tuple[str, str], str]
+) -> str:
+    """What became of each pair, a line each, as `decided` has it.
 
     comments: what the adjudicator wrote of a pair besides the reason, by (query_id, doc_id).
     """
-    names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
     return _lines(
-        {name: getattr(decision, name) for name in names}
-        | {"comment": comments.get((decision.query_id, decision.doc_id))}
-        for decision in sorted(decisions, key=attrgetter("query_id", "doc_id"))
+        record | {"comment": comments.get((record["query_id"], record["doc_id"]))}
+        for record in decided(decisions, unjudgeable)
     )
 
 

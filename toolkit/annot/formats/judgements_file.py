@@ -56,6 +56,12 @@ class FileJudgement:
     """2 where the same person judged the same pair again without knowing; 1 otherwise."""
     row: Mapping[str, Any]
     """The row as it was read, by column."""
+    annotation: str = ""
+    """What tells several judgements of one pair by one person apart; empty where there is only one."""
+    cannot_judge: str | None = None
+    """Why there is no grade, where the file says so."""
+    flags: tuple[str, ...] = ()
+    """Why it does not count."""
 
 
 def read_judgements(

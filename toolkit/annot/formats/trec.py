@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -78,6 +79,14 @@ def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
         for query_id, documents in scored.items()
         for rank, (doc_id, score) in enumerate(ranked(documents), 1)
     )
+
+
+def rankings_sha256(rankings: Mapping[str, Mapping[str, Ranking]], paper_id: str) -> str:
+    """The hash of what the pool of one query paper was drawn from: its ranking by each method, as run files."""
+    digest = hashlib.sha256()
+    for method in sorted(rankings):
+        digest.update(write_run({paper_id: rankings[method][paper_id]}, tag=method).encode())
+    return digest.hexdigest()
 
 
 def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:

@@ -8,15 +8,29 @@ came, with the sentence labels that a person may have corrected.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
+from annot.records import OLDER, SUPERSEDED
 
-_REASONS = tuple(reason.value for reason in controls.REASONS)
-_GROUNDS = tuple(ground.value for ground in controls.GROUNDS)
+_DIFFERENCES = (*(one.value for one in controls.DIFFERENCES), *controls.EARLIER_DIFFERENCES)
+
+SKIPPED = "skipped"
+EDITED = "last changed by account"
+"""How the flag begins of an annotation that somebody else changed after its author."""
+
+
+class OnRecord(NamedTuple):
+    """What is on record of an annotation that counted when it was read the last time."""
+
+    account: int | None
+    """Whose it was; None where that is not on record."""
+    created_at: str | None
+    """A server that was restored gives the number of an annotation twice; this tells the two apart."""
+    changed_at: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,47 +41,76 @@ class Reading:
     cannot_judge: str | None
     comment: str | None
     settled_by: str | None
-    """Adjudication only: the ground chosen by key."""
+    """Adjudication only: why the assessors differ, chosen by key."""
     lead_time: float | None
     """Seconds."""
     created_at: str | None
+    changed_at: str | None
+    account: int | None
+    """The server's id of the account that it came from."""
     flags: tuple[str, ...]
     payload: Payload
 
 
-def read_task(annotations: Sequence[Payload], *, grades: Sequence[int], expected_account: int) -> tuple[Reading, ...]:
-    """Every annotation on a task, oldest first; at most one has no flags: the latest of the expected account."""
+def read_task(
+    annotations: Sequence[Payload],
+    *,
+    grades: Sequence[int],
+    accounts: Collection[int],
+    on_record: Mapping[str, OnRecord] | None = None,
+) -> tuple[Reading, ...]:
+    """Every annotation on a task, oldest first; at most one has no flags: the latest of the person's accounts.
+
+    accounts: the server's ids of the accounts that are the person's. on_record: the annotations that counted before, by
+    their ids as text; they are the person's whatever has become of the account.
+    """
     in_order = sorted(annotations, key=lambda payload: (payload["updated_at"], payload["id"]))
-    readings = [read_annotation(payload, grades=grades, expected_account=expected_account) for payload in in_order]
+    known = on_record or {}
+    readings = [
+        read_annotation(payload, grades=grades, accounts=accounts, on_record=known.get(str(payload["id"])))
+        for payload in in_order
+    ]
     counting = [place for place, reading in enumerate(readings) if not reading.flags]
     for place in counting[:-1]:
         latest = readings[counting[-1]].payload["id"]
-        readings[place] = replace(readings[place], flags=(f"superseded by annotation {latest}",))
+        readings[place] = replace(readings[place], flags=(f"{SUPERSEDED} {latest}",))
     return tuple(readings)
 
 
-def read_annotation(payload: Payload, *, grades: Sequence[int], expected_account: int) -> Reading:
+def read_annotation(
+    payload: Payload, *, grades: Sequence[int], accounts: Collection[int], on_record: OnRecord | None = None
+) -> Reading:
     """What one annotation says, with everything that keeps it from counting; never raises."""
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
-    account = _account(payload.get("completed_by"))
+    account = account_of(payload)
+    own: set[int | None] = set(accounts)
+    if on_record is not None and on_record.created_at == payload.get("created_at"):
+        # The server forgets whose an annotation was when it removes the account.
+        account = on_record.account if account is None else account
+        own.add(on_record.account)
+        if (payload.get("updated_at") or "") < (on_record.changed_at or ""):
+            flags.append(OLDER)
     if payload.get("was_cancelled"):
-        flags.append("skipped")
-    if account != expected_account:
-        flags.append(f"by account {account}, planned for account {expected_account}")
-    changed_by = _account(payload.get("updated_by"))
-    if changed_by is not None and changed_by != account:
-        flags.append(f"last changed by account {changed_by}, not by its author")
+        flags.append(SKIPPED)
+    if account not in own:
+        planned = " or ".join(map(str, sorted(accounts))) or "none that is known"
+        flags.append(f"by account {account}, planned for account {planned}")
+    changed_by = id_of(payload.get("updated_by"))
+    if changed_by is not None and changed_by not in {account, *own}:
+        flags.append(f"{EDITED} {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
-    grounds = [ground for ground in _given(results, controls.SETTLED_BY, "choices") if ground in _GROUNDS]
+    differences = [given for given in _given(results, controls.SETTLED_BY, "choices") if given in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return Reading(
         grade=grade,
         cannot_judge=cannot_judge,
         comment=_comment(results),
-        settled_by=grounds[0] if grounds else None,
+        settled_by=differences[0] if differences else None,
         lead_time=float(lead_time) if isinstance(lead_time, int | float) and 0 <= lead_time < math.inf else None,
         created_at=payload.get("created_at"),
+        changed_at=payload.get("updated_at"),
+        account=account,
         flags=tuple(flags),
         payload=payload,
     )
@@ -109,7 +152,7 @@ def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list
         flags.append(f"{len(rated)} grades ({', '.join(map(str, rated))}), expected one")
         return None, None
     if rated[0] == controls.CANNOT_JUDGE:
-        if len(reasons) == 1 and reasons[0] in _REASONS:
+        if len(reasons) == 1 and reasons[0] in controls.KNOWN_REASONS:
             return None, reasons[0]
         flags.append("cannot judge, without one of the reasons" if not reasons else f"unknown reason {reasons!r}")
         return None, None
@@ -134,7 +177,12 @@ def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     return [given for one in found for given in ([one] if kind == "text" and isinstance(one, str) else _list(one))]
 
 
-def _account(value: Any) -> int | None:
+def account_of(payload: Payload) -> int | None:
+    """The server's id of the account that made the annotation."""
+    return id_of(payload.get("completed_by"))
+
+
+def id_of(value: Any) -> int | None:
     """The id of an account; the server gives it alone or with what else it knows of the person."""
     user_id = value.get("id") if isinstance(value, dict) else value
     return user_id if isinstance(user_id, int) and not isinstance(user_id, bool) else None

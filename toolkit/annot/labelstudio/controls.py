@@ -7,6 +7,8 @@ from html import escape
 from string import ascii_lowercase
 from typing import NamedTuple
 
+from annot.labelstudio.languages import NAMES, UNNAMED, language_name
+
 TEXT = "pair"
 """The one text region of a screen: query and candidate side by side."""
 
@@ -15,12 +17,15 @@ REASON = "cannot_judge"
 COMMENT = "comment"
 SENTENCE_LABEL = "sentence_label"
 SETTLED_BY = "settled_by"
-"""Adjudication only: the ground of the decision, in one key."""
+"""Adjudication only: why the two differ, in one key."""
 
 CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
 
 CANNOT_JUDGE_KEY = "c"
+
+COLUMN_KEYS = {"query": "q", "cand": "c"}
+"""With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page."""
 
 
 class Keyed(NamedTuple):
@@ -35,32 +40,48 @@ class Keyed(NamedTuple):
         return f"{escape(self.value)} <kbd>{escape(self.key)}</kbd>"
 
 
-REASONS = (
-    Keyed("text missing or broken", "t"),
-    Keyed("not in English", "e"),
-    Keyed("outside my field", "f"),
-    Keyed("other, see comment", "n"),
-)
+def reasons(language: str) -> tuple[Keyed, ...]:
+    """Why a pair may not be judged; `language` is the collection's (BCP 47)."""
+    return (
+        Keyed("text missing or broken", "t"),
+        Keyed(f"not in {language_name(language)}", "e"),
+        Keyed("outside my field", "f"),
+        Keyed("other, see comment", "n"),
+    )
 
-GROUNDS = (
-    Keyed("one overlooked a passage", "p"),
-    Keyed("one judged another facet", "j"),
-    Keyed("between two grades", "w"),
-    Keyed("the guidelines are unclear", "g"),
+
+KNOWN_REASONS = frozenset(
+    {reason.value for reason in reasons("en")} | {f"not in {name}" for name in (*NAMES.values(), UNNAMED)}
 )
+"""Those of every language: what was answered stands when the setting is changed."""
+
+DIFFERENCES = (
+    Keyed("another aspect of the facet", "a"),
+    Keyed("facet label wrong", "w"),
+    Keyed("context needed", "d"),
+    Keyed("slip", "s"),
+    Keyed("guideline gap", "g"),
+)
+"""Why two assessors differ. In CSFCube they had most often seen another aspect of the facet."""
+
+EARLIER_DIFFERENCES = (
+    *("one overlooked a passage", "one judged another facet"),
+    *("between two grades", "the guidelines are unclear"),
+)
+"""What earlier screens offered in their place; answers on record hold them."""
 
 _LABEL_STUDIO_KEYS = "u"
 """The letters that Label Studio 1.23.2 takes for itself."""
 
 
 def label_keys(labels: Sequence[str]) -> tuple[Keyed, ...]:
-    """The sentence `labels` in their order, each with a letter that no other control has: at most 16 labels.
+    """The sentence `labels` in their order, each with a key that no other control has: at most 16 labels.
 
     `other` has x. Every other label has its first letter where that is free, else the next free letter of its name,
     else of the alphabet. Of two with the same first letter the earlier has it. The five of the default have b, o, m,
     r, x.
     """
-    taken = {CANNOT_JUDGE_KEY, *_LABEL_STUDIO_KEYS, *(keyed.key for keyed in (*REASONS, *GROUNDS))}
+    taken = {CANNOT_JUDGE_KEY, *_LABEL_STUDIO_KEYS, *(keyed.key for keyed in (*reasons("en"), *DIFFERENCES))}
     keys: dict[str, str] = {}
     wishes = [{label: "x" if label == "other" else label[0] for label in labels}]
     wishes.append({label: label + ascii_lowercase for label in labels})
@@ -70,4 +91,5 @@ def label_keys(labels: Sequence[str]) -> tuple[Keyed, ...]:
             if label not in keys and free:
                 keys[label] = free[0]
                 taken.add(free[0])
-    return tuple(Keyed(label, keys[label]) for label in labels)
+    # The alphabet is enough for 15 labels.
+    return tuple(Keyed(label, keys.get(label, "shift+a")) for label in labels)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from annot.errors import StudioError
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
-from annot.labelstudio.studio_records import KEY, Delivery, Payload, StudioTask
+from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
 
-BATCH_SIZE = 250
+BATCH_SIZE = 1000
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks for an import whose answer got lost. One import is one transaction of about a second."""
@@ -31,24 +31,43 @@ def deliver(
     project_id: int,
     tasks: Sequence[Payload],
     *,
+    answered: Mapping[str, str] | None = None,
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Delivery:
     """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
     Safe to repeat after anything; proves by reading back that each is there once. `advance` is told how many more tasks
-    are there, for a progress bar. Raises StudioError where the server refuses or loses tasks, and where people have
-    annotated two copies of one: nothing is deleted then, a person has to look.
+    are there, for a progress bar.
+
+    answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
+    sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
+    from a backup) is deleted: nobody is asked twice. Where somebody deleted the answer itself, the task stays.
+
+    Raises StudioError where the server refuses or loses tasks, and where people have annotated two copies of one:
+    nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
-    there = {task.key for task in server.tasks_of(project_id)}
-    missing = [task for task, key in zip(tasks, keys, strict=True) if key not in there]
-    advance(len(tasks) - len(missing))
+    known = answered or {}
+    standing = server.tasks_of(project_id)
+    forgotten = [
+        task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
+    ]
+    for task in forgotten:
+        server.delete_task(task.task_id)
+    there = {task.key for task in standing} - {task.key for task in forgotten}
+    spared = {key for key in keys if key in known and key not in there}
+    keys = [key for key in keys if key not in spared]
+    missing = [task for task in tasks if task["data"][KEY] not in there | spared]
+    staying = [task for task in standing if task not in forgotten]
+    updated = _bring_up_to_date(server, staying, tasks, advance)
+    advance(len(tasks) - len(missing) - updated)
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
         advance(len(batch))
-    copies = _copies_that_stay(server, project_id, set(keys))
+    left = server.tasks_of(project_id) if missing or forgotten else standing
+    copies = _copies_that_stay(server, project_id, set(keys), left)
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
@@ -61,7 +80,27 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing))
+    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared), len(forgotten), updated)
+
+
+def _bring_up_to_date(
+    server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload], advance: Callable[[int], None]
+) -> int:
+    """Update unanswered tasks that show another text about the pair than they should; how many.
+
+    The papers' own text stays: the regions drawn on it are the task's predictions, which an update leaves as they are.
+    """
+    wanted = {task["data"][KEY]: task["data"] for task in tasks}
+    updated = 0
+    for task in listed:
+        if task.annotations or task.key is None or task.key not in wanted:
+            continue
+        shown = {name: value for name, value in wanted[task.key].items() if name not in (KEY, TEXT_FIELD)}
+        if any(task.data.get(name) != value for name, value in shown.items()):
+            server.update_task(task.task_id, {**task.data, **shown})
+            updated += 1
+            advance(1)
+    return updated
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:
@@ -89,11 +128,13 @@ def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list
     return batch
 
 
-def _copies_that_stay(server: Gateway, project_id: int, keys: Collection[str]) -> dict[str, list[StudioTask]]:
-    """The tasks of these keys, oldest first, after surplus copies have been deleted."""
+def _copies_that_stay(
+    server: Gateway, project_id: int, keys: Collection[str], listed: Sequence[StudioTask]
+) -> dict[str, list[StudioTask]]:
+    """The tasks of these keys, oldest first, after surplus copies have been deleted; `listed`: what there is now."""
     for _ in range(_CLEANING_ROUNDS):
         copies: defaultdict[str, list[StudioTask]] = defaultdict(list)
-        for task in server.tasks_of(project_id):
+        for task in listed:
             if task.key is not None and task.key in keys:
                 copies[task.key].append(task)
         surplus = [task for found in copies.values() for task in _surplus(found)]
@@ -101,6 +142,7 @@ def _copies_that_stay(server: Gateway, project_id: int, keys: Collection[str]) -
             return copies
         for task in surplus:
             server.delete_task(task.task_id)
+        listed = server.tasks_of(project_id)
     raise StudioError(
         f"project {project_id}: second copies of tasks keep appearing", hint="is another push running? Let it end first"
     )

@@ -1,4 +1,4 @@
-"""The labelling configurations of the two screens and their instructions, rendered and checked without a server."""
+"""The labelling configurations of the screens and their instructions, rendered and checked without a server."""
 
 from __future__ import annotations
 
@@ -15,48 +15,56 @@ from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
 
 
-def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
+def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None) -> str:
     """The configuration of the screen on which an assessor judges. `overrides` is the study's `templates/`.
 
-    `labels` are those that a sentence may be given.
+    `labels` are those that a sentence may be given; `language` is the collection's (BCP 47).
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
-    return _screen("judge.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
+    return _screen("judge.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
 
 
-def full_text_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
+def full_text_screen(
+    *, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None
+) -> str:
     """The configuration of the screen that shows where two full texts are."""
-    return _screen("full-text.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides)
+    return _screen("full-text.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
 
 
-def feedback_screen(*, scale_names: Sequence[str], labels: Sequence[str], overrides: Path | None) -> str:
+def feedback_screen(*, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None) -> str:
     """The configuration of the screen that shows an assessor's own grade, the gold grade and why."""
-    return _screen(
-        "feedback.xml.j2", scale_names=scale_names, labels=labels, opinions=0, overrides=overrides, graded=False
-    )
+    return _screen("feedback.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides, graded=False)
 
 
 def adjudicate_screen(
-    *, scale_names: Sequence[str], labels: Sequence[str], opinions: int, overrides: Path | None
+    *, scale_names: Sequence[str], labels: Sequence[str], language: str, opinions: int, overrides: Path | None
 ) -> str:
     """The configuration of the adjudicator's screen; `opinions` others' are shown (0 where the policy hides them)."""
-    return _screen("adjudicate.xml.j2", scale_names=scale_names, labels=labels, opinions=opinions, overrides=overrides)
+    return _screen("adjudicate.xml.j2", scale_names, labels, language, opinions=opinions, overrides=overrides)
+
+
+def facets_screen(*, labels: Sequence[str], overrides: Path | None) -> str:
+    """The configuration of the screen on which the labels of a query paper's sentences are corrected."""
+    xml = render(
+        "facets.xml.j2", {"controls": controls, "label_keys": controls.label_keys(labels)}, overrides=overrides
+    )
+    return _checked("facets.xml.j2", xml, grades=None)
 
 
 def _screen(
     template: str,
-    *,
     scale_names: Sequence[str],
     labels: Sequence[str],
+    language: str,
+    *,
     opinions: int,
     overrides: Path | None,
     graded: bool = True,
 ) -> str:
     """graded: whether a grade is given on it."""
-    from label_studio_sdk.label_interface import LabelInterface
-
     values: dict[str, Any] = {
         "controls": controls,
+        "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),
         "grades": [
             {"value": str(grade), "key": str(grade), "html": f"<b>{grade}</b> {html.escape(name)}"}
@@ -65,13 +73,20 @@ def _screen(
         "opinions": list("abcdefghij"[:opinions]),
     }
     xml = render(template, values, overrides=overrides)
+    return _checked(template, xml, grades=[grade["value"] for grade in values["grades"]] if graded else None)
+
+
+def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:
+    """`xml` once it is known to be valid and usable; without `grades` nothing is graded on it."""
+    from label_studio_sdk.label_interface import LabelInterface
+
     try:
         LabelInterface(xml).validate()
     except Exception as error:  # the library raises many kinds, its own and lxml's
         raise InputError(
             f"{template}: the labelling configuration is not valid: {error}", hint="correct the template"
         ) from None
-    faults = _faults(xml, grades=[grade["value"] for grade in values["grades"]], graded=graded)
+    faults = _faults(xml, grades=grades)
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
     return xml
@@ -90,13 +105,13 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
         raise InputError(f"{len(faults)} fault(s) in the predictions", faults=faults)
 
 
-def _faults(xml: str, *, grades: Sequence[str], graded: bool) -> list[str]:
+def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
     """What a valid screen lacks to be judged on: the controls that are read back, every grade, keys of their own."""
     root = ET.fromstring(xml)
     named = {element.get("name"): element for element in root.iter() if element.get("name")}
-    needed = (controls.TEXT, *([controls.RATING] if graded else []), controls.SENTENCE_LABEL)
+    needed = (controls.TEXT, controls.SENTENCE_LABEL) + (() if grades is None else (controls.RATING,))
     faults = [f"found no control named {name!r}" for name in needed if name not in named]
-    if controls.RATING in named:
+    if grades is not None and controls.RATING in named:
         values = [choice.get("value", "") for choice in named[controls.RATING].iter("Choice")]
         faults += [
             f"{controls.RATING}: found no choice {grade!r}, a grade of the scale"
@@ -117,22 +132,35 @@ def _faults(xml: str, *, grades: Sequence[str], graded: bool) -> list[str]:
 
 
 def instructions_html(
-    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], adjudication: bool
+    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], language: str, adjudication: bool
 ) -> str:
-    """The guideline `pages` (Markdown, general first) with a table of keys before them.
+    """The guideline `pages` (Markdown, the task first) with a short table of keys behind them.
 
     HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
     """
+    values = {
+        "scale_names": scale_names,
+        "adjudication": adjudication,
+        "controls": controls,
+        "reasons": controls.reasons(language),
+        "label_keys": controls.label_keys(labels),
+    }
+    return "\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()])
+
+
+def label_instructions_html(page: str, *, labels: Sequence[str]) -> str:
+    """The page (Markdown) for those who correct labels, with the keys of the labels behind it."""
+    keys = "".join(
+        f"<tr><td><b>{one.key}</b></td><td>{html.escape(one.value)}</td></tr>" for one in controls.label_keys(labels)
+    )
+    return "\n".join([*_read([page]), f"<h2>Keys</h2><table>{keys}</table>"])
+
+
+def _read(pages: Sequence[str]) -> list[str]:
+    """Markdown as HTML; tags in it are shown as text."""
     import markdown
 
     converter = markdown.Markdown(extensions=["tables", "sane_lists"], output_format="html")
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
-    read = [converter.reset().convert(page) for page in pages]
-    values = {
-        "scale_names": scale_names,
-        "adjudication": adjudication,
-        "controls": controls,
-        "label_keys": controls.label_keys(labels),
-    }
-    return "\n".join([render("keys.html.j2", values, overrides=None).strip(), *read])
+    return [converter.reset().convert(page) for page in pages]

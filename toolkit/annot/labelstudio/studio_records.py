@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 KEY = "pair_id"
 """The field of a task's data that holds our key."""
 
+TEXT_FIELD = "pair_html"
+"""The field of a task's data that holds the two papers."""
+
 Payload = Mapping[str, Any]
 """A JSON object as the server sent it or will get it."""
 
@@ -28,8 +31,21 @@ class ProjectSpec:
     color: str
 
 
+class StudioProject(NamedTuple):
+    """A project as the server has it."""
+
+    project_id: int
+    created: str | None
+    """When the server made it, as the server writes it: a server that was restored gives an id twice."""
+    tasks: int
+    annotations: int
+    """All annotations, cancelled ones included."""
+    settings: Mapping[str, Any] = {}
+    """Its screen (`label_config`) and the gateway's `PROJECT_SETTINGS`, as they are now."""
+
+
 class StudioTask(NamedTuple):
-    """A task as the server lists it. `key` is our `pair_id`; None for a task that is not ours."""
+    """A task as the server lists it. `key` is our own, opened; None for a task without one."""
 
     task_id: int
     key: str | None
@@ -37,6 +53,8 @@ class StudioTask(NamedTuple):
     """All annotations, cancelled ones included."""
     data: Payload
     """What the task shows."""
+    updated_at: str | None = None
+    """When it, or an annotation of it, was last made, changed or deleted, as the server writes it."""
 
 
 class PulledTask(NamedTuple):
@@ -44,6 +62,8 @@ class PulledTask(NamedTuple):
 
     key: str | None
     annotations: tuple[dict[str, Any], ...]
+    updated_at: str | None = None
+    """As of `StudioTask`."""
 
 
 class Delivery(NamedTuple):
@@ -52,3 +72,14 @@ class Delivery(NamedTuple):
     task_ids: dict[str, int]
     sent: int
     """Tasks sent by this call and found afterwards; the others were there already."""
+    spared: int = 0
+    """Tasks that are not there and were not sent, because their answer is known."""
+    removed: int = 0
+    """Of these, the ones that stood there unanswered and are deleted now."""
+    updated: int = 0
+    """Unanswered tasks that were there and showed something else, such as another place in the person's order."""
+
+
+def labelling_url(server: str, project_id: int) -> str:
+    """The link to give to the person whose project it is: it opens the stream of tasks and nothing else."""
+    return f"{server}/projects/{project_id}/data?labeling=1"

@@ -23,10 +23,18 @@ _HTML = (
     '^<div class="a-pair">'
     + "".join(
         rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
-        r'<div class="a-none">[^<>]*</div><div class="a-text">(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
+        r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
+        r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
         for side, name in (("query", "Query"), ("cand", "Candidate"))
     )
-    + "</div>$"
+    + r'</div>(?:<div class="a-returned"><p>[^<>]*</p></div>)?$'
+)
+_WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
+"""What a person wrote into the text: why the pair comes again."""
+_ALONE = (
+    '^<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>Abstract</span> [^<>]*</h2>'
+    r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
+    r'(?:<p class="a-s">[^<>]*</p>)*</div></div></div>$'
 )
 _FULL_TEXT_HTML = (
     '^<div class="a-pair">'
@@ -121,6 +129,8 @@ class _JudgeTask(_Closed):
         for name, text in self.data:
             if name not in ("pair_id", "pair_html") and not name.startswith("comment_"):
                 yield f"data.{name}", text
+        for why in _WHY.findall(self.data.pair_html):
+            yield "the reason for returning the pair", why
         for prediction in self.predictions:
             yield "prediction.model_version", prediction.model_version
 
@@ -138,12 +148,22 @@ class _FeedbackTask(_JudgeTask):
     data: _FeedbackData
 
 
-Screen = Literal["judge", "adjudicate", "full-text", "feedback"]
+class _LabelsData(_Data):
+    progress: str = Field(pattern=r"^\d+ of \d+$")
+    pair_html: str = Field(pattern=_ALONE)
+
+
+class _LabelsTask(_JudgeTask):
+    data: _LabelsData
+
+
+Screen = Literal["judge", "adjudicate", "full-text", "feedback", "facets"]
 _TASKS: dict[Screen, type[_JudgeTask]] = {
     "judge": _JudgeTask,
     "adjudicate": _DisputedTask,
     "full-text": _FullTextTask,
     "feedback": _FeedbackTask,
+    "facets": _LabelsTask,
 }
 
 

@@ -13,11 +13,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
+from annot.labelstudio.controls import COLUMN_KEYS, SENTENCE_LABEL, TEXT
 from annot.records import Asked, Judgement, Paper, Query
 
 LABELS_FROM = "sentence-labels"
 """Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
+
+
+ASKED_AGAIN = "Please judge this pair once more."
+"""What stands before the reason on a pair that was returned."""
+LABELS_SHOWN = "labels"
+"""What stands for the facet on the screen where labels are corrected."""
+
+HOW_TO_CORRECT = "Click a sentence, or go from one to the next with Alt and the full stop; then press a label's key."
 
 
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
@@ -112,6 +120,28 @@ def feedback_task(
     return {**task, "data": {**task["data"], **shown}}
 
 
+def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
+    """`task` (of `judge_task`) put before its assessor again: the reason stands above the pair, no earlier answer."""
+    # After the two columns, where it changes no place in them; the style sheet shows it above.
+    asked = f'<div class="a-returned"><p>{_text(f"{ASKED_AGAIN} {why}")}</p></div>'
+    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
+
+
+def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
+    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
+    side = _side("query", "Abstract", paper, LABELS_SHOWN, (), ())
+    return {
+        "data": {
+            "pair_id": key,
+            "facet": LABELS_SHOWN,
+            "facet_help": HOW_TO_CORRECT,
+            "progress": progress,
+            "pair_html": f'<div class="a-pair a-alone">{side}</div>',
+        },
+        "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
+    }
+
+
 def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a task's data show of the assessors: empty where they show nothing."""
     return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
@@ -127,7 +157,10 @@ def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
 def _side(
     side: str, heading: str, paper: Paper, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
 ) -> str:
-    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
+    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones.
+
+    A key (`COLUMN_KEYS`, with Alt) and Tab go to its text, which then scrolls by the usual keys.
+    """
     if chosen is None:
         wants = "".join(f" a-wants-{label}" for label in facet_labels)
         marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
@@ -140,7 +173,7 @@ def _side(
     return (
         f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
         f'<div class="a-none">No sentence here is labelled {_text(facet)}.</div>'
-        f'<div class="a-text">{sentences}</div></div>'
+        f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
     )
 
 

@@ -77,6 +77,7 @@ def measure_agreement(
     binarised_at: int | None = None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
     level: float | None = _DEFAULT.agreement.level,
+    unjudgeable: Iterable[tuple[str, str]] = (),
 ) -> MeasuredAgreement:
     """Measure how well assessors agree, with intervals; what `annot agreement` computes for a study.
 
@@ -103,6 +104,10 @@ def measure_agreement(
         Which to compute, of the names in `annot agreement --json`; by default all.
     level : float, optional
         Confidence level of the intervals, between 0 and 1; None for no intervals.
+    unjudgeable : iterable of (query, document)
+        Pairs that nobody can judge: they have no final grade, and agreement after adjudication is measured without
+        them. In `decisions.jsonl` their origin is "nobody can judge". Without a final grade any other pair is taken
+        for one that still waits, and there is no figure after adjudication.
 
     Returns
     -------
@@ -156,6 +161,7 @@ def measure_agreement(
         binarised_at=binarised_at,
         level=level,
         coefficients=coefficients,
+        unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
     data = to_json(table)
     figures, by_query = tidy.agreement(data), tidy.agreement_by_query(data)

@@ -139,6 +139,11 @@ def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return _frame({name: _cell(value) for name, value in record.items()} for record in data)
 
 
+def people(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row for each person, without the account: a table becomes a file, and a file travels."""
+    return records([{name: value for name, value in person.items() if name != "account"} for person in data])
+
+
 def status(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each count, of the study or of one assessor."""
     whole = {name: n for name, n in data.items() if isinstance(n, int)}
@@ -304,10 +309,13 @@ def _frame(rows: Iterator[Row] | Sequence[Row]) -> pd.DataFrame:
 
 TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "adjudicate status": records,
+    "adjudicate status --returned": records,
     "agreement": agreement,
     "agreement --per-query": agreement_by_query,
     "agreement assessors": assessors,
-    "assessor list": records,
+    "assessor list": people,
+    "judgements withdrawn": records,
+    "comments": records,
     "evaluate": evaluation_and_comparisons,
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),

@@ -26,6 +26,8 @@ from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
 from annot.study.measured import repeats_of
+from annot.study.outcome import Outcome
+from annot.study.results import read_audit
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {
@@ -173,7 +175,8 @@ def _facets(study: Snapshot) -> Iterator[dict[str, Any]]:
     """
     facet_of = study.facets
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
-    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in counting}
+    standing = [judgement for judgement in study.outcome.standing if judgement.counts]
+    given = {(judgement.query_id, judgement.doc_id, judgement.grade) for judgement in (*counting, *standing)}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
     for facet, labels in study.ws.settings.facets.items():
@@ -220,11 +223,15 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
     `assignment`: `per-query` or `per-pair`. `missing`: the policy for missing judgements in the agreement figures,
     `drop` or `zero`. `ratings`: what the adjudicator saw of the ratings, `shown`, `hidden` or `unknown`, or several
     where it differed. `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those
-    with the same grade again. `not_counted`: (why judgements do not count, how many). `simulated`: whether programs
-    stood in for the assessors. `imported`: `release`, `file`, or None where the judgements were made here; no plan and
-    no audit of ours stands behind imported ones. `pairs_by_judgements`: (judgements of a pair, pairs that have so
-    many). `per_item`: how many judgements a pair has, `2` or `1 to 3`. `unsettled`: judged pairs without a final grade.
-    `single`: pairs whose final grade is the only judgement that they have.
+    with the same grade again. `audit`: see `annot.study.results.read_audit`. `not_counted`: (why judgements do not
+    count, how many). `simulated`: whether programs stood in for the assessors. `imported`: `release`, `file`, or None
+    where the judgements were made here; no plan and no audit of ours stands behind imported ones.
+    `pairs_by_judgements`: (judgements of a pair, pairs that have so many). `per_item`: how many judgements a pair
+    has, `2` or `1 to 3`. `unsettled`: judged pairs that wait for a final grade. `unjudgeable`: (query, pairs that
+    nobody can judge, planned pairs of it), of the queries that have such pairs; they have no final grade and never
+    get one. `returned`: how often a pair was put before its assessor again with a reason; `returned_changed`: how
+    often the answer then given is another one. `single`: pairs whose final grade is the only judgement that they
+    have.
     """
     outcome = study.outcome
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
@@ -257,16 +264,38 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "not_counted": sorted(
             Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
         ),
+        "audit": read_audit(study.ws),
         "simulated": any(one.what == Source.SIMULATION for one in study.imports),
         "imported": imported,
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
-        "unsettled": len(by_pair.keys() - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}),
+        "unsettled": len(
+            by_pair.keys()
+            - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}
+            - outcome.unjudgeable.keys()
+        ),
+        "unjudgeable": _unjudgeable(outcome),
+        **_returned(outcome),
         "single": sum(
             by_pair[decision.query_id, decision.doc_id] == 1
             for decision in outcome.decisions
             if decision.origin == "agreed"
         ),
     }
+
+
+def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
+    planned = Counter(query_id for query_id, _ in outcome.planned)
+    ended = Counter(query_id for query_id, _ in outcome.unjudgeable)
+    return [(query_id, ended[query_id], planned[query_id]) for query_id in sorted(ended)]
+
+
+def _returned(outcome: Outcome) -> dict[str, int]:
+    said = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    changed = 0
+    for back in outcome.returned:
+        first, then = (said.get((asked, back.assessor)) for asked in (back.asked._replace(occasion=1), back.asked))
+        changed += first is not None and then is not None and first.grade != then.grade
+    return {"returned": len(outcome.returned), "returned_changed": changed}
 
 
 def _isolation(study: Snapshot) -> str:
@@ -309,6 +338,10 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
     pages["general"] = guidelines.general(study.ws)
     files = {f"guidelines/{name}.md": text for name, text in pages.items()}
+    for facet, versions in study.guidelines.items():
+        # The last is the page itself.
+        for place, sent in enumerate(versions[:-1], start=1):
+            files[f"guidelines/{facet}.version-{place}.md"] = sent.text
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 

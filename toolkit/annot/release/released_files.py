@@ -61,13 +61,14 @@ def release_files(
     files |= runs
     csfcube, misfit = _csfcube(study, labels, corpus, with_text=with_text)
     files |= csfcube
-    comments = {pair: settled.comment for pair, settled in study.outcome.adjudications.items() if settled.comment}
+    given_up = {pair: said[-1] for pair, said in study.outcome.unjudgeable.items()}
+    comments = {pair: said.comment for pair, said in (study.outcome.adjudications | given_up).items() if said.comment}
     overrides = study.ws.root / "templates"
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
     texts = {
         "qrels.txt": write_qrels(qrels),
-        "judgements.jsonl": write_judgements(study.outcome.everything),
-        "decisions.jsonl": write_decisions(study.outcome.decisions, comments=comments),
+        "judgements.jsonl": write_judgements(study.outcome.everything, again=set(study.outcome.again)),
+        "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=comments),
         **report,
         **facts.protocol,
         f"{module_name(name)}.py": write_irds(

@@ -92,9 +92,19 @@ class Study:
         return len(self.outcome.open)
 
     @property
+    def unjudgeable(self) -> int:
+        """Pairs that nobody can judge: they have ended, without a final grade."""
+        return len(self.outcome.unjudgeable)
+
+    @property
+    def returned(self) -> int:
+        """How often a pair was put before its assessor again."""
+        return len(self.outcome.returned)
+
+    @property
     def incomplete(self) -> int:
-        """Pairs that not all of their assessors have answered."""
-        return len(self.outcome.incomplete)
+        """Pairs that not all of their assessors have answered, or not again after they were returned."""
+        return len(self.outcome.incomplete) + len(self.outcome.waiting)
 
     @property
     def notice(self) -> str | None:

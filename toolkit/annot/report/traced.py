@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.records import Draw
+from annot.records import Draw, Returned
 from annot.report.terminal import printed, told
 
-Standing = Literal["agreed", "adjudicated", "in dispute", "incomplete", "not planned"]
+Standing = Literal["agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,9 @@ class Said:
     person: str
     role: Literal["assessor", "adjudicator"]
     occasion: int
-    """2 for the answer to a hidden repeat."""
+    """2 for the answer to a hidden repeat; of a returned pair, that of the return."""
+    repeat: bool
+    """It answers a hidden repeat."""
     revision: int
     grade: int | None
     cannot_judge: str | None
@@ -70,7 +72,7 @@ class Said:
     source: str
     annotation: str
     counts: bool
-    """It is the one that stands and carries no flag."""
+    """It is the one that the final grade is made of, or the answer to a hidden repeat, and carries no flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ class Trace:
     given_to: tuple[tuple[str, int, int], ...]
     """(assessor, place in their sequence, occasion: 2 for a hidden repeat); of judgements that were imported nobody was
     given anything here, and the place is that in the imported records."""
+    returned: tuple[Returned, ...]
+    """When it was put before an assessor again, and why."""
     imported: bool
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from annot.adjudication import assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
-from annot.exchange.collecting import Collected, Found, Pulled, collect
+from annot.exchange.collecting import Found, collect
 from annot.exchange.connection import connect
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.recording import Collected, Lost, Pulled, record_haul
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
@@ -29,87 +29,104 @@ class Standing:
     query_id: str
     pairs: int
     incomplete: int
+    waiting: int
+    """Pairs that were returned to an assessor who has not answered yet."""
     agreed: int
     disputed: int
     settled: int
+    unjudgeable: int
+    """Pairs that nobody can judge: they have ended, without a grade."""
+    open: int
 
 
 def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="bring them in with `annot pull`")
         notes = []
         if outcome.incomplete:
             notes.append(f"{len(outcome.incomplete)} pair(s) are not judged by all their assessors yet; they wait")
         parcels = parcels_of(ws, store)
+        given = {asked.pair for parcel in parcels for asked in parcel.tasks}
+        if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
+            notes.append(
+                f"{len(waiting)} pair(s) that an adjudicator could not judge wait for another one, and nobody is left "
+                "who has neither judged nor adjudicated them: add a person with `annot assessor add NAME "
+                '--account EMAIL --adjudicator`, or set adjudication.cannot_judge = "final" in annot.toml'
+            )
         if not outcome.settlement.disputed:
             notes.append("nothing is in dispute")
         if not parcels:
             return Pushed((), tuple(notes))
-        sent = push_parcels(
+        pushed = push_parcels(
             ws, store, parcels, round="adjudicate", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
+    notes += pushed.notes
     notes += [
         f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
-        for one in sent
+        for one in pushed.projects
         if one.withdrawn
     ]
-    return Pushed(sent, tuple(notes))
+    return Pushed(pushed.projects, tuple(notes))
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
-    """Bring back every decision; a changed one is a new revision."""
+def pull(
+    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
+) -> Pulled:
+    """Bring back every decision; a changed one is a new revision.
+
+    Decisions that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
+    """
     rows: list[Collected] = []
     notes: list[str] = []
+    lost: list[Lost] = []
     with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
-        hauls = collect(
-            store,
-            gateway,
-            round="adjudicate",
-            grades=ws.settings.scale.grades,
-            hint="send the disputes with `annot adjudicate push`",
-            advance=advance,
-        )
-        for haul in hauls:
-            person = haul.project.assessor
-            recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
-            with store.begin() as session:
-                recorded = adjudications.record_adjudications(
-                    session,
-                    [_sourced(ws, one, haul.project, planned.get(one.asked.pair, ())) for one in haul.found],
-                    recorded_at=recorded_at,
-                )
-                vanished = adjudications.record_vanished(
-                    session,
-                    source=Source.LABEL_STUDIO,
-                    server=haul.project.server,
-                    person=person,
-                    seen=haul.seen,
-                    recorded_at=recorded_at,
-                )
+
+        def sourced(found: Found, project: Project) -> adjudications.SourcedAdjudication:
+            return _sourced(ws, found, project, planned.get(found.asked.pair, ()))
+
+        hint = "send the disputes with `annot adjudicate push`"
+        for haul in collect(ws, store, gateway, round="adjudicate", hint=hint, advance=advance):
+            with store.read() as session:
                 assigned = len(projects.read_tasks(session, haul.project.project))
-            settled = {one.asked.pair for one in haul.found if not one.reading.flags and one.reading.grade is not None}
-            rows.append(haul.collected(assigned=assigned, judged=len(settled), recorded=recorded, vanished=vanished))
-            notes += [*haul.notes, *haul.flagged("decision")]
-    return Pulled(tuple(rows), tuple(notes))
+            row, told, missing = record_haul(
+                store, haul, sourced, assigned=assigned, what="decision", accept_deletions=accept_deletions
+            )
+            rows.append(row)
+            notes += told
+            lost += missing
+    return Pulled(tuple(rows), tuple(notes), tuple(lost), accept_deletions)
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:
     """Every query's pairs by where they stand."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     pairs = Counter(query_id for query_id, _ in outcome.planned)
     incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
+    waiting = Counter(query_id for query_id, _ in outcome.waiting)
     agreed = Counter(decision.query_id for decision in outcome.settlement.agreed)
     disputed = Counter(dispute.query_id for dispute in outcome.settlement.disputed)
     settled = Counter(query_id for query_id, _ in outcome.adjudications)
+    unjudgeable = Counter(query_id for query_id, _ in outcome.unjudgeable)
+    still_open = Counter(query_id for query_id, _ in outcome.open)
     return tuple(
-        Standing(name, pairs[name], incomplete[name], agreed[name], disputed[name], settled[name])
+        Standing(
+            name,
+            pairs[name],
+            incomplete[name],
+            waiting[name],
+            agreed[name],
+            disputed[name],
+            settled[name],
+            unjudgeable[name],
+            still_open[name],
+        )
         for name in sorted(pairs)
     )
 
@@ -118,11 +135,13 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
 
     Whoever was sent something before is among them, with no task where all of theirs have ended: then the unanswered
-    ones are withdrawn.
+    ones are withdrawn. A pair that one could not judge, and that nobody else may settle, is in none.
     """
     with store.read() as session:
-        outcome = outcome_of(session)
-        adjudicators = [assessor.assessor for assessor in people.read_assessors(session) if assessor.adjudicator]
+        outcome = outcome_of(session, ws.settings)
+        everyone = people.read_assessors(session)
+        left = {person.assessor for person in everyone if person.left_on is not None}
+        adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
         sent = [
             (project.assessor, asked.pair)
             for project in projects.read_projects(session, round="adjudicate")
@@ -130,7 +149,10 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         ]
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
-    standing = {pair: person for person, pair in reversed(sent)}
+    passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
+    gone_on = {pair: {*left, *names} for pair, names in passed_on.items()}
+    standing = {pair: person for person, pair in reversed(sent) if person not in gone_on.get(pair, left)}
+    standing |= {pair: said[-1].adjudicator for pair, said in outcome.unjudgeable.items()}
     standing |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
     disputes = outcome.settlement.disputed
     if not disputes and not sent_before:
@@ -141,12 +163,18 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         seed=ws.settings.seed,
         standing=standing,
+        passed_on=passed_on,
     )
+    disputes = tuple(one for one in disputes if (one.query_id, one.doc_id) in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
     opinions = 0 if hidden else ws.settings.judging.per_pair
     names = ws.settings.scale.names
     screen = adjudicate_screen(
-        scale_names=names, labels=ws.settings.labels.names, opinions=opinions, overrides=ws.root / "templates"
+        scale_names=names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        opinions=opinions,
+        overrides=ws.root / "templates",
     )
     material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
     instructions = instructions_of(ws, material, adjudication=True)
@@ -187,4 +215,6 @@ def _sourced(
         one.annotation,
         reading.payload,
         server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
     )

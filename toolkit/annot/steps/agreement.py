@@ -7,10 +7,11 @@ from collections.abc import Callable
 from annot.agreement import AgreementTable
 from annot.agreement.ratings import IN_WORDS, POLICIES
 from annot.names import check_name
+from annot.report.sections.agreement import by_guidelines as of_guidelines
 from annot.report.sections.agreement import terminal
 from annot.report.text import table_text, wrapped
 from annot.report.words import sentences
-from annot.study.measured import agreement_of
+from annot.study.measured import ByGuidelines, agreement_by_guidelines, agreement_of
 from annot.study.results import agreement_file, keep
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -30,6 +31,16 @@ def measure(
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         keep(*agreement_file(ws, table), tell=tell)
     return table
+
+
+def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
+    """Agreement by each version of the guidelines; empty where no facet has several."""
+    return agreement_by_guidelines(read_snapshot(ws))
+
+
+def describe_guidelines(versions: tuple[ByGuidelines, ...]) -> str:
+    """The same as a table."""
+    return table_text(of_guidelines(versions)) if versions else "no guidelines were changed after they were sent"
 
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
 from annot.labelstudio import server
+from annot.names import check_name
 from annot.records import Assessor
-from annot.store import people
+from annot.store import adjudications, judgements, people
 from annot.store.database import open_store
+from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
 PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
@@ -28,11 +33,16 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListedAssessor:
-    """One person, without the account."""
+    """One person, as the lead sees them: the account is for the terminal and never for a file."""
 
     assessor: str
     adjudicator: bool
     assigned: int
+    answered: int
+    share: float
+    """The hours they have, relative to others."""
+    left_on: str | None
+    account: str | None
 
 
 def add(
@@ -51,35 +61,77 @@ def add(
     """
     person = Assessor(pseudonym, account, adjudicator)
     _check(person)
-    notes: tuple[str, ...] = ()
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             everyone = people.read_assessors(session)
-        for other in everyone:
-            same = other.account is not None and other.account.lower() == account.lower()
-            if other.assessor != pseudonym and same:
-                raise InputError(
-                    f"the account of {pseudonym} belongs to {other.assessor} already",
-                    hint="one account is one person: the audit could not tell them apart",
-                )
+            has_answered = _has_answered(session, pseudonym)
+        standing = next((other for other in everyone if other.assessor == pseudonym), None)
+        _refuse_shared(everyone, person)
+        if standing is not None and standing.account and has_answered and not _same_account(standing.account, account):
+            raise InputError(
+                f"{pseudonym} has another account, and answers of it are on record",
+                hint=f"`annot assessor account {pseudonym} NEW` changes the account of a person; another person gets "
+                "another name",
+            )
         if dry_run:
             return Added(f"{pseudonym}: would be added", ())
-        if url is not None or server.status(studio_folder(ws)) is not None:
-            notes = _note_on_account(ws, account, url=url, api_key=api_key)
+        notes = _note_on_account(ws, account, url=url, api_key=api_key)
         with store.begin() as session:
             people.put_assessors(session, [person])
-    standing = next((other for other in everyone if other.assessor == pseudonym), None)
-    verb = "added" if standing is None else "changed" if standing != person else "stands already"
+            people.set_left(session, pseudonym, None)
+    known = None if standing is None else (standing.account, standing.adjudicator)
+    verb = "added" if standing is None else "changed" if known != (account, adjudicator) else "stands already"
+    if standing is not None and standing.left_on is not None:
+        verb = "is back"
+        notes = (*notes, f"{pseudonym} gets pairs again with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
     return Added(f"{pseudonym}: {role}, {verb}", notes)
 
 
+def change_account(
+    ws: Workspace, pseudonym: str, *, account: str, url: str | None, api_key: str | None, dry_run: bool
+) -> Added:
+    """Give a person another account; the answers of the earlier one stay theirs.
+
+    On the local server the account is made; on another one the person signs up.
+    """
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            everyone = {person.assessor: person for person in people.read_assessors(session)}
+        check_name(pseudonym, tuple(everyone), what="assessor")
+        person = replace(everyone[pseudonym], account=account)
+        _check(person)
+        _refuse_shared(everyone.values(), person)
+        if _same_account(everyone[pseudonym].account, account):
+            return Added(f"{pseudonym}: has this account already", ())
+        if dry_run:
+            return Added(f"{pseudonym}: would get another account", ())
+        notes = _note_on_account(ws, account, url=url, api_key=api_key)
+        with store.begin() as session:
+            people.put_assessors(session, [person])
+    return Added(f"{pseudonym}: account changed", (*notes, "`annot push` looks for the account on the server"))
+
+
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
-    """Everyone, with how many pairs they were given."""
+    """Everyone, those who left among them, with how much they were given and have answered."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         everyone = people.read_assessors(session)
-        assigned = Counter(assignment.assessor for assignment in people.read_assignments(session))
-    return tuple(ListedAssessor(one.assessor, one.adjudicator, assigned[one.assessor]) for one in everyone)
+        plan = people.read_assignments(session)
+        answered = answered_of(session)
+    assigned = Counter(one.assessor for one in plan)
+    done = Counter(one.assessor for one in plan if (one.assessor, one.asked) in answered)
+    return tuple(
+        ListedAssessor(
+            person.assessor,
+            person.adjudicator,
+            assigned[person.assessor],
+            done[person.assessor],
+            1.0 if person.share is None else person.share,
+            person.left_on,
+            person.account,
+        )
+        for person in everyone
+    )
 
 
 def _check(person: Assessor) -> None:
@@ -95,8 +147,29 @@ def _check(person: Assessor) -> None:
         raise InputError("the person cannot be added", faults=faults)
 
 
+def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
+    for other in everyone:
+        if other.assessor != person.assessor and _same_account(other.account, person.account):
+            raise InputError(
+                f"the account of {person.assessor} belongs to {other.assessor} already",
+                hint="one account is one person: the audit could not tell them apart",
+            )
+
+
+def _same_account(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one.lower() == other.lower()
+
+
+def _has_answered(session: Session, pseudonym: str) -> bool:
+    judged = (one.assessor for one in judgements.read_judgements(session))
+    settled = (one.adjudicator for one in adjudications.read_adjudications(session))
+    return pseudonym in {*judged, *settled}
+
+
 def _note_on_account(ws: Workspace, account: str, *, url: str | None, api_key: str | None) -> tuple[str, ...]:
-    """Make the account on the local server; on another one look whether it is there."""
+    """Make the account on the local server; on another one look whether it is there. Nothing where there is none."""
+    if url is None and server.status(studio_folder(ws)) is None:
+        return ()
     with connect(ws, url=url, api_key=api_key) as gateway:
         if url is None:
             open_accounts(ws, gateway, [account])

@@ -96,8 +96,10 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         if dry_run:
             deque(labelled(), maxlen=0)
         else:
+            # All are predicted before the first is written: that takes minutes, in which others may write.
+            found = tuple(labelled())
             with store.begin() as session:
-                facet_labels.replace_labels(session, labelled())
+                facet_labels.replace_labels(session, found)
         with store.read() as session:
             corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
     by_origin = origins | ({Source.CORRECTED: corrected} if corrected else {})

@@ -13,7 +13,8 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.facets.query_sentences import check_facet
-from annot.formats.judgements_file import read_judgements
+from annot.formats.judgements_file import FileJudgement, read_judgements
+from annot.formats.studio_export import ExportKeys, grades_named, read_export
 from annot.planning import plan_lines
 from annot.records import Adjudication, Assignment, Judgement, Source
 from annot.report.terminal import told
@@ -70,13 +71,52 @@ def judgements_from(
     called so in the file; the names stay in the database. Raises InputError with every fault, and when the study has
     judgements or a plan of its own.
     """
+    data = _bytes_of(file, ws, facet, expected="CSV or JSON Lines")
+    rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
+    return _bring_in(ws, rows, data, name=str(file), facet=facet, adjudicators=adjudicators, dry_run=dry_run)
+
+
+def export_from(
+    ws: Workspace,
+    file: Path,
+    *,
+    keys: ExportKeys,
+    grades: Sequence[str],
+    facet: str | None,
+    adjudicators: tuple[str, ...],
+    dry_run: bool,
+) -> ImportedJudgements:
+    """Bring in the judgements of an export (JSON) of any Label Studio project, as `judgements_from` does.
+
+    grades: `VALUE=GRADE` for each value of the control that is neither a number nor a name of the scale. Every
+    annotation is kept: of one person's several on a pair the latest counts, and one that was skipped does not.
+    """
+    data = _bytes_of(file, ws, facet, expected="an export of Label Studio in JSON")
+    scale = ws.settings.scale.names
+    rows = read_export(data, name=str(file), keys=keys, grades=grades_named(grades, scale), scale=scale)
+    return _bring_in(ws, rows, data, name=f"{file} task", facet=facet, adjudicators=adjudicators, dry_run=dry_run)
+
+
+def _bytes_of(file: Path, ws: Workspace, facet: str | None, *, expected: str) -> bytes:
     if not file.is_file():
-        raise InputError(f"{file}: no such file, expected CSV or JSON Lines")
+        raise InputError(f"{file}: no such file, expected {expected}")
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
-    data = file.read_bytes()
-    rows = read_judgements(data, name=str(file), columns=columns, scale=ws.settings.scale.names)
-    queries = queries_of(rows, ws.settings, facet, name=str(file))
+    return file.read_bytes()
+
+
+def _bring_in(
+    ws: Workspace,
+    rows: Sequence[FileJudgement],
+    data: bytes,
+    *,
+    name: str,
+    facet: str | None,
+    adjudicators: tuple[str, ...],
+    dry_run: bool,
+) -> ImportedJudgements:
+    """name: what messages call the file, before the number of a row."""
+    queries = queries_of(rows, ws.settings, facet, name=name)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             _refuse_other_work(ws, session)
@@ -85,14 +125,14 @@ def judgements_from(
             standing = people.read_assignments(session)
             paper_ids = [query.paper_id for query in queries.values()]
             labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
-        persons = persons_of(rows, set(adjudicators), everyone, name=str(file))
+        persons = persons_of(rows, set(adjudicators), everyone, name=name)
         given = [
             NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
             for row in rows
         ]
         new = [with_sentences(query, labels, ws.settings) for query in queries.values() if query.query_id not in known]
         plan = plan_of(given, standing)
-        check_adjudicated(given, plan, name=str(file))
+        check_adjudicated(given, plan, name=name)
         recorded = Recorded(0, 0, 0)
         if not dry_run:
             with store.begin() as session:
@@ -103,7 +143,7 @@ def judgements_from(
                 facts = {"rows": len(rows), "queries": len(queries)}
                 runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
             with store.read() as session:
-                outcome = outcome_of(session)
+                outcome = outcome_of(session, ws.settings)
             export_judgements(ws, outcome)
     return _in_figures(given, len(new), recorded)
 
@@ -140,13 +180,14 @@ def _judgement(named: NamedRow) -> judgements.SourcedJudgement:
         row.document,
         named.person,
         row.grade,
-        cannot_judge=NO_GRADE if row.grade is None else None,
+        cannot_judge=row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None),
         comment=row.comment,
         judged_at=row.judged_at,
         lead_time=row.seconds,
+        flags=row.flags,
         occasion=row.occasion,
     )
-    return judgements.SourcedJudgement(record, Source.FILE, "", dict(row.row))
+    return judgements.SourcedJudgement(record, Source.FILE, row.annotation, dict(row.row))
 
 
 def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
@@ -162,12 +203,13 @@ def _adjudication(named: NamedRow) -> adjudications.SourcedAdjudication:
         judged_at=row.judged_at,
         lead_time=row.seconds,
     )
-    return adjudications.SourcedAdjudication(record, Source.FILE, "", dict(row.row))
+    return adjudications.SourcedAdjudication(record, Source.FILE, row.annotation, dict(row.row))
 
 
 def _in_figures(given: Sequence[NamedRow], new_queries: int, recorded: Recorded) -> ImportedJudgements:
     judged = [named for named in given if not named.adjudicates]
-    assessors = Counter((named.query.query_id, named.row.document) for named in judged if named.row.occasion == 1)
+    first = {(*named.asked.pair, named.person) for named in judged if named.asked.occasion == 1 and not named.row.flags}
+    assessors = Counter((query_id, doc_id) for query_id, doc_id, _ in first)
     renamed = {named.row.query: named.query.query_id for named in given if named.row.query != named.query.query_id}
     notes = [f"query {old} is called {new} here" for old, new in sorted(renamed.items())]
     return ImportedJudgements(

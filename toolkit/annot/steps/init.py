@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
+from annot.errors import InputError, MissingInput
 from annot.settings import Settings
 from annot.store.database import open_store
+from annot.study.standing import BACKUPS
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from annot.templating import render
 
+IGNORE_FILE = ".gitignore"
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 
 
@@ -36,13 +38,21 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
             )
     else:
         made.insert(0, SETTINGS_FILE)
+    if not (root / IGNORE_FILE).exists():
+        made.append(IGNORE_FILE)
     if not dry_run:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
         if not settings_file.is_file():
             write_file(settings_file, settings_text(name or _folder_name(root)))
-        with open_store(Workspace.open(root).database_url):
-            pass
+        if not (root / IGNORE_FILE).exists():
+            write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
+        url = Workspace.open(root).database_url
+        try:
+            # An older one is migrated by `annot migrate` alone, after a backup.
+            open_store(url, create=False).close()
+        except MissingInput:
+            open_store(url).close()
     return MadeWorkspace(root, tuple(made))
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from annot.errors import InputError, MissingInput
-from annot.names import known_query
-from annot.planning import draw_plan, plan_lines
+from annot.names import check_name, known_query
+from annot.planning import draw_plan, renumbered
 from annot.records import Assignment, Query
-from annot.store import people, projects
+from annot.report.words import sentences
+from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
-
-PLAN_FILE = "plan.jsonl"
-MANIFEST_FILE = "plan.manifest.json"
+from annot.study.growth import refuse_growth
+from annot.study.plan_file import plan_sha256, record_plan, write_plan
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,18 @@ class Planned:
     new: int
     sha256: str
     loads: tuple[Load, ...]
+    notes: tuple[str, ...]
 
 
-def make(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> Planned:
+def make(
+    ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float], seed: int | None, grow: bool, dry_run: bool
+) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
-    `queries` limits what is added to these queries; without any, all queries are planned.
+    `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
+    relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
+    the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
+    they would be without it.
     """
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -54,12 +59,22 @@ def make(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> Planned:
             documents = documents_by_query(session)
             everyone = people.read_assessors(session)
             standing = people.read_assignments(session)
+            before = people.read_plan(session)
+            sent = projects.was_sent(session)
+        if seed is None:
+            seed = ws.settings.seed if before is None else before.seed
+        ws = ws.replaced(seed=seed)
+        for name in shares:
+            check_name(name, [person.assessor for person in everyone], what="--share")
         wanted = _wanted(known, documents, queries, standing)
+        former = {person.assessor for person in everyone if person.left_on is not None}
         assessors = [
             person.assessor
             for person in everyone
-            if not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess
+            if person.assessor not in former
+            and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
         ]
+        recorded = {person.assessor: person.share for person in everyone if person.share is not None}
         assignments = draw_plan(
             wanted,
             known,
@@ -67,51 +82,90 @@ def make(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> Planned:
             per_pair=ws.settings.judging.per_pair,
             assignment=ws.settings.judging.assignment,
             repeats=ws.settings.judging.repeats,
-            seed=ws.settings.seed,
+            seed=seed,
             standing=standing,
+            former=former,
+            shares={**recorded, **shares},
         )
-        text = plan_lines(assignments)
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        new = set(assignments) - set(standing)
+        added = Counter(query_id for query_id, _ in {(one.query_id, one.doc_id) for one in new})
         if not dry_run:
             with store.begin() as session:
-                created = datetime.now(UTC).isoformat(timespec="seconds")
-                people.replace_plan(session, assignments, plan=people.Plan(digest, ws.settings.seed, created))
-            _write(ws, text)
+                refuse_growth(session, added, grow=grow)
+                people.set_shares(session, shares)
+                record_plan(ws, session, assignments)
+            write_plan(ws, assignments)
+    members = Counter(one.asked.pair for one in assignments if one.occasion == 1)
+    notes = sentences(
+        "commands.planned",
+        short=sum(count < ws.settings.judging.per_pair for count in members.values()),
+        per_pair=ws.settings.judging.per_pair,
+        before=len(standing),
+        new=len(new),
+        by_query=sorted(added.items()),
+        wants_grow=sent and new and dry_run and not grow,
+        dry_run=dry_run,
+    )
     return Planned(
         pairs=len({(assignment.query_id, assignment.doc_id) for assignment in assignments}),
         assignments=len(assignments),
-        new=len(assignments) - len(standing),
-        sha256=digest,
-        loads=_loads(assignments, assessors),
+        new=len(new),
+        sha256=plan_sha256(assignments),
+        loads=_loads(assignments, sorted({*assessors, *(one.assessor for one in assignments)})),
+        notes=notes,
     )
 
 
-def withdraw(ws: Workspace, *, dry_run: bool) -> int:
-    """Take the plan back, so that another can be drawn; returns how many assignments it had.
+def shares_of(given: Iterable[str]) -> dict[str, float]:
+    """`a1=2` as a person and their share. Raises InputError with everything that is not of that form."""
+    found: dict[str, float] = {}
+    faults = []
+    for text in given:
+        name, _, share = text.partition("=")
+        try:
+            found[name] = float(share)
+        except ValueError:
+            found[name] = 0.0
+        if not name or not 0 < found[name] < float("inf"):
+            faults.append(f"--share {text}: expected a name and a number above 0, such as a1=2")
+    if faults:
+        raise InputError("the shares cannot be read", faults=faults)
+    return found
 
-    Raises MissingInput when nothing is planned, InputError once something of it was sent or judged: people would go on
-    with tasks that nobody knows of.
+
+def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:
+    """Take back the pairs that were sent to nobody and that nobody has judged; returns how many assignments they had.
+
+    `queries` limits it to these queries. Raises MissingInput when nothing is planned, InputError when nothing can be
+    taken back: people would go on with tasks that nobody knows of.
     """
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        if not people.read_assignments(session):
+        standing = people.read_assignments(session)
+        if not standing:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        sent = [
-            project.assessor
-            for project in projects.read_projects(session, round="judge")
-            if projects.read_tasks(session, project.project)
-        ]
-        if sent:
+        known = {query.query_id: query for query in read_queries(session)}
+        chosen = {known_query(known, name).query_id for name in queries} or set(known)
+        sent = projects.read_sent(session)
+        bound = {asked.pair for of_person in sent.values() for asked in of_person}
+        bound |= {(one.query_id, one.doc_id) for one in judgements.read_judgements(session)}
+        leaving = {one for one in standing if one.query_id in chosen and one.asked.pair not in bound}
+        if not leaving:
+            of = f" of {', '.join(sorted(chosen))}" if queries else ""
+            who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""
             raise InputError(
-                f"tasks of this plan were sent to {', '.join(sorted(set(sent)))}",
-                hint="after it was sent, a plan can only grow; for another plan make a new study",
+                f"every planned pair{of} was sent or judged{who}",
+                hint="what was sent stays planned; for another plan make a new study",
             )
-        count = people.withdraw_plan(session)
+        remaining = renumbered(one for one in standing if one not in leaving)
+        if remaining:
+            record_plan(ws, session, remaining)
+        else:
+            people.withdraw_plan(session)
         if dry_run:
             session.rollback()
-            return count
-    for name in (PLAN_FILE, MANIFEST_FILE):
-        (ws.pools / name).unlink(missing_ok=True)
-    return count
+            return len(leaving)
+    write_plan(ws, remaining)
+    return len(leaving)
 
 
 def _wanted(
@@ -129,16 +183,6 @@ def _wanted(
     if without_pool:
         raise MissingInput(f"no pool for {', '.join(without_pool)}", hint="draw the pools with `annot pool`")
     return {name: documents[name] for name in sorted(chosen)}
-
-
-def _write(ws: Workspace, text: str) -> None:
-    path = ws.pools / PLAN_FILE
-    write_file(path, text)
-    pools = ws.pools / "manifest.json"
-    inputs = {"pools/manifest.json": sha256_of(pools)} if pools.is_file() else {}
-    judging = ws.settings.judging
-    facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
-    write_manifest(ws.pools / MANIFEST_FILE, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:

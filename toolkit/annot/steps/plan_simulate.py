@@ -22,8 +22,8 @@ from annot.forecast import (
     simulate_design,
 )
 from annot.forecast.hours import seconds_of, times
+from annot.hidden_repeats import FEWEST_FOR_REPEATS
 from annot.names import check_name
-from annot.planning import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
 from annot.report.terminal import told
 from annot.report.words import sentences
@@ -32,6 +32,7 @@ from annot.store import people, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
+from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.progress import rules_of, settled_of
 from annot.study.workspace import Workspace
 
@@ -61,20 +62,25 @@ class Simulated:
     """How pools are drawn; by depth, they are smaller than the design's where methods agree."""
     per_method: int
     methods: tuple[str, ...]
+    pools_differ: tuple[tuple[str, str, str], ...]
+    """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
     missing: str
     """The policy for missing judgements, by name."""
     repeats: float
-    """The share of repeats that was asked for; the design has none where queries are too small for it."""
+    """The share of repeats that was asked for; the design has none where an assessor has too few pairs for it."""
     currency: str
     pilot: Pilot
     forecast: DesignForecast
 
 
-def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coefficient: str) -> Simulated:
+def simulate(
+    ws: Workspace, *, queries: int | None, assessors: int | None, per_method: int | None, coefficient: str
+) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
-    queries, assessors: None takes those of the study. Raises MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it has
+    none, what annot.toml says. Raises MissingInput when no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -82,7 +88,7 @@ def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coeff
         known = read_queries(session)
         everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
         drawn = pools.read_pools(session)
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
     answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
     team, share = settings.judging.per_pair, settings.judging.repeats
@@ -92,20 +98,24 @@ def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coeff
         raise MissingInput(
             "no pilot: no pair was judged by two people yet", hint="let two assessors judge a few queries, and pull"
         )
-    methods = tuple(name for name in settings.pool.methods if name not in (CITED, *settings.pool.without))
+    by_settings = design_of_settings(settings)
+    usual = usual_design(recorded_designs(drawn.values()))
+    pooled = asked_design(usual or by_settings, {"per_method": per_method})
+    differing = differences(usual, by_settings) if usual else ()
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(np.mean(cited)) if cited else 0.0
-    quota = settings.pool.per_method
-    n_documents = pool_size(methods=len(methods), per_method=quota, cited=round(mean_cited))
+    n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
     n_assessors = len(everyone) if assessors is None else assessors
+    n_queries = len(known) if queries is None else queries
+    each = n_queries * n_documents * team / max(1, n_assessors)
     settled = settled_of(outcome)
     found = simulate_design(
         Design(
-            queries=len(known) if queries is None else queries,
+            queries=n_queries,
             pool_size=n_documents,
             per_pair=team,
             assessors=n_assessors,
-            repeats=share if _are_repeated(settings.judging.assignment, n_documents, team, n_assessors) else 0.0,
+            repeats=share if each >= FEWEST_FOR_REPEATS else 0.0,
         ),
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
@@ -125,9 +135,10 @@ def simulate(ws: Workspace, *, queries: int | None, assessors: int | None, coeff
         cited=mean_cited,
     )
     return Simulated(
-        mode=settings.pool.mode,
-        per_method=quota,
-        methods=methods,
+        mode=pooled.mode,
+        per_method=pooled.per_method,
+        methods=pooled.ranked_methods,
+        pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
         missing=settings.judging.missing,
         repeats=share,
@@ -149,12 +160,6 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
         interval=lambda tables: interval_of(tables, units, grades, name=coefficient, level=rules.level),
     )
-
-
-def _are_repeated(assignment: str, documents: int, team: int, assessors: int) -> bool:
-    """Whether an assessor has enough pairs of a query for `annot plan` to ask some again."""
-    each = documents if assignment == "per-query" else documents * team / max(1, assessors)
-    return each >= FEWEST_FOR_REPEATS
 
 
 def describe(found: Simulated) -> str:

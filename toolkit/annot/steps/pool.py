@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import get_args
+from typing import Any
 
 from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
 from annot.formats.judgement_lines import pool_lines
-from annot.formats.trec import read_run, write_run
-from annot.names import check_name, file_name, known_query
+from annot.formats.trec import rankings_sha256, read_run, write_run
+from annot.names import file_name, known_query
 from annot.pooling import CITED, draw, shares
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Draw, Paper, Pool, Query, Ranking
 from annot.report.terminal import told
 from annot.report.words import sentences
-from annot.settings import DrawMode
-from annot.store import papers, pools
+from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
+from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance, open_index
+from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
@@ -45,6 +45,10 @@ class DrawnPool:
     cited: int
     cited_outside: int | None
     dry: tuple[str, ...]
+    added: int
+    """Documents that the pool did not have before."""
+    leaving: int
+    """Documents that it had and has no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class BuiltPools:
     """What `annot pool` did."""
 
     pools: tuple[DrawnPool, ...]
+    sent: bool
+    """Whether tasks of the study were sent: then pairs are added only with `--grow`."""
     notes: tuple[str, ...]
 
 
@@ -63,65 +69,90 @@ class ShownPool:
     titles: dict[str, str]
 
 
-def build(ws: Workspace, *, seed: int, frozen: bool, dry_run: bool, advance: Advance) -> BuiltPools:
-    """Rank, draw and write the pool of every query paper as annot.toml says. seed: of the method order.
+def build(
+    ws: Workspace,
+    *,
+    asked: Mapping[str, Any],
+    redraw: bool,
+    frozen: bool,
+    grow: bool,
+    dry_run: bool,
+    advance: Advance,
+) -> BuiltPools:
+    """Rank, draw and write the pool of every query paper: as those on record were drawn, or else as annot.toml says.
 
-    frozen: draw from the rankings in `pools/rankings/` as they stand.
+    asked: what the command line names instead, by the names of `PoolDesign`. redraw: annot.toml counts, whatever is on
+    record. frozen: draw from the rankings in `pools/rankings/` as they stand. grow: pairs may be added to a study that
+    was sent. Raises InputError where they would be without it, and where pairs that were sent or judged would leave.
     """
-    settings = ws.settings.pool
-    depth, left_out = settings.ranking_depth, settings.without
-    _check_names(settings.mode, left_out, settings.methods)
+    by_settings = design_of_settings(ws.settings)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
+            standing = pools.read_pools(session)
+            sent = projects.was_sent(session)
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
+        recorded = {} if redraw else recorded_designs(standing.values())
+        usual = usual_design(recorded)
+        design = asked_design(usual or by_settings, asked)
         query_papers = papers_of(ws, [query.paper_id for query in queries])
+        designs = {
+            paper_id: asked_design(recorded[paper_id], asked) if paper_id in recorded else design
+            for paper_id in query_papers
+        }
         twins = _twins(ws, query_papers)
-        ranked_methods = [name for name in settings.methods if name not in left_out and name != CITED]
+        depth = max(one.ranking_depth for one in designs.values())
+        ranked_methods = sorted({name for one in designs.values() for name in one.ranked_methods})
         if frozen:
             rankings, facts = _read_rankings(ws, ranked_methods, query_papers), None
         else:
             rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance, keep=not dry_run)
-        with_cited = CITED in settings.methods and CITED not in left_out
+        with_cited = {paper_id for paper_id, one in designs.items() if CITED in one.methods}
         in_corpus = _cited_in_corpus(ws, query_papers) if with_cited else frozenset()
         drawn = [
             draw(
-                {method: rankings[method][paper_id] for method in ranked_methods},
+                {method: rankings[method][paper_id] for method in designs[paper_id].ranked_methods},
                 paper_id=paper_id,
-                cited=in_corpus.intersection(paper.citations) if with_cited else None,
-                cited_outside=len(set(paper.citations) - in_corpus) if with_cited else None,
-                mode=settings.mode,
-                per_method=settings.per_method,
-                ranking_depth=depth,
-                seed=seed,
-                without=left_out,
+                cited=in_corpus.intersection(paper.citations) if paper_id in with_cited else None,
+                cited_outside=len(set(paper.citations) - in_corpus) if paper_id in with_cited else None,
+                mode=designs[paper_id].mode,
+                per_method=designs[paper_id].per_method,
+                ranking_depth=designs[paper_id].ranking_depth,
+                seed=designs[paper_id].seed,
+                without=designs[paper_id].without,
                 excluded=twins[paper_id],
             )
             for paper_id, paper in query_papers.items()
         ]
+        changes = pool_changes(standing, drawn, queries)
         if not dry_run:
-            digests = {paper_id: _digest(rankings, paper_id) for paper_id in query_papers}
+            digests = {paper_id: rankings_sha256(rankings, paper_id) for paper_id in query_papers}
             with store.begin() as session:
+                refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
                 pools.replace_pools(session, drawn, rankings_sha256=digests)
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
-            _write_pools(ws, drawn, seed=seed)
+            _write_pools(ws, drawn)
     notes = sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
-        left_out=left_out,
+        left_out=design.without,
         twins=twins,
         dry=[pool.paper_id for pool in drawn if pool.dry],
+        differing=[one for one in differences(usual, by_settings) if asked.get(one[0]) is None] if usual else [],
+        changes=[one for one in changes.values() if standing and (one.added or one.leaving)],
+        wants_grow=sent and dry_run and not grow and any(one.added for one in changes.values()),
+        dry_run=dry_run,
     )
-    return BuiltPools(tuple(_in_figures(pool, queries) for pool in drawn), notes)
+    return BuiltPools(tuple(_in_figures(pool, queries, changes) for pool in drawn), sent, notes)
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
-    methods = [name for name in ws.settings.pool.methods if name not in ws.settings.pool.without and name != CITED]
+    methods = list(design_of_settings(ws.settings).ranked_methods)
     twins = _twins(ws, query_papers)
     return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
 
@@ -158,16 +189,6 @@ def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, obj
     inputs = {"corpus": str(facts["corpus_sha256"])}
     told = {name: value for name, value in facts.items() if name != "corpus_sha256"}
     write_manifest(ws.rankings / MANIFEST, files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
-
-
-def _check_names(mode: str, left_out: Iterable[str], methods: tuple[str, ...]) -> None:
-    modes = get_args(DrawMode)
-    if mode not in modes:
-        raise InputError(f"mode {mode!r}: expected one of {', '.join(modes)}")
-    for name in left_out:
-        check_name(name, methods, what="method to leave out")
-    if not set(methods) - set(left_out):
-        raise InputError("no method is left", hint="look at pool.methods and pool.without in annot.toml, and --without")
 
 
 def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
@@ -236,26 +257,19 @@ def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str,
     return rankings
 
 
-def _digest(rankings: Rankings, paper_id: str) -> str:
-    """The hash of what the pool of one query paper was drawn from."""
-    digest = hashlib.sha256()
-    for method in sorted(rankings):
-        digest.update(write_run({paper_id: rankings[method][paper_id]}, tag=method).encode())
-    return digest.hexdigest()
-
-
-def _write_pools(ws: Workspace, drawn: list[Pool], *, seed: int) -> None:
+def _write_pools(ws: Workspace, drawn: list[Pool]) -> None:
     files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in drawn}
     for path, pool in files.items():
         write_file(path, pool_lines(pool))
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
     inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
-    facts = {name: getattr(drawn[0], name) for name in ("mode", "per_method", "ranking_depth", "without")}
-    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts | {"seed": seed})
+    facts = {name: getattr(drawn[0], name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
+    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
 
 
-def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
+def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
+    own = [changes[query.query_id] for query in queries if query.paper_id == pool.paper_id]
     return DrawnPool(
         paper_id=pool.paper_id,
         queries=sum(query.paper_id == pool.paper_id for query in queries),
@@ -263,4 +277,6 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...]) -> DrawnPool:
         cited=sum(entry.drawn.method == CITED for entry in pool.entries),
         cited_outside=pool.cited_outside,
         dry=pool.dry,
+        added=len(own[0].added),
+        leaving=len(own[0].leaving),
     )

@@ -1,69 +1,65 @@
-"""Judgements back from Label Studio: every payload kept, a changed annotation a new revision."""
+"""Judgements back from Label Studio: every payload kept, a changed annotation a new revision, no answer lost."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from annot.exchange.collecting import Advance, Collected, Found, Pulled, collect
+from annot.exchange.collecting import Found, collect
 from annot.exchange.connection import connect
+from annot.exchange.recording import Collected, Lost, Pulled, record_haul
+from annot.exchange.sending import Advance
 from annot.exchange.trials import without_hidden_gold
 from annot.records import Judgement, Source
 from annot.store import judgements, people, trials
 from annot.store.database import open_store
 from annot.store.projects import Project
+from annot.store.returned import read_returned
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
+from annot.study.overtaken import overtaken_of, told_overtaken
 from annot.study.trials import hidden_gold_of, hidden_on_record
 from annot.study.workspace import Workspace
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
-    """Bring back every annotation of every judging project and write `exports/judgements.jsonl`."""
+def pull(
+    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
+) -> Pulled:
+    """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
+
+    Answers that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
+    """
     rows: list[Collected] = []
     notes: list[str] = []
+    lost: list[Lost] = []
     with open_store(ws.database_url, create=False) as store:
         with connect(ws, url=url, api_key=api_key) as gateway:
-            hauls = collect(
-                store,
-                gateway,
-                round="judge",
-                grades=ws.settings.scale.grades,
-                hint="send the tasks with `annot push`",
-                advance=advance,
-            )
-            for haul in hauls:
-                assessor = haul.project.assessor
-                recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+            hint = "send the tasks with `annot push`"
+            for haul in collect(ws, store, gateway, round="judge", hint=hint, advance=advance):
+                with store.read() as session:
+                    assessor = haul.project.assessor
+                    assigned = len(people.read_assignments(session, assessor)) + sum(
+                        back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
+                    )
                 with store.begin() as session:
-                    haul = without_hidden_gold(session, haul, recorded_at=recorded_at)
-                    recorded = judgements.record_judgements(
-                        session, [_sourced(one, haul.project) for one in haul.found], recorded_at=recorded_at
-                    )
-                    vanished = judgements.record_vanished(
-                        session,
-                        source=Source.LABEL_STUDIO,
-                        server=haul.project.server,
-                        person=assessor,
-                        seen=haul.seen,
-                        recorded_at=recorded_at,
-                    )
-                    assigned = len(people.read_assignments(session, assessor))
-                judged = {one.asked for one in haul.found if not one.reading.flags}
-                rows.append(haul.collected(assigned=assigned, judged=len(judged), recorded=recorded, vanished=vanished))
-                notes += [*haul.notes, *haul.flagged("annotation")]
+                    haul = without_hidden_gold(session, haul)
+                row, told, missing = record_haul(
+                    store, haul, _sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
+                )
+                rows.append(row)
+                notes += told
+                lost += missing
         with store.begin() as session:
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
+            overtaken = told_overtaken(overtaken_of(session))
     export_judgements(ws, outcome)
-    return Pulled(tuple(rows), tuple(notes))
+    return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)
 
 
-def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
-    reading = one.reading
+def _sourced(found: Found, project: Project) -> judgements.SourcedJudgement:
+    reading = found.reading
     return judgements.SourcedJudgement(
         Judgement(
-            *one.asked.pair,
+            *found.asked.pair,
             project.assessor,
             reading.grade,
             cannot_judge=reading.cannot_judge,
@@ -71,10 +67,12 @@ def _sourced(one: Found, project: Project) -> judgements.SourcedJudgement:
             judged_at=reading.created_at,
             lead_time=reading.lead_time,
             flags=reading.flags,
-            occasion=one.asked.occasion,
+            occasion=found.asked.occasion,
         ),
         Source.LABEL_STUDIO,
-        one.annotation,
+        found.annotation,
         reading.payload,
         server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
     )

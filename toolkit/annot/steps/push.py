@@ -2,37 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 from annot.errors import MissingInput
+from annot.exchange.connection import connect
+from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
-from annot.store import people, trials
+from annot.exchange.sending import Advance, Parcel, Pushed, Sent, push_parcels
+from annot.labelstudio.tasks import returned_task
+from annot.planning import give_back
+from annot.records import Asked
+from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
+from annot.store.guidelines import read_guidelines, record_guidelines
+from annot.store.hidden_gold import read_hidden
+from annot.store.queries import read_queries
+from annot.store.returned import read_returned
 from annot.study import guidelines
+from annot.study.guideline_versions import to_send
+from annot.study.outcome import answered_of
+from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
 from annot.trials.hidden_gold import with_hidden
 
 
-def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
-    """Send what is planned and not there yet. With `dry_run` the tasks are made and checked, and nothing is sent."""
+def push(
+    ws: Workspace,
+    *,
+    url: str | None,
+    api_key: str | None,
+    dry_run: bool,
+    advance: Advance,
+    guidelines_changed: str | None = None,
+) -> Pushed:
+    """Send what is planned and not there yet, to everyone who has signed up; withdraw what was handed on.
+
+    With `dry_run` the tasks are made and checked, and nothing is sent.
+    guidelines_changed: why they are others than before; without it, changed ones stop a push.
+    """
     with open_store(ws.database_url, create=False) as store:
         parcels = parcels_of(ws, store)
         with store.read() as session:
-            notes = _not_passed(trials.read_trials(session), {parcel.assessor for parcel in parcels})
-        sent = push_parcels(
+            planned = {assignment.query_id for assignment in people.read_assignments(session)}
+            facets = {query.facet for query in read_queries(session) if query.query_id in planned}
+            untrained = _not_passed(trials.read_trials(session), {parcel.assessor for parcel in parcels})
+            new = to_send(ws, facets, read_guidelines(session), why=guidelines_changed)
+        taken: tuple[Withdrawn, ...] = ()
+        notes: tuple[str, ...] = ()
+        if not dry_run:
+            with connect(ws, url=url, api_key=api_key) as gateway:
+                taken, notes = withdraw_handed_on(store, gateway)
+            if late := {person.assessor: person.answered for person in taken if person.answered}:
+                notes += _given_back(ws, store, late)
+                parcels = parcels_of(ws, store)
+        pushed = push_parcels(
             ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
-    return Pushed(sent, notes)
+        if new and not dry_run:
+            with store.begin() as session:
+                record_guidelines(session, new)
+    counts = {person.assessor: person.tasks for person in taken}
+    rows = [replace(row, withdrawn=row.withdrawn + counts.pop(row.assessor, 0)) for row in pushed.projects]
+    gone = [person for person in taken if counts.get(person.assessor)]
+    rows += [Sent(person.assessor, 0, 0, 0, person.tasks, 0, person.address) for person in gone]
+    return Pushed(tuple(rows), (*untrained, *notes, *pushed.notes))
+
+
+def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
+    """Let people keep what they answered after it had been handed on, where nobody else has begun with it; notes."""
+    notes = []
+    with store.begin() as session:
+        plan = people.read_assignments(session)
+        bound = answered_of(session)
+        bound |= {(name, asked) for name, own in projects.read_sent(session).items() for asked in own}
+        changed = plan
+        for name, answered in sorted(late.items()):
+            changed, returned = give_back(
+                changed, assessor=name, answered=answered, per_pair=ws.settings.judging.per_pair, bound=bound
+            )
+            if returned:
+                notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
+            if others := len(answered) - len(returned):
+                notes.append(
+                    f"{name}: {others} task(s) were answered after others had begun with the pairs; `annot pull` "
+                    "records the answers, and those of the others decide"
+                )
+        if changed != plan:
+            record_plan(ws, session, changed)
+    if changed != plan:
+        write_plan(ws, changed)
+    return tuple(notes)
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
-    """What every assessor of the plan is to find in their project. Raises MissingInput when nothing is planned."""
+    """What every assessor of the plan is to find in their project; those who left get nothing any more.
+
+    Raises MissingInput when nothing is planned.
+    """
     with store.read() as session:
-        plan = people.read_assignments(session)
-        hidden = {name: trials.hidden_gold(session, name) for name in {one.assessor for one in plan}}
-    if not plan:
+        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        planned = people.read_assignments(session)
+        sent = projects.was_sent(session)
+        returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
+        hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
+    plan = [one for one in planned if one.assessor not in left]
+    if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     pairs = {(assignment.query_id, assignment.doc_id) for assignment in plan}.union(*hidden.values())
     material = material_of(ws, store, pairs)
@@ -44,8 +120,12 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
         own = [one.asked for one in mine]
-        sequence = with_hidden(own, hidden[assessor], assessor=assessor, seed=ws.settings.seed)
-        tasks = tasks_of(ws, material, sequence)
+        tasks = tasks_of(
+            ws, material, with_hidden(own, hidden.get(assessor, ()), assessor=assessor, seed=ws.settings.seed)
+        )
+        # Behind the plan, and counted apart: the places in the plan stay as they were sent.
+        back = {one.asked: one.why for one in returned if one.assessor == assessor}
+        tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels
 

@@ -13,10 +13,11 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class WrittenQrels:
-    """What was written: pairs by query and grade, and what is still open."""
+    """What was written: pairs by query and grade, what nobody can judge, and what is still open."""
 
     path: Path
     pairs: int
+    unjudgeable: int
     open: int
     incomplete: int
     scale: tuple[int, ...]
@@ -30,7 +31,7 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
     partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0.
     """
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
     refuse_unfinished(outcome, partial=partial)
     qrels = export_qrels(ws, outcome)
     scale = ws.settings.scale.grades
@@ -40,6 +41,10 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
     }
     disputes, incomplete = len(outcome.open), len(outcome.incomplete)
     notes = []
+    if outcome.unjudgeable:
+        notes.append(f"{len(outcome.unjudgeable)} pair(s) that nobody can judge are not in it: they have no grade")
     if disputes or incomplete:
         notes.append(f"left out, still unjudged: {disputes} open dispute(s), {incomplete} incomplete pair(s)")
-    return WrittenQrels(ws.qrels, len(qrels), disputes, incomplete, scale, grades, tuple(notes))
+    return WrittenQrels(
+        ws.qrels, len(qrels), len(outcome.unjudgeable), disputes, incomplete, scale, grades, tuple(notes)
+    )

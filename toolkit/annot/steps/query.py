@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annot.errors import InputError, MissingInput
 from annot.facets.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
-from annot.names import check_name
+from annot.names import check_name, known_query
 from annot.records import Paper, Query
 from annot.report.terminal import told
 from annot.report.words import sentences
@@ -15,9 +15,9 @@ from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
 from annot.selection.sampling import sample as draw_sample
 from annot.selection.sheet import SHEET, SheetRow, read_sheet, write_sheet
-from annot.store import papers
+from annot.store import papers, pools
 from annot.store.database import open_store
-from annot.store.queries import put_queries, read_queries
+from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
@@ -67,6 +67,18 @@ class ChosenQueries:
     added: int
     queries_before: int
     """How many queries the study had."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedQuery:
+    """A query that is gone."""
+
+    query_id: str
+    paper_id: str
+    with_pool: bool
+    """Whether the pool of its paper went, too: no other query needs it."""
+    queries: int
+    """How many queries the study has now."""
 
 
 def sample(ws: Workspace, *, out: Path) -> Sampled:
@@ -186,6 +198,24 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
             with store.begin() as session:
                 put_queries(session, [query])
     return query
+
+
+def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
+    """Take a query out of the study, and the pool of its paper with the paper's last query.
+
+    Raises InputError, with the remedy, where pairs of it were judged, sent or planned.
+    """
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        query = known_query(known, name)
+        remove_query(session, query.query_id)
+        last = not any(one.paper_id == query.paper_id for one in known.values() if one != query)
+        pooled = last and bool(pools.read_pools(session, [query.paper_id]))
+        if pooled:
+            pools.remove_pool(session, query.paper_id)
+        if dry_run:
+            session.rollback()
+    return RemovedQuery(query.query_id, query.paper_id, pooled, len(known) - 1)
 
 
 def listing(ws: Workspace) -> tuple[ListedQuery, ...]:

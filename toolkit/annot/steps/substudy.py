@@ -16,8 +16,8 @@ from annot.agreement import HEADLINE, TITLES
 from annot.agreement.between import Between, agreement_between
 from annot.diagnosis.pace import median_time_interval
 from annot.errors import InputError, MissingInput
-from annot.exchange.collecting import Pulled
 from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
+from annot.exchange.recording import Pulled
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
@@ -113,10 +113,11 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
-            check_name(assessor, [one.assessor for one in people.read_assessors(session)], what="assessor")
+            present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
+            check_name(assessor, present, what="assessor")
             standing = trials.read_trial(session, TRIAL)
             known = read_queries(session)
-            final = {(one.query_id, one.doc_id): one.grade for one in outcome_of(session).decisions}
+            final = {(one.query_id, one.doc_id): one.grade for one in outcome_of(session, ws.settings).decisions}
         if standing is not None and all(standing[name] == value for name, value in wishes.items()):
             return _planned(standing, texts, new=False)
         if not final:
@@ -177,14 +178,14 @@ def push(
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
             names, labels = ws.settings.scale.names, ws.settings.labels.names
-            screen = full_text_screen(scale_names=names, labels=labels, overrides=ws.root / "templates")
+            language, overrides = ws.settings.collection.language, ws.root / "templates"
+            screen = full_text_screen(scale_names=names, labels=labels, language=language, overrides=overrides)
             first = [guidelines.page(ws, "full-text")]
         instructions = instructions_of(ws, material, adjudication=False, first=first)
         parcel = Parcel(facts["assessor"], screen, instructions, tasks)
-        sent = push_parcels(
+        return push_parcels(
             ws, store, [parcel], round=ROUNDS[view], url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
-    return Pushed(sent)
 
 
 def pull(ws: Workspace, *, view: str, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
@@ -206,7 +207,7 @@ def report(ws: Workspace) -> Report:
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         facts = _facts(session)
         answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
-        outcome = outcome_of(session)
+        outcome = outcome_of(session, ws.settings)
         asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
         raise MissingInput(

@@ -68,6 +68,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
             for given in snapshot.assignments
             if given.asked.pair == pair
         ),
+        returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
         said=tuple(
@@ -155,15 +156,18 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
 def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
         answer = sourced.record
-        # One that stands is among the current ones; those of earlier revisions differ at least in their number.
-        counts = not answer.flags and answer in outcome.everything
-        yield _said(sourced, person=answer.assessor, role="assessor", occasion=answer.occasion, counts=counts)
+        # Those of earlier revisions differ at least in their number.
+        counts = not answer.flags and (answer in outcome.standing or answer in outcome.repeats)
+        repeat = answer.asked in {known.asked for known in outcome.repeats if known.assessor == answer.assessor}
+        own = {"occasion": answer.occasion, "repeat": repeat, "counts": counts}
+        yield _said(sourced, person=answer.assessor, role="assessor", **own)
 
 
 def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
         answer = sourced.record
-        counts = answer in outcome.adjudications.values()
+        pair = (answer.query_id, answer.doc_id)
+        counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
         yield _said(sourced, person=answer.adjudicator, role="adjudicator", reason=answer.reason, counts=counts)
 
 
@@ -173,13 +177,15 @@ def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> Said:
     origin = ("source", "annotation", "recorded_at")
     common = {name: getattr(sourced.record, name) for name in fields}
     common |= {name: getattr(sourced, name) for name in origin}
-    return Said(**({"occasion": 1, "reason": None} | common | own))
+    if sourced.ruling is not None:
+        common["source"] = f"{sourced.ruling} by the lead"
+    return Said(**({"occasion": 1, "repeat": False, "reason": None} | common | own))
 
 
 def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[ShownGrades, ...]:
     """What each adjudicator saw, by the latest of their answers."""
     grades = {
-        (judgement.query_id, judgement.doc_id, judgement.assessor): judgement.grade for judgement in outcome.judgements
+        (judgement.query_id, judgement.doc_id, judgement.assessor): judgement.grade for judgement in outcome.standing
     }
     views = {
         settled.adjudicator: ShownGrades(
@@ -195,8 +201,12 @@ def _shown(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> tuple[
 def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
     if pair in outcome.adjudications:
         return "adjudicated"
+    if pair in outcome.unjudgeable:
+        return "nobody can judge"
     if pair not in outcome.planned:
         return "not planned"
+    if pair in outcome.waiting:
+        return "returned"
     if pair in outcome.open:
         return "in dispute"
     return "incomplete" if pair in outcome.incomplete else "agreed"

@@ -11,8 +11,9 @@ from sqlmodel import Session
 
 from annot.agreement import TITLES
 from annot.errors import InputError, MissingInput
-from annot.exchange.collecting import Found, Haul, Pulled
+from annot.exchange.collecting import Found, Haul
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.recording import Pulled
 from annot.exchange.sending import Advance, Parcel, Sent, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.gold_file import GoldLine, read_gold, write_gold
@@ -27,7 +28,8 @@ from annot.store.projects import Round
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study import guidelines
-from annot.study.outcome import Outcome, outcome_of
+from annot.study.outcome import Outcome, answered_of, outcome_of
+from annot.study.settling import settling_of
 from annot.study.trials import (
     FEEDBACK,
     FIGURES,
@@ -103,7 +105,7 @@ def gold(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         with store.read() as session:
             known = {query.query_id: query for query in read_queries(session)}
             standing = trials.read_gold(session)
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
         if file is None:
             if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
                 raise InputError(
@@ -162,7 +164,7 @@ def push(
         with store.read() as session:
             golden = {one.pair: one for one in trials.read_gold(session)}
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
-            everyone = people.read_assessors(session)
+            everyone = [person for person in people.read_assessors(session) if person.left_on is None]
             answers = by_person(current_answers(session, TRAIN))
             hidden = trials.read_assignments(session, HIDDEN)
             planned = by_person([*people.read_assignments(session), *hidden])
@@ -184,7 +186,9 @@ def push(
         if not dry_run:
             with store.begin() as session:
                 trials.replace_assignments(session, TRAIN, _assignments(sequences))
-        parcels, again = _parcels(ws, store, sequences, golden, facet_of, answers)
+        present = {person.assessor for person in everyone}
+        still_here = {name: sequence for name, sequence in sequences.items() if name in present}
+        parcels, again = _parcels(ws, store, still_here, golden, facet_of, answers)
         send: dict[str, Any] = {"url": url, "api_key": api_key, "dry_run": dry_run, "advance": advance}
         batches = push_parcels(ws, store, parcels, round=TRAIN, **send)
         if not dry_run:
@@ -193,8 +197,8 @@ def push(
                 for parcel in again:
                     shown = sorted(asked.pair for asked in parcel.tasks)
                     trials.put_trial(session, f"{FEEDBACK}/{parcel.assessor}", {"pairs": shown})
-        feedback = push_parcels(ws, store, again, round=FEEDBACK, **send) if again else ()
-    return Pushed(batches, feedback, tuple(notes))
+        feedback = push_parcels(ws, store, again, round=FEEDBACK, **send).projects if again else ()
+    return Pushed(batches.projects, feedback, (*notes, *batches.notes))
 
 
 def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
@@ -238,9 +242,13 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
     Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        decisions = outcome_of(session).decisions
-        planned = by_person(people.read_assignments(session))
+        decisions = outcome_of(session, ws.settings).decisions
+        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
+        planned = by_person(one for one in people.read_assignments(session) if one.assessor not in left)
         known = by_person(trials.read_assignments(session, TRAIN))
+        # Whoever has judged or settled a pair knows it, whatever the plan says by now.
+        met = {(name, asked.pair) for name, asked in answered_of(session)}
+        met |= {(name, pair) for pair, names in settling_of(session).items() for name in names}
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
@@ -252,7 +260,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
             drawn = draw_hidden(
                 name,
                 decisions,
-                there | own.keys() | known.get(name, {}).keys(),
+                there | own.keys() | known.get(name, {}).keys() | {pair for one, pair in met if one == name},
                 {query_id for query_id, _ in own},
                 count=round(share * len(own)) - len(there),
                 seed=ws.settings.seed,
@@ -299,7 +307,8 @@ def _parcels(
     """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
     names, labels = ws.settings.scale.names, ws.settings.labels.names
     material = material_of(ws, store, set(golden))
-    looking = feedback_screen(scale_names=names, labels=labels, overrides=ws.root / "templates")
+    language, overrides = ws.settings.collection.language, ws.root / "templates"
+    looking = feedback_screen(scale_names=names, labels=labels, language=language, overrides=overrides)
     first = [guidelines.page(ws, "training")]
     judging, again = [], []
     for name, sequence in sequences.items():

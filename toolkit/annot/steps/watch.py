@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from annot.errors import StudioError
+from annot.errors import BusyError, StudioError
 from annot.study.progress import Look, progress_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -27,7 +27,8 @@ def watch(
     """Look, show, wait, and again, until everything is judged; `once` looks once.
 
     pull: brings judgements in; None looks at the store alone.
-    A server that is away for a while after the first look is waited for.
+    A server that is away for a while after the first look is waited for. Where another command is changing the study,
+    the store alone is looked at until it has ended.
     """
     first = True
     while True:
@@ -36,6 +37,8 @@ def watch(
         try:
             if pull is not None:
                 new, notes = pull()
+        except BusyError as error:
+            notes = (f"{error.message}; this is what was pulled before",)
         except StudioError as error:
             if first:
                 raise

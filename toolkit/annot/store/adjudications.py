@@ -10,11 +10,11 @@ from annot.store.revisions import Revisions, Sourced
 
 SourcedAdjudication = Sourced[Adjudication]
 
-_REVISIONS = Revisions(AdjudicationRow, Adjudication)
-record_adjudications = _REVISIONS.record
-record_vanished = _REVISIONS.record_vanished
-read_sourced = _REVISIONS.read
-read_history = _REVISIONS.history
+ADJUDICATIONS = Revisions(AdjudicationRow, Adjudication)
+"""Their table."""
+record_adjudications = ADJUDICATIONS.record
+read_sourced = ADJUDICATIONS.read
+read_history = ADJUDICATIONS.history
 
 
 def read_adjudications(session: Session) -> tuple[Adjudication, ...]:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from annot.errors import MissingInput, StoreError
 from annot.store import migrations
 
 _WRITES = "annot_writes"
-_WRITE_LOCK = 0x616E6E6F74
+WRITE_LOCK = 0x616E6E6F74
 """The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
 _CONNECT_SECONDS = 10
 _FAULTS = (
@@ -77,61 +77,80 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errors_in_words(), Session(self._writing) as session, session.begin():
+        with self._errorsin_words(), Session(self._writing) as session, session.begin():
             session.connection()
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database as it was at the first look."""
-        with self._errors_in_words(), Session(self._engine) as session, session.begin():
+        with self._errorsin_words(), Session(self._engine) as session, session.begin():
             yield session
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
-        with self._errors_in_words(), self._engine.begin() as connection:
+        with self._errorsin_words(), self._engine.begin() as connection:
             return migrations.version_of(connection)
 
     def migrate(self) -> None:
         """Bring the database to this program's version, one transaction for each migration."""
         for number in range(self.version() + 1, len(migrations.MIGRATIONS) + 1):
-            with self._errors_in_words(), self._writing.begin() as connection:
+            with self._errorsin_words(), self._writing.begin() as connection:
                 migrations.migrate(connection, number)
 
     @contextmanager
-    def _errors_in_words(self) -> Iterator[None]:
+    def _errorsin_words(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
-            raise _in_words(error, self.place, self._secret) from None
+            raise in_words(error, self.place, self._secret) from None
 
 
-def open_store(url: str, *, create: bool = True, wait_seconds: float = 30.0) -> Store:
-    """The store at `url`, migrated to this program's version.
+def open_store(url: str, *, create: bool = True, older: bool = False, wait_seconds: float = 30.0) -> Store:
+    """The store at `url`, at this program's version.
 
     url: `sqlite:///FILE`, or `postgresql://...`.
-    create: make the database when it is not there; otherwise MissingInput is raised and nothing is touched.
+    create: make the database when it is not there, and migrate an older one; otherwise MissingInput or StoreError is
+    raised and nothing is touched.
+    older: open an older one as it is.
     wait_seconds: how long to wait for another process that writes.
 
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
-    no database, or the database another program's or a newer one's.
+    no database, or the database another program's, a newer one's or an older one's.
     """
-    place = _parse(url)
-    if place.get_backend_name() == "sqlite":
-        store = _open_file(place, create=create, wait_seconds=wait_seconds)
-    else:
-        store = _open_server(place, wait_seconds=wait_seconds)
+    store = connect_store(url, create=create, wait_seconds=wait_seconds)
     try:
-        if not create and store.version() == 0:
-            raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
-        store.migrate()
+        if create:
+            store.migrate()
+        else:
+            _check_version(store, older=older)
     except BaseException:
         store.close()
         raise
     return store
 
 
-def _parse(url: str) -> URL:
+def connect_store(url: str, *, create: bool, wait_seconds: float = 30.0) -> Store:
+    """The store at `url` as it is, empty or of any version. Raises errors as `open_store` does."""
+    place = parse_url(url)
+    if place.get_backend_name() == "sqlite":
+        return _open_file(place, create=create, wait_seconds=wait_seconds)
+    return _open_server(place, wait_seconds=wait_seconds)
+
+
+def _check_version(store: Store, *, older: bool) -> None:
+    version, wanted = store.version(), len(migrations.MIGRATIONS)
+    if version == 0:
+        raise MissingInput(f"{store.place}: nothing in it yet", hint="make the study with `annot init`")
+    if version < wanted and not older:
+        raise StoreError(
+            f"{store.place}: made by an earlier annot (version {version}, this one needs {wanted})",
+            hint="`annot migrate` brings it there, after a backup",
+        )
+
+
+def parse_url(url: str) -> URL:
+    """The database's URL, with the driver that is used. Raises StoreError, which shows no password."""
     try:
         place = make_url(url)
     except (ArgumentError, ValueError):
@@ -165,9 +184,17 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
+    if create:
+        _make_private(path)
     if not readable_only and (create or path.stat().st_size > 0):
         _use_write_ahead_log(path, wait_seconds)
     return Store(engine, str(path), None)
+
+
+def _make_private(path: Path) -> None:
+    """Make the file where it is not there, for its owner alone; SQLite gives its log and index the same rights."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _address_for_reading(path: Path) -> str:
@@ -200,14 +227,26 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
     def begin(connection: Connection) -> None:
         if connection.get_execution_options().get(_WRITES):
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(wait_seconds * 1000)}")
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
         else:
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     event.listen(engine, "begin", begin)
+    return Store(engine, place_of(url), password_of(url))
+
+
+def place_of(url: URL) -> str:
+    """Where the database is, in words that hold no password."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
     where = f"{url.host or url.query.get('host') or 'local'}{f':{url.port}' if url.port else ''}"
+    return f"PostgreSQL database {url.database!r} at {where}"
+
+
+def password_of(url: URL) -> str | None:
+    """The password in the URL, which no message may hold."""
     secret = url.password or url.query.get("password")
-    return Store(engine, f"PostgreSQL database {url.database!r} at {where}", str(secret) if secret else None)
+    return str(secret) if secret else None
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -233,7 +272,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
         except sqlite3.Error as error:
             # The driver's own wait does not cover this statement: another process may be switching too.
             if "locked" not in str(error) or time.monotonic() >= deadline:
-                raise _in_words(DBAPIError(None, None, error), str(path), None) from None
+                raise in_words(DBAPIError(None, None, error), str(path), None) from None
             time.sleep(0.02)
     if mode != "wal":
         raise StoreError(
@@ -242,7 +281,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
         )
 
 
-def _in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
+def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
     """The database's error as ours; the message holds no statement, no value and no password."""
     detail = str(error.orig if isinstance(error, DBAPIError) else error).strip()
     if secret:

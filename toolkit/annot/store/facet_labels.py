@@ -37,6 +37,13 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
         insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in new))
 
 
+def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
+    """Record labels that people corrected; those of all other papers stay."""
+    new = list(_checked(labels))
+    delete_where(session, FacetLabelsRow, "paper_id", [one.paper_id for one in new])
+    insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in new))
+
+
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
     """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
     rows = table(FacetLabelsRow)

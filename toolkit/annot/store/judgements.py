@@ -10,11 +10,11 @@ from annot.store.revisions import Revisions, Sourced
 
 SourcedJudgement = Sourced[Judgement]
 
-_REVISIONS = Revisions(JudgementRow, Judgement)
-record_judgements = _REVISIONS.record
-record_vanished = _REVISIONS.record_vanished
-read_sourced = _REVISIONS.read
-read_history = _REVISIONS.history
+JUDGEMENTS = Revisions(JudgementRow, Judgement)
+"""Their table."""
+record_judgements = JUDGEMENTS.record
+read_sourced = JUDGEMENTS.read
+read_history = JUDGEMENTS.history
 
 
 def read_judgements(session: Session) -> tuple[Judgement, ...]:

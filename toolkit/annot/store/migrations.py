@@ -8,8 +8,17 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store.models import GoldRow, TrialAssignmentRow, TrialJudgementRow, TrialRow, table
-from annot.store.schema import make_append_only, make_tables
+from annot.store.models import (
+    GoldRow,
+    GuidelinesRow,
+    ReturnedRow,
+    TaskSecretRow,
+    TrialAssignmentRow,
+    TrialJudgementRow,
+    TrialRow,
+    table,
+)
+from annot.store.schema import drop_triggers, make_append_only, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"
 
@@ -17,6 +26,39 @@ VERSION_TABLE = "annot_schema"
 def add_paper_type(connection: Connection) -> None:
     """The type of a query's paper; the queries that stand have none on record."""
     connection.execute(text("ALTER TABLE query ADD COLUMN paper_type TEXT"))
+
+
+def add_origin_of_answers(connection: Connection) -> None:
+    """Whose account each answer came from, when it was last changed, and the lead's word on it; none is on record yet.
+
+    Of projects, when the server made them.
+    """
+    for rows in ("judgement", "adjudication"):
+        for column in ("account BIGINT", "changed_at TEXT", "ruling TEXT"):
+            connection.execute(text(f"ALTER TABLE {rows} ADD COLUMN {column}"))
+    connection.execute(text("ALTER TABLE project ADD COLUMN created TEXT"))
+
+
+def add_guidelines(connection: Connection) -> None:
+    """The guidelines that are sent; of those sent before none is on record."""
+    table(GuidelinesRow).create(connection, checkfirst=True)
+
+
+def add_leaving_and_shares(connection: Connection) -> None:
+    """When a person left, the hours they have, and when they were first sent something; of those on record, unknown."""
+    connection.execute(text("ALTER TABLE assessor ADD COLUMN left_on TEXT"))
+    connection.execute(text("ALTER TABLE assessor ADD COLUMN share FLOAT"))
+    connection.execute(text("ALTER TABLE project ADD COLUMN sent_on TEXT"))
+
+
+def add_returned(connection: Connection) -> None:
+    """The pairs that were put before their assessors again; none were before."""
+    table(ReturnedRow).create(connection, checkfirst=True)
+
+
+def add_task_secret(connection: Connection) -> None:
+    """A place for the secret of the task keys; tasks on record were sent under plain keys, and stay so."""
+    table(TaskSecretRow).create(connection, checkfirst=True)
 
 
 def add_trials(connection: Connection) -> None:
@@ -47,7 +89,16 @@ def add_trials(connection: Connection) -> None:
         connection.execute(text(f"DROP TABLE kept_{name}"))
 
 
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables, add_paper_type, add_trials]
+MIGRATIONS: list[Callable[[Connection], None]] = [
+    make_tables,
+    add_paper_type,
+    add_origin_of_answers,
+    add_guidelines,
+    add_leaving_and_shares,
+    add_returned,
+    add_task_secret,
+    add_trials,
+]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.
@@ -76,15 +127,24 @@ def version_of(connection: Connection) -> int:
     return version
 
 
+def make_version_table() -> str:
+    """The statement that makes the table of versions where it is not there."""
+    return f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"
+
+
 def migrate(connection: Connection, number: int) -> None:
     """Run migration `number` in the caller's transaction, unless another process has done so by now.
 
+    The append-only tables can be changed by the migration, and by nothing else: the triggers that refuse it are made
+    again before the transaction ends.
     The caller holds the one write lock, so two processes that open a new database do not meet here.
     """
     version = version_of(connection)
     if version >= number:
         return
-    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version INTEGER PRIMARY KEY NOT NULL)"))
+    connection.execute(text(make_version_table()))
+    drop_triggers(connection)
     MIGRATIONS[number - 1](connection)
+    make_triggers(connection)
     reached = len(MIGRATIONS) if version == 0 else number
     connection.execute(text(f"INSERT INTO {VERSION_TABLE} (version) VALUES (:version)"), {"version": reached})

@@ -52,7 +52,11 @@ class _Row(SQLModel):
 
 
 class _RevisionRow(_Row):
-    """What the append-only tables share. Triggers refuse every UPDATE and DELETE."""
+    """What the append-only tables share. Triggers refuse every UPDATE and DELETE.
+
+    `account`, `changed_at` and `ruling` came with the third version: whose account the answer came from and when it was
+    last changed, both as the server has them, and `withdrawn` or `restored` where the lead has spoken.
+    """
 
     id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
     source: str = Field(sa_type=Text)
@@ -70,6 +74,9 @@ class _RevisionRow(_Row):
     payload: Any = Field(sa_type=JSON)
     content_sha256: str = Field(sa_type=Text)
     recorded_at: str = Field(sa_type=Text)
+    account: int | None = Field(sa_type=BigInteger)
+    changed_at: str | None = Field(sa_type=Text)
+    ruling: str | None = Field(sa_type=Text)
 
 
 class FacetLabelsRow(_Row, table=True):
@@ -154,7 +161,10 @@ class DrawRow(_Row, table=True):
 
 
 class AssessorRow(_Row, table=True):
-    """A person. The account is an identity and never leaves the database unasked."""
+    """A person. The account is an identity and never leaves the database unasked.
+
+    `left_on` and `share` came with the third version.
+    """
 
     __tablename__ = "assessor"
     __table_args__ = (
@@ -164,6 +174,8 @@ class AssessorRow(_Row, table=True):
     assessor: str = Field(primary_key=True, sa_type=Text)
     account: str | None = Field(sa_type=Text)
     adjudicator: bool
+    left_on: str | None = Field(sa_type=Text)
+    share: float | None = Field(sa_type=Float)
 
 
 class AssignmentRow(_Row, table=True):
@@ -184,6 +196,36 @@ class AssignmentRow(_Row, table=True):
     position: int
 
 
+class GuidelinesRow(_Row, table=True):
+    """The guidelines of a facet as they were sent from one moment on."""
+
+    __tablename__ = "guidelines"
+    facet: str = Field(primary_key=True, sa_type=Text)
+    sent_at: str = Field(primary_key=True, sa_type=Text)
+    sha256: str = Field(sa_type=Text)
+    text: str = Field(sa_type=Text)
+    why: str | None = Field(sa_type=Text)
+
+
+class ReturnedRow(_Row, table=True):
+    """A pair that was put before its assessor again; it came with the third version."""
+
+    __tablename__ = "returned"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="returned_query"),
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="returned_assessor"),
+        CheckConstraint("occasion >= 2", name="returned_occasion_from_2"),
+        CheckConstraint("why <> ''", name="returned_why"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    assessor: str = Field(primary_key=True, sa_type=Text)
+    occasion: int = Field(primary_key=True)
+    why: str = Field(sa_type=Text)
+    returned_at: str = Field(sa_type=Text)
+    withdrawn_at: str | None = Field(sa_type=Text)
+
+
 class PlanRow(_Row, table=True):
     """The plan that the assignments make; there is one."""
 
@@ -199,7 +241,9 @@ class ProjectRow(_Row, table=True):
     """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
 
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
-    program's, at the last push, and `account_id` its id of the assessor's account.
+    program's, at the last push, and `account_id` its id of the assessor's account. `created` is when the server made
+    the project (a server that was restored gives an id twice), `sent_on` when it was first noted down; both came with
+    later versions.
     """
 
     __tablename__ = "project"
@@ -216,6 +260,8 @@ class ProjectRow(_Row, table=True):
     version: str = Field(sa_type=Text)
     account_id: int | None = Field(sa_type=BigInteger)
     remote_id: int | None = Field(sa_type=BigInteger)
+    created: str | None = Field(sa_type=Text)
+    sent_on: str | None = Field(sa_type=Text)
 
 
 class TaskRow(_Row, table=True):
@@ -232,6 +278,15 @@ class TaskRow(_Row, table=True):
     doc_id: str = Field(primary_key=True, sa_type=Text)
     occasion: int = Field(primary_key=True)
     remote_id: int = Field(sa_type=BigInteger)
+
+
+class TaskSecretRow(_Row, table=True):
+    """With what the keys of tasks are sealed; there is one, from the first push on."""
+
+    __tablename__ = "task_secret"
+    __table_args__ = (CheckConstraint("id = 1", name="task_secret_one"),)
+    id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    secret: str = Field(sa_type=Text)
 
 
 class JudgementRow(_RevisionRow, table=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.records import Assessor, Assignment
 from annot.store.models import AssessorRow, AssignmentRow, JudgementRow, PlanRow, ProjectRow, QueryRow, table
+from annot.store.projects import refuse_sent
 from annot.store.rows import check_distinct, check_known, insert_records, read_records, refuse_judged
 
 
@@ -24,7 +25,7 @@ class Plan(NamedTuple):
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
-    """Add these people, or change those of the same pseudonym; others stay.
+    """Add these people, or change the account and role of those of the same pseudonym; others stay.
 
     A changed account forgets the servers' ids of it, which were the old account's. Raises InputError when two people
     would share an account.
@@ -43,7 +44,12 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
             faults=[f"{', '.join(sorted(names))}: same account" for names in shared],
         )
     rows, projects, connection = table(AssessorRow), table(ProjectRow), session.connection()
-    changed = [person for person in people if standing.get(person.assessor, person) != person]
+    changed = [
+        person
+        for person in people
+        if (known := standing.get(person.assessor)) is not None
+        and (known.account, known.adjudicator) != (person.account, person.adjudicator)
+    ]
     # Two people may swap accounts: nobody holds one while they are being changed.
     for person in changed:
         connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(account=None))
@@ -55,15 +61,33 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     insert_records(session, AssessorRow, (person for person in people if person.assessor not in standing))
 
 
+def set_left(session: Session, assessor: str, left_on: str | None) -> None:
+    """Remember when this person left; None brings them back."""
+    rows = table(AssessorRow)
+    session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(left_on=left_on))
+
+
+def set_shares(session: Session, shares: Mapping[str, float]) -> None:
+    """Remember the hours of these people, relative to others; those not named keep theirs."""
+    check_known(session, AssessorRow, shares, what="--share")
+    rows = table(AssessorRow)
+    for name, share in shares.items():
+        session.connection().execute(rows.update().where(rows.c.assessor == name).values(share=share))
+
+
 def read_assessors(session: Session) -> tuple[Assessor, ...]:
     """Everyone, adjudicators included, by pseudonym."""
     return tuple(sorted(read_records(session, AssessorRow, Assessor), key=attrgetter("assessor")))
 
 
-def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: Plan) -> None:
+def replace_plan(
+    session: Session, assignments: Iterable[Assignment], *, plan: Plan, handed_on: Iterable[Assignment] = ()
+) -> None:
     """Make these assignments the plan. The same assignments, hash and seed again change nothing, `created` included.
 
-    Raises InputError when an assignment that is judged already would go, or names an unknown query or assessor.
+    handed_on: what somebody gives up. It may leave although it was sent, or answered in a way that does not count.
+    Raises InputError when another assignment that is judged already would go, or a pair that was sent, or one names an
+    unknown query or assessor.
     """
     new = list(assignments)
     check_distinct(map(_key, new), what="plan")
@@ -73,7 +97,14 @@ def replace_plan(session: Session, assignments: Iterable[Assignment], *, plan: P
     standing, old = read_assignments(session), read_plan(session)
     if old is not None and old._replace(created=plan.created) == plan and set(standing) == set(new):
         return
-    _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)))
+    given_up = set(map(_key, handed_on))
+    refuse_sent(
+        session,
+        {key[:2] for key in set(map(_key, standing)) - given_up} - {_key(one)[:2] for one in new},
+        what="pair(s) would leave the plan",
+        hint="keep what is planned and add to it; `annot plan withdraw` takes back what was not sent",
+    )
+    _remove_plan(session, set(map(_key, standing)) - set(map(_key, new)) - given_up)
     insert_records(session, AssignmentRow, new)
     insert_records(session, PlanRow, [plan], id=1)
 

@@ -11,6 +11,7 @@ from sqlmodel import Session, SQLModel
 from annot.errors import MissingInput
 from annot.records import Draw, Pool, PoolEntry
 from annot.store.models import AdjudicationRow, DrawRow, JudgementRow, PoolEntryRow, PoolRow, QueryRow, table
+from annot.store.projects import refuse_sent
 from annot.store.rows import (
     check_distinct,
     field_names,
@@ -26,25 +27,28 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
     rankings_sha256: for each `paper_id`, the hash of what its pool was drawn from.
 
-    Raises InputError, with how many judgements stand on them, when judged pairs would leave the pool.
+    Raises InputError when pairs would leave the pool that are judged, with how many judgements stand on them, or sent.
     """
     pools = list(pools)
     check_distinct((pool.paper_id for pool in pools), what="pools")
     for pool in pools:
         check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.paper_id}")
     staying = {(pool.paper_id, entry.doc_id) for pool in pools for entry in pool.entries}
+    leaving = {
+        (query_id, doc_id)
+        for query_id, paper_id, doc_id in session.connection().execute(_pooled_pairs())
+        if (paper_id, doc_id) not in staying
+    }
+    hint = "`annot pool` without options draws the pools on record again; --frozen takes the rankings on record, too"
     refuse_judged(
         session,
         [JudgementRow, AdjudicationRow],
         ["query_id", "doc_id"],
-        {
-            (query_id, doc_id)
-            for query_id, paper_id, doc_id in session.connection().execute(_pooled_pairs())
-            if (paper_id, doc_id) not in staying
-        },
+        leaving,
         what="pair(s) would leave the pool",
-        hint="draw from the same rankings and seed, or start a new study; judgements are never deleted",
+        hint=f"{hint}; judgements are never deleted",
     )
+    refuse_sent(session, leaving, what="pair(s) would leave the pool", hint=hint)
     for model in (DrawRow, PoolEntryRow, PoolRow):
         session.connection().execute(table(model).delete())
     for pool in pools:
@@ -69,6 +73,13 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
             for place, draw in enumerate((entry.drawn, *entry.also))
         ),
     )
+
+
+def remove_pool(session: Session, paper_id: str) -> None:
+    """Take the pool of a paper away that has no query any more."""
+    for model in (DrawRow, PoolEntryRow, PoolRow):
+        rows = table(model)
+        session.connection().execute(rows.delete().where(rows.c.paper_id == paper_id))
 
 
 def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict[str, Pool]:

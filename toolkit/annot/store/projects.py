@@ -10,6 +10,7 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Asked
+from annot.store.hidden_gold import read_hidden
 from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow, table
 from annot.store.rows import check_known, in_chunks, insert_rows
 
@@ -35,30 +36,55 @@ class Project(NamedTuple):
     account_id: int | None
     """The server's id of the person's account; None after the account was changed."""
     remote_id: int | None
+    created: str | None = None
+    """When the server made it; None in older records."""
+    sent_on: str | None = None
+    """When it was first noted down (ISO 8601, UTC); None where that is not known."""
 
 
 def open_project(
-    session: Session, *, round: Round, assessor: str, server: str, url: str, version: str, account_id: int | None
+    session: Session,
+    *,
+    round: Round,
+    assessor: str,
+    server: str,
+    url: str,
+    version: str,
+    account_id: int | None,
+    now: str | None = None,
 ) -> Project:
-    """The project of this person, round and server; noted down when it is new, with what was met there."""
+    """The project of this person, round and server; noted down when it is new, with what was met there and `now`."""
     check_known(session, AssessorRow, [assessor], what="project")
     rows = table(ProjectRow)
     mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
-        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None}
+        row = {"round": round, "assessor": assessor, "server": server, **met, "remote_id": None, "created": None}
+        row["sent_on"] = now
         insert_rows(session, ProjectRow, [row])
     (project,) = _projects(session, mine)
     return project
 
 
-def set_remote_project(session: Session, project: int, remote_id: int | None) -> None:
-    """Remember the server's id of a project. Another id than before means another project: its tasks are forgotten."""
+def set_remote_project(session: Session, project: int, remote_id: int | None, *, created: str | None = None) -> None:
+    """Remember the server's id of a project, and when the server made it.
+
+    Another id than before, or the same id made at another time, means another project: its tasks are forgotten. So is
+    a project that had the id before: a server that was restored gives an id again.
+    """
     rows, tasks, connection = table(ProjectRow), table(TaskRow), session.connection()
-    before = connection.execute(select(rows.c.remote_id).where(rows.c.id == project)).scalar_one()
-    if before not in (None, remote_id):
-        connection.execute(tasks.delete().where(tasks.c.project_id == project))
-    connection.execute(rows.update().where(rows.c.id == project).values(remote_id=remote_id))
+    of_project = select(rows.c.server, rows.c.remote_id, rows.c.created).where(rows.c.id == project)
+    server, *before = connection.execute(of_project).one()
+    same = before[0] in (None, remote_id) and (before[1] is None or created is None or before[1] == created)
+    others = select(rows.c.id).where(rows.c.server == server, rows.c.remote_id == remote_id, rows.c.id != project)
+    displaced = list(connection.execute(others).scalars()) if remote_id is not None else []
+    connection.execute(tasks.delete().where(tasks.c.project_id.in_([*displaced, *([] if same else [project])])))
+    connection.execute(rows.update().where(rows.c.id.in_(displaced)).values(remote_id=None, created=None))
+    connection.execute(
+        rows.update()
+        .where(rows.c.id == project)
+        .values(remote_id=remote_id, created=created or (before[1] if same else None))
+    )
 
 
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
@@ -89,6 +115,17 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     insert_rows(session, TaskRow, rows)
 
 
+def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: Mapping[Asked, int]) -> None:
+    """Note down the server's tasks of what was `asked`: those in `tasks`, and none of the others.
+
+    What is on record for a task whose number the server has given to another is forgotten.
+    """
+    taken = set(tasks.values())
+    gone = {of for of, remote_id in read_tasks(session, project).items() if remote_id in taken} | set(asked)
+    forget_tasks(session, project, gone)
+    record_tasks(session, project, tasks)
+
+
 def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
     """Forget these tasks: the server has them no more."""
     rows = table(TaskRow)
@@ -103,6 +140,38 @@ def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
     found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
     return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
+
+
+def read_sent(session: Session) -> dict[str, set[Asked]]:
+    """By assessor, what they were sent to judge, on whatever server; without hidden gold."""
+    hidden = read_hidden(session)
+    found: dict[str, set[Asked]] = {}
+    for project in read_projects(session, round="judge"):
+        not_judged = hidden.get(project.assessor, ())
+        sent = {asked for asked in read_tasks(session, project.project) if asked.pair not in not_judged}
+        found.setdefault(project.assessor, set()).update(sent)
+    return found
+
+
+def was_sent(session: Session) -> bool:
+    """Whether any task was sent to be judged or adjudicated; training and sub-study do not hold the study."""
+    projects, tasks = table(ProjectRow), table(TaskRow)
+    sent = select(tasks.c.remote_id).join(projects, projects.c.id == tasks.c.project_id)
+    of_collection = sent.where(projects.c.round.in_(("judge", "adjudicate")))
+    return session.connection().execute(of_collection.limit(1)).first() is not None
+
+
+def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, hint: str) -> None:
+    """Raise InputError when pairs were sent that would leave. leaving: (query_id, doc_id)."""
+    rows = table(TaskRow)
+    found = session.connection().execute(select(rows.c.query_id, rows.c.doc_id).distinct()) if leaving else ()
+    sent = sorted(pair for pair in map(tuple, found) if pair in leaving)
+    if sent:
+        raise InputError(
+            f"{len(sent)} {what}, but people have them as tasks",
+            faults=[f"{' '.join(pair)}: sent" for pair in sent],
+            hint=hint,
+        )
 
 
 def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:

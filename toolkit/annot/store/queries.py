@@ -40,6 +40,18 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
     _write(session, list(queries), keep_others=True)
 
 
+def remove_query(session: Session, query_id: str) -> None:
+    """Take a query out of the study.
+
+    Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
+    """
+    _refuse(session, [query_id], _JUDGED, "would go")
+    withdraw = f"take its pairs back with `annot plan withdraw --query {query_id}`"
+    _refuse(session, [query_id], {AssignmentRow: _IN_USE[AssignmentRow]}, "would go", hint=withdraw)
+    _refuse(session, [query_id], {SplitRow: _IN_USE[SplitRow]}, "would go")
+    delete_where(session, QueryRow, "query_id", [query_id])
+
+
 def read_queries(session: Session) -> tuple[Query, ...]:
     """All queries, by `query_id`."""
     return tuple(sorted(read_records(session, QueryRow, Query), key=lambda query: query.query_id))
@@ -67,7 +79,14 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     insert_records(session, QueryRow, (query for query_id, query in given.items() if query_id not in standing))
 
 
-def _refuse(session: Session, query_ids: Sequence[str], standing_on: dict[type[SQLModel], str], verb: str) -> None:
+def _refuse(
+    session: Session,
+    query_ids: Sequence[str],
+    standing_on: dict[type[SQLModel], str],
+    verb: str,
+    *,
+    hint: str = "keep these queries, or start a new study; judgements are never deleted",
+) -> None:
     total: Counter[str] = Counter()
     by_query: dict[str, list[str]] = {}
     for model, words in standing_on.items():
@@ -82,5 +101,5 @@ def _refuse(session: Session, query_ids: Sequence[str], standing_on: dict[type[S
         raise InputError(
             f"{len(by_query)} query(ies) {verb}, but {what} stand on them",
             faults=[f"{query_id}: {', '.join(parts)}" for query_id, parts in sorted(by_query.items())],
-            hint="keep these queries, or start a new study; judgements are never deleted",
+            hint=hint,
         )

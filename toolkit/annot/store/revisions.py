@@ -1,29 +1,36 @@
-"""What judgements and adjudications share: a changed one is a new row, and readers get the latest row of each.
+"""What judgements and adjudications share: a changed one is a new row, and of each line readers get what stands.
 
 A revision belongs to a line: source, server, pair, person, for judgements the occasion, and annotation. The same
 person's other annotation of the pair is a line of its own.
+
+What is gone or spoilt never takes the place of an answer. What stands is the latest revision that counts, that a later
+answer of the same person superseded, or that the lead withdrew; of a line without any of these, the latest.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Select, exists, null, select
+from sqlalchemy import ColumnElement, null, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.records import Adjudication, Judgement
+from annot.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.models import HIGHEST_GRADE, LINE, AssessorRow, QueryRow, table
 from annot.store.rows import check_known, field_names, in_chunks, insert_rows
 
 R = TypeVar("R", Judgement, Adjudication)
 
+WITHDRAWN, RESTORED = "withdrawn", "restored"
+"""What the lead can say of an answer; such a revision comes from nobody else."""
+GONE = "gone from the server"
+"""How the flag begins of a revision that says that an annotation was not found; the reason follows."""
 DELETED = "deleted on the server"
-"""The flag of the revision that says an annotation is no longer on the server."""
+"""The flag by which earlier versions of this program withdrew what they no longer found."""
 
 
 class Sourced(NamedTuple, Generic[R]):
@@ -40,6 +47,61 @@ class Sourced(NamedTuple, Generic[R]):
     """ISO 8601, UTC; set by the store."""
     server: str = ""
     """What tells the server from others; empty where the source has none."""
+    account: int | None = None
+    """The server's id of the account that it came from; None where the source has none, and in older records."""
+    changed_at: str | None = None
+    """When the server saw its last change, as the server writes it; None as above."""
+    ruling: str | None = None
+    """`withdrawn` or `restored` where it is the lead's word; None where it was read."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
+        return not self.record.flags and (self.record.grade is not None or self.record.cannot_judge is not None)
+
+
+@dataclass(slots=True)
+class Line(Generic[R]):
+    """What the revisions of one annotation come to, the oldest first."""
+
+    stands: Sourced[R]
+    """What readers get."""
+    latest: Sourced[R]
+    answer: Sourced[R] | None = None
+    """The last revision that was an answer, standing or not."""
+    kept: bool = False
+    """Whether the lead said that the answer counts although it is gone."""
+    read_sha256: str | None = None
+    """The hash of the latest revision that was read, not said by the lead."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether an answer stands."""
+        return self.stands.answers
+
+    @property
+    def why(self) -> str:
+        """What the latest revision says against the answer; empty where that is the answer itself."""
+        return "; ".join(self.latest.record.flags)
+
+    def add(self, revision: Sourced[R], sha256: str) -> None:
+        """One revision more."""
+        flags = revision.record.flags
+        if _decides(revision) or not _decides(self.stands):
+            self.stands = revision
+        if revision.answers:
+            self.answer = revision
+        if revision.ruling is not None or not flags:
+            self.kept = revision.ruling == RESTORED
+        if revision.ruling is None:
+            self.read_sha256 = sha256
+        self.latest = revision
+
+
+def _decides(revision: Sourced[R]) -> bool:
+    """Whether it may take the place of an answer."""
+    flags = revision.record.flags
+    return not flags or revision.ruling == WITHDRAWN or flags == (DELETED,) or flags[0].startswith(SUPERSEDED)
 
 
 class Recorded(NamedTuple):
@@ -62,114 +124,160 @@ class Revisions(Generic[R]):
         self._fields = field_names(record)
 
     def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> Recorded:
-        """Append what is new: a revision for each record whose content or payload differs from what stands.
+        """Append what is new: a revision for each record whose content or payload differs from what was read last.
 
-        The revision number in the record is not looked at; the store counts. Raises InputError for an unknown query or
-        person and for a grade outside 0..9, and then writes nothing.
+        An answer that does not stand and is given again is a revision, too. One that was last changed before the answer
+        that stands is flagged as older, and does not take its place. The revision number in the record is not looked
+        at; the store counts. Raises InputError for an unknown query or person and for a grade outside 0..9, and then
+        writes nothing.
         """
-        contents = [self._content(one) for one in given]
+        everything = list(given)
         what = f"{self._rows.name}s"
-        query_ids = {content["query_id"] for content in contents}
+        query_ids = {revision.record.query_id for revision in everything}
         check_known(session, QueryRow, query_ids, what=what)
-        check_known(session, AssessorRow, {content[self._person] for content in contents}, what=what)
-        self._check_grades(contents, what)
-        standing = self._standing(session, query_ids)
+        check_known(session, AssessorRow, {self.person_of(revision.record) for revision in everything}, what=what)
+        self._check_grades(everything, what)
+        lines: dict[tuple[Any, ...], Line[R]] = {}
+        for chunk in in_chunks(query_ids):
+            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk))
         new: list[dict[str, Any]] = []
         added = 0
-        for content in contents:
-            line = tuple(content[name] for name in self._line)
+        for read in everything:
+            line = lines.get(self._key(read))
+            revision = self._against(read, line)
+            content = self._content(revision)
             sha256 = hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
-            revision, before = standing.get(line, (0, None))
-            if before == sha256:
-                continue
-            added += revision == 0
-            standing[line] = revision + 1, sha256
-            new.append({**content, "revision": revision + 1, "content_sha256": sha256, "recorded_at": recorded_at})
+            if line is not None and revision.ruling is None and line.read_sha256 == sha256:
+                comes_back = revision.answers and not line.counts
+                if not comes_back:
+                    continue
+            number = 1 if line is None else line.latest.record.revision + 1
+            revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
+            if line is None:
+                added += 1
+                line = lines[self._key(read)] = Line(revision, revision)
+            line.add(revision, sha256)
+            own = {name: getattr(revision, name) for name in ("account", "changed_at", "ruling", "recorded_at")}
+            new.append({**content, **own, "revision": number, "content_sha256": sha256})
         insert_rows(session, self._model, new)
-        return Recorded(added, len(new) - added, len(contents) - len(new))
+        return Recorded(added, len(new) - added, len(everything) - len(new))
 
-    def record_vanished(
-        self, session: Session, *, source: str, server: str, person: str, seen: Collection[str], recorded_at: str
-    ) -> int:
-        """Append a tombstone for each annotation of this person on this server that stands but was not `seen`.
+    def record_gone(self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> Recorded:
+        """Append to these lines a revision without an answer that says why it was not found; an answer counts on.
 
-        seen: ids as text. The tombstone has no answer and the flag `deleted on the server`. What another server holds
-        is not touched. Returns how many there were. One that is seen again later becomes a further revision.
+        gone: what stands on the line, and the reason.
         """
-        columns = self._rows.c
-        mine = columns.source == source, columns.server == server, columns[self._person] == person
-        tombstones = [
-            one._replace(record=self._tombstone(one.record), payload=None)
-            for one in self._latest(session, *mine)
-            if one.annotation not in seen and DELETED not in one.record.flags
+        found = [self._silent(stands, f"{GONE}: {why}", ruling=None) for stands, why in gone]
+        return self.record(session, found, recorded_at=recorded_at)
+
+    def withdraw(self, session: Session, lost: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> int:
+        """Append to these lines the lead's word that their answer counts no longer; returns how many there were.
+
+        lost: the answer that stands, and the reason. A line that has another answer by now is left as it is.
+        """
+        given = list(lost)
+        now = self._read_lines(session, self._rows.c.query_id.in_({stands.record.query_id for stands, _ in given}))
+        still = [
+            self._silent(stands, f"{WITHDRAWN}: {why}", ruling=WITHDRAWN)
+            for stands, why in given
+            if now[self._key(stands)].stands.record.revision == stands.record.revision
         ]
-        return self.record(session, tombstones, recorded_at=recorded_at).revised
+        return self.record(session, still, recorded_at=recorded_at).revised
+
+    def restore(self, session: Session, answers: Iterable[Sourced[R]], *, recorded_at: str) -> int:
+        """Append these answers once more, as the lead's word that they count; returns how many there were."""
+        again = [answer._replace(ruling=RESTORED) for answer in answers]
+        return self.record(session, again, recorded_at=recorded_at).revised
+
+    def lines(
+        self, session: Session, *, server: str | None = None, person: str | None = None, payload: bool = False
+    ) -> tuple[Line[R], ...]:
+        """Every line, or those of a server or a person, in the order of `read`."""
+        wanted = {"server": server, self._person: person}
+        where = [self._rows.c[name] == value for name, value in wanted.items() if value is not None]
+        return tuple(sorted(self._read_lines(session, *where, payload=payload).values(), key=self._place))
 
     def read(self, session: Session, *, payload: bool = True) -> tuple[Sourced[R], ...]:
-        """The latest revision of each line, flagged ones included.
+        """The revision that stands of each line, flagged ones included.
 
-        By query, document, person and occasion; a person's several annotations of a pair from the oldest on. Two
-        servers number theirs each for itself, so time comes first, and then the ids, which are numbers written as text:
-        the ninth comes before the tenth. payload: read it too, which takes most of the time.
+        By query, document, person and occasion; a person's several annotations of a pair from the one that was changed
+        first to the one that was changed last. Two servers number theirs each for itself, so time comes first, and then
+        the ids, which are numbers written as text: the ninth comes before the tenth. payload: read it too, which takes
+        most of the time.
         """
-        key = [name for name in self._line if name in self._fields]
-
-        def place(one: Sourced[R]) -> tuple[Any, ...]:
-            own: list[Any] = [getattr(one.record, name) for name in key]
-            return *own, one.source, one.record.judged_at or "", len(one.annotation), one.annotation
-
-        return tuple(sorted(self._latest(session, payload=payload), key=place))
+        return tuple(line.stands for line in self.lines(session, payload=payload))
 
     def history(self, session: Session, query_id: str, doc_id: str) -> tuple[Sourced[R], ...]:
         """Every revision of every line of one pair, in the order recorded."""
         columns = self._rows.c
-        of_pair = self._select(payload=True).where(columns.query_id == query_id, columns.doc_id == doc_id)
-        return tuple(self._sourced(session, of_pair.order_by(columns.id)))
+        of_pair = columns.query_id == query_id, columns.doc_id == doc_id
+        return tuple(revision for revision, _ in self._revisions(session, *of_pair, payload=True))
 
-    def _latest(self, session: Session, *wanted: ColumnElement[bool], payload: bool = False) -> Iterator[Sourced[R]]:
-        return self._sourced(session, self._select(payload=payload).where(self._is_latest(), *wanted))
+    def answers(self, session: Session) -> Iterator[Sourced[R]]:
+        """Every revision that was an answer, in the order recorded, without payload."""
+        return (revision for revision, _ in self._revisions(session, payload=False) if revision.answers)
 
-    def _select(self, *, payload: bool) -> Select[Any]:
+    def person_of(self, record: R) -> str:
+        """Whose it is."""
+        name: str = getattr(record, self._person)
+        return name
+
+    def _read_lines(
+        self, session: Session, *wanted: ColumnElement[bool], payload: bool = False
+    ) -> dict[tuple[Any, ...], Line[R]]:
+        lines: dict[tuple[Any, ...], Line[R]] = {}
+        for revision, sha256 in self._revisions(session, *wanted, payload=payload):
+            lines.setdefault(self._key(revision), Line(revision, revision)).add(revision, sha256)
+        return lines
+
+    def _revisions(
+        self, session: Session, *wanted: ColumnElement[bool], payload: bool
+    ) -> Iterator[tuple[Sourced[R], str]]:
+        """The revisions and the hashes of their contents, in the order recorded."""
         columns = {column.name: column for column in self._rows.c} | ({} if payload else {"payload": null()})
-        return select(*(columns[name] for name in (*self._fields, *Sourced._fields[1:])))
-
-    def _sourced(self, session: Session, statement: Select[Any]) -> Iterator[Sourced[R]]:
+        asked = (columns[name] for name in (*self._fields, *Sourced._fields[1:], "content_sha256"))
         n = len(self._fields)
-        for row in session.connection().execute(statement):
-            yield Sourced(self._record(*row[:n]), *row[n:])
+        for row in session.connection().execute(select(*asked).where(*wanted).order_by(self._rows.c.id)):
+            yield Sourced(self._record(*row[:n]), *row[n:-1]), row[-1]
 
-    def _is_latest(self) -> ColumnElement[bool]:
-        newer = self._rows.alias()
-        same = [newer.c[name] == self._rows.c[name] for name in self._line]
-        return ~exists().where(*same, newer.c.revision > self._rows.c.revision)
+    def _key(self, revision: Sourced[R]) -> tuple[Any, ...]:
+        """The values of the columns that make its line."""
+        return tuple(getattr(revision.record if name in self._fields else revision, name) for name in self._line)
 
-    def _standing(self, session: Session, query_ids: Iterable[str]) -> dict[tuple[Any, ...], tuple[int, str]]:
-        """By line the number of its latest revision and the hash of what that says."""
-        columns = [self._rows.c[name] for name in (*self._line, "revision", "content_sha256")]
-        standing: dict[tuple[Any, ...], tuple[int, str]] = {}
-        for chunk in in_chunks(query_ids):
-            statement = select(*columns).where(self._is_latest(), self._rows.c.query_id.in_(chunk))
-            for *line, revision, sha256 in session.connection().execute(statement):
-                standing[tuple(line)] = revision, sha256
-        return standing
+    def _place(self, line: Line[R]) -> tuple[Any, ...]:
+        stands = line.stands
+        own: list[Any] = [getattr(stands.record, name) for name in self._line if name in self._fields]
+        answer = line.answer or stands
+        changed_at = answer.changed_at or answer.record.judged_at or ""
+        return *own, stands.source, changed_at, len(stands.annotation), stands.annotation
 
-    def _content(self, one: Sourced[R]) -> dict[str, Any]:
+    def _against(self, read: Sourced[R], line: Line[R] | None) -> Sourced[R]:
+        """What was read, flagged where the server fell back behind the answer on record."""
+        before = None if line is None or not line.counts else line.stands.changed_at
+        if read.ruling is None and read.answers and before is not None and (read.changed_at or before) < before:
+            return read._replace(record=replace(read.record, flags=(OLDER,)))
+        return read
+
+    def _content(self, revision: Sourced[R]) -> dict[str, Any]:
         """The row without what the store adds to it."""
-        values = {name: getattr(one.record, name) for name in self._fields if name != "revision"}
-        values |= {"source": one.source, "server": one.server, "annotation": one.annotation, "payload": one.payload}
+        values = {name: getattr(revision.record, name) for name in self._fields if name != "revision"}
+        values |= {name: getattr(revision, name) for name in ("source", "server", "annotation", "payload")}
         return {name: _storable(value) for name, value in values.items()}
 
-    def _tombstone(self, record: R) -> R:
+    def _silent(self, stands: Sourced[R], flag: str, *, ruling: str | None) -> Sourced[R]:
+        """A revision of the same line that says nothing but why."""
         said = ("grade", "cannot_judge", "reason", "comment", "judged_at", "lead_time")
         nothing: dict[str, Any] = {name: None for name in said if name in self._fields}
-        return replace(record, **nothing, flags=(DELETED,))
+        record = replace(stands.record, **nothing, flags=(flag,))
+        return stands._replace(record=record, payload=None, account=None, changed_at=None, ruling=ruling)
 
-    def _check_grades(self, contents: Iterable[Mapping[str, Any]], what: str) -> None:
+    def _check_grades(self, given: Iterable[Sourced[R]], what: str) -> None:
+        records = [revision.record for revision in given]
         faults = [
-            f"{content['query_id']} {content['doc_id']} {content[self._person]}: grade {content['grade']!r}, "
+            f"{record.query_id} {record.doc_id} {self.person_of(record)}: grade {record.grade!r}, "
             f"expected 0 to {HIGHEST_GRADE}"
-            for content in contents
-            if content["grade"] is not None and not 0 <= content["grade"] <= HIGHEST_GRADE
+            for record in records
+            if record.grade is not None and not 0 <= record.grade <= HIGHEST_GRADE
         ]
         if faults:
             raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)

@@ -68,16 +68,23 @@ def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]])
 def _copy(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
     columns = list(chunk[0])
     as_json = [isinstance(rows.c[name].type, JSON | Listed) for name in columns]
-    quoted = ", ".join(f'"{name}"' for name in columns)
+    values = (
+        [json.dumps(row[name]) if dump else row[name] for name, dump in zip(columns, as_json, strict=True)]
+        for row in chunk
+    )
+    copy_rows(connection, rows.name, columns, values)
+
+
+def copy_rows(connection: Connection, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Insert the rows into the table `name` by PostgreSQL's COPY; JSON is given as text."""
+    quoted = ", ".join(f'"{column}"' for column in columns)
     driver: Any = connection.connection.driver_connection
     base_error: Any = connection.dialect.loaded_dbapi.Error
-    statement = f'COPY "{rows.name}" ({quoted}) FROM STDIN'
+    statement = f'COPY "{name}" ({quoted}) FROM STDIN'
     try:
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
-            for row in chunk:
-                copy.write_row(
-                    [json.dumps(row[name]) if dump else row[name] for name, dump in zip(columns, as_json, strict=True)]
-                )
+            for row in rows:
+                copy.write_row(row)
     except base_error as error:
         raise DBAPIError.instance(
             statement, None, error, base_error, hide_parameters=True, dialect=connection.dialect

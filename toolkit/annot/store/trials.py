@@ -14,7 +14,6 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Assignment, Judgement
-from annot.store import people
 from annot.store.models import (
     AssessorRow,
     GoldRow,
@@ -25,7 +24,7 @@ from annot.store.models import (
     table,
 )
 from annot.store.projects import Round, read_projects, read_tasks
-from annot.store.revisions import Revisions, Sourced
+from annot.store.revisions import Line, Revisions, Sourced
 from annot.store.rows import check_distinct, check_known, insert_records, insert_rows, read_records
 
 SAME_PAIRS: dict[Round, Round] = {"train-feedback": "train"}
@@ -52,8 +51,20 @@ record_answers = _REVISIONS.record
 """Each answer's `source` is its round."""
 
 
+def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judgement], ...]:
+    """What is on record of one assessor's answers of one source."""
+    lines = _REVISIONS.lines(session, person=assessor)
+    return tuple(line for line in lines if line.stands.source == source)
+
+
+def read_pairs(session: Session) -> set[tuple[str, str]]:
+    """The (query_id, doc_id) of every pair that is given to somebody in any of these rounds."""
+    rows = table(TrialAssignmentRow)
+    return {(row[0], row[1]) for row in session.connection().execute(select(rows.c.query_id, rows.c.doc_id))}
+
+
 def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...]:
-    """The latest revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
+    """The revision that stands of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
     return tuple(answer for answer in _REVISIONS.read(session, payload=False) if answer.source == source)
 
 
@@ -99,13 +110,6 @@ def read_assignments(session: Session, round: Round, assessor: str | None = None
     found = (Assignment(*row) for row in session.connection().execute(select(*columns).where(wanted)))
     mine = (one for one in found if assessor in (None, one.assessor))
     return tuple(sorted(mine, key=attrgetter("assessor", "position")))
-
-
-def hidden_gold(session: Session, assessor: str) -> tuple[tuple[str, str], ...]:
-    """The settled pairs hidden among this assessor's own; a pair that the plan came to ask of them is none any more."""
-    planned = {one.asked.pair for one in people.read_assignments(session, assessor)}
-    hidden = (one.asked.pair for one in read_assignments(session, "hidden-gold", assessor))
-    return tuple(pair for pair in hidden if pair not in planned)
 
 
 def replace_gold(session: Session, gold: Iterable[Gold]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 
 from annot.errors import InputError, MissingInput
 from annot.formats.json_lines import json_lines
+from annot.formats.judgement_lines import decided
 from annot.formats.trec import read_qrels, write_qrels
 from annot.records import Qrel
 from annot.study.outcome import Outcome
@@ -25,9 +25,15 @@ HINT = "write them with `annot qrels`"
 
 
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
-    """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids."""
+    """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids.
+
+    An answer that was given because the pair was returned is marked with `returned`.
+    """
+    again = set(outcome.again)
     lines = (
-        {name: getattr(judgement, name) for name in EXPORTED} | {"flags": [*map(without_ids, judgement.flags)]}
+        {name: getattr(judgement, name) for name in EXPORTED}
+        | {"flags": [*map(without_ids, judgement.flags)]}
+        | ({"returned": True} if judgement in again else {})
         for judgement in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
@@ -44,13 +50,18 @@ def export_qrels(ws: Workspace, outcome: Outcome) -> tuple[Qrel, ...]:
     """Write `exports/qrels.txt`, beside it each decision with its origin, and their manifest."""
     decisions = ws.exports / DECISIONS_FILE
     write_file(ws.qrels, write_qrels(outcome.qrels))
-    write_file(decisions, json_lines(map(asdict, outcome.decisions)))
+    write_file(decisions, json_lines(decided(outcome.decisions, [said[-1] for said in outcome.unjudgeable.values()])))
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
         files=[ws.qrels, decisions],
         inputs={"pools/plan.manifest.json": sha256_of(plan)} if plan.is_file() else {},
-        facts={"pairs": len(outcome.qrels), "open": len(outcome.open), "incomplete": len(outcome.incomplete)},
+        facts={
+            "pairs": len(outcome.qrels),
+            "unjudgeable": len(outcome.unjudgeable),
+            "open": len(outcome.open),
+            "incomplete": len(outcome.incomplete) + len(outcome.waiting),
+        },
     )
     return outcome.qrels
 
@@ -79,7 +90,7 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
     if not outcome.judgements:
         raise MissingInput("no judgements", hint="bring them in with `annot pull` or `annot import judgements`")
-    if not outcome.decisions:
+    if not outcome.decisions and not outcome.unjudgeable:
         raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
     faults = unfinished(outcome)
     if partial or not faults:
@@ -93,6 +104,11 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
 
 
 def unfinished(outcome: Outcome) -> list[str]:
-    """Every pair without a final grade, and why it has none."""
-    faults = [f"{' '.join(pair)}: in dispute, not adjudicated" for pair in outcome.open]
+    """Every pair that may still get a final grade, and why it has none. Those that nobody can judge have ended."""
+    faults = [
+        f"{' '.join(pair)}: in dispute, "
+        + ("waits for another adjudicator: one could not judge it" if pair in outcome.passed_on else "not adjudicated")
+        for pair in outcome.open
+    ]
+    faults += [f"{' '.join(pair)}: returned to an assessor, who has not answered yet" for pair in outcome.waiting]
     return faults + [f"{' '.join(pair)}: not judged by all its assessors" for pair in outcome.incomplete]

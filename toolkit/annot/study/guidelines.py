@@ -13,8 +13,8 @@ from annot.study.workspace import Workspace
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
 
-FOR_LEADS = ("queries", "sources")
-"""Pages that assessors do not get: how queries are chosen, and what the guidelines owe to their source."""
+NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
+"""Pages for others than assessors: settling, correcting labels, choosing queries, and what is owed to the source."""
 
 OF_ROUNDS = ("full-text", "training")
 """Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
@@ -47,11 +47,17 @@ def read(ws: Workspace, facet: str) -> Guidelines:
 
 
 def shown(ws: Workspace, page: str) -> Guidelines:
-    """What `annot guidelines` prints: the page of a facet and the general one, or one of the other pages alone."""
-    if page in (*FOR_LEADS, *OF_ROUNDS) and page not in ws.settings.facets:
+    """What `annot guidelines show` prints: the page of a facet and the general one, or one of the others."""
+    if page in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and page not in ws.settings.facets:
         return Guidelines(page, "", _text(ws, page))
     found = read(ws, page)
     return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
+
+
+def packaged_facets() -> set[str]:
+    """The facets for which a page comes with annot."""
+    pages = {page.name.removesuffix(".md") for page in files("annot.guidelines").iterdir() if page.name.endswith(".md")}
+    return pages - {"general", *NOT_FOR_ASSESSORS, *OF_ROUNDS}
 
 
 def general(ws: Workspace) -> str:
@@ -64,10 +70,23 @@ def page(ws: Workspace, name: str) -> str:
     return _text(ws, name)
 
 
+def adjudication(ws: Workspace) -> str:
+    """What adjudicators read before all else, as Markdown."""
+    return _text(ws, "adjudication")
+
+
+def labels(ws: Workspace) -> str:
+    """What those read who correct the labels of sentences, as Markdown."""
+    return _text(ws, "labels")
+
+
 def screen(ws: Workspace) -> str:
     """The labelling configuration of the judging screen, rendered and checked without a server."""
     return judge_screen(
-        scale_names=ws.settings.scale.names, labels=ws.settings.labels.names, overrides=ws.root / "templates"
+        scale_names=ws.settings.scale.names,
+        labels=ws.settings.labels.names,
+        language=ws.settings.collection.language,
+        overrides=ws.root / "templates",
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from annot.adjudication import Pair
 from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, agreement_table
 from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
 from annot.diagnosis import AskedAndGraded, Looked, Panel, Repeat, look, panel_of
@@ -15,6 +17,7 @@ from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
+from annot.study.guideline_versions import version_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
@@ -51,6 +54,7 @@ def agreement_of(
         binarised_at=binarised_at,
         level=snapshot.ws.settings.agreement.level,
         coefficients=coefficients,
+        unjudgeable=snapshot.outcome.unjudgeable,
     )
 
 
@@ -64,6 +68,54 @@ def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
         agreement_of(snapshot, binarised_at=grade, coefficients=HEADLINE)
         for grade in (grades[1:] if len(grades) > 2 else ())
     )
+
+
+def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
+    """Agreement on the pairs that were judged by each version of the guidelines, of facets that have several.
+
+    A pair whose assessors judged by different versions belongs to none.
+    """
+    found = []
+    for facet, versions in snapshot.guidelines.items():
+        pairs: dict[Pair, list[Judgement]] = {}
+        for judgement in snapshot.outcome.of_answered_pairs:
+            if snapshot.facets[judgement.query_id] == facet:
+                pairs.setdefault((judgement.query_id, judgement.doc_id), []).append(judgement)
+        numbers = {
+            pair: {version_of(judgement, versions) for judgement in judgements} for pair, judgements in pairs.items()
+        }
+        for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
+            of_version = [judgement for pair, own in pairs.items() if numbers[pair] == {number} for judgement in own]
+            table = None
+            if of_version:
+                table = agreement_table(
+                    of_version,
+                    snapshot.outcome.decisions,
+                    snapshot.facets,
+                    grades=snapshot.ws.settings.scale.grades,
+                    missing=snapshot.ws.settings.judging.missing,
+                    binarised_at=None,
+                    level=snapshot.ws.settings.agreement.level,
+                    coefficients=HEADLINE,
+                )
+            mixed = sum(len(given) > 1 for given in numbers.values())
+            found.append(ByGuidelines(facet, number, sent.sent_at, sent.sha256, sent.why, table, mixed))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ByGuidelines:
+    """Agreement by one version of the guidelines of a facet."""
+
+    facet: str
+    number: int
+    sent_at: str
+    sha256: str
+    why: str | None
+    table: AgreementTable | None
+    """None where no pair was judged by this version alone."""
+    mixed: int
+    """Pairs of the facet that were judged by several versions."""
 
 
 @rounding

@@ -25,6 +25,11 @@ class NamedRow(NamedTuple):
     person: str
     adjudicates: bool
 
+    @property
+    def asked(self) -> Asked:
+        """What was asked of the person."""
+        return Asked(self.query.query_id, self.row.document, self.row.occasion)
+
 
 def queries_of(rows: Iterable[FileJudgement], settings: Settings, facet: str | None, *, name: str) -> dict[str, Query]:
     """The query that each name in the file stands for."""
@@ -53,7 +58,8 @@ def persons_of(
 ) -> dict[str, Assessor]:
     """The person under each name in the file: one of those who are known, or a new one."""
     faults = Faults(name)
-    names = sorted({row.assessor for row in rows})
+    # The numbers of accounts by size.
+    names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
         faults.add(f"{absent} name(s) given with --adjudicator are in no row")
     known = {person.account or person.assessor: person for person in everyone}
@@ -94,8 +100,9 @@ def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[
     query_of: dict[str, str] = {}
     for named in given:
         query_of[named.row.query] = named.query.query_id
-        asked = Asked(named.query.query_id, named.row.document, named.row.occasion)
-        if not named.adjudicates and (asked, named.person) not in there:
+        # Several answers of one person to one pair were asked for once.
+        if not named.adjudicates and (named.asked, named.person) not in there:
+            there.add((named.asked, named.person))
             by_person.setdefault(named.person, []).append(named.row)
     new: list[Assignment] = []
     for person, rows in sorted(by_person.items()):

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from annot.adjudication import Pair, Settlement, settle
-from annot.records import Adjudication, Assignment, Decision, Judgement, Qrel
+from annot.adjudication import Pair, Settlement, rulings_of, settle
+from annot.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned
+from annot.settings import Settings
 from annot.store.adjudications import read_adjudications
 from annot.store.judgements import read_judgements
 from annot.store.people import read_assignments
+from annot.store.returned import read_returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,23 +22,38 @@ class Outcome:
 
     planned: dict[Pair, tuple[str, ...]]
     judgements: tuple[Judgement, ...]
-    """One for each pair and assessor that has any: the latest that counts, else the latest of all."""
+    """One for each pair and assessor that has any: the latest that counts, else the latest of all. Given before anybody
+    spoke of the pair: agreement before adjudication is measured on these."""
     repeats: tuple[Judgement, ...]
     """The answers to hidden repeats, chosen the same way. They settle nothing."""
+    returned: tuple[Returned, ...]
+    """The pairs that were put before an assessor again, less those that were taken back."""
+    again: tuple[Judgement, ...]
+    """The answers to these, and to what was taken back, chosen the same way."""
+    standing: tuple[Judgement, ...]
+    """What the final grades are made of, one for each pair and assessor: the answer given when the pair was returned
+    where there is one, else the first. None of an assessor who has a returned pair still to answer."""
     settlement: Settlement
     adjudications: dict[Pair, Adjudication]
-    """The adjudication that counts, of each pair that has one."""
+    """The adjudication that counts, of each pair that has a grade from one."""
+    unjudgeable: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that nobody can judge: their assessors do not agree, and no adjudicator who was asked could judge them.
+    They have ended, without a final grade."""
+    passed_on: dict[Pair, tuple[Adjudication, ...]]
+    """Pairs that an adjudicator could not judge and that wait for another one."""
     decisions: tuple[Decision, ...]
     """By pair."""
     open: tuple[Pair, ...]
     """Pairs in dispute that nobody has settled yet."""
+    waiting: tuple[Pair, ...]
+    """Pairs that all of their assessors have answered, and one is asked again: that answer is not there yet."""
     incomplete: tuple[Pair, ...]
-    """Pairs without a final grade that not all of their assessors have answered."""
+    """Pairs that have not ended and that not all of their assessors have answered."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
-        """Judgements and repeats, by pair, assessor and occasion."""
-        return tuple(sorted((*self.judgements, *self.repeats), key=_key))
+        """All answers that are chosen, by pair, assessor and occasion."""
+        return tuple(sorted((*self.judgements, *self.repeats, *self.again), key=_key))
 
     @property
     def qrels(self) -> tuple[Qrel, ...]:
@@ -52,52 +69,100 @@ class Outcome:
         )
 
 
-def outcome_of(session: Session) -> Outcome:
+def outcome_of(session: Session, settings: Settings) -> Outcome:
     """The state of every planned pair in the store."""
-    return outcome_from(read_assignments(session), read_judgements(session), read_adjudications(session))
+    return outcome_from(
+        read_assignments(session),
+        read_judgements(session),
+        read_adjudications(session),
+        read_returned(session),
+        asked=settings.adjudication.asked,
+    )
+
+
+def answered_of(session: Session) -> set[tuple[str, Asked]]:
+    """(assessor, what was asked) of every answer that counts, planned or not."""
+    return {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
 
 
 def outcome_from(
-    plan: tuple[Assignment, ...], judgements: Iterable[Judgement], settled: Iterable[Adjudication]
+    plan: tuple[Assignment, ...],
+    judgements: Iterable[Judgement],
+    settled: Iterable[Adjudication],
+    returned: Iterable[Returned],
+    *,
+    asked: int,
 ) -> Outcome:
     """The state of every planned pair.
 
-    An adjudication stands once it is made, also where an assessor changed a grade afterwards and the two now agree.
+    asked: see `annot.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
+    assessor changed a grade afterwards and the two now agree. An adjudicator who could not judge settles nothing where
+    the assessors agree. Of a pair that was returned to an assessor the answer then given counts for the final grade;
+    until it is there the pair waits.
     """
     planned = assessors_by_pair(plan)
     latest = current_judgements(judgements)
     current = tuple(one for one in latest if one.occasion == 1)
-    settlement = settle(planned, current)
-    adjudications = {
-        (one.query_id, one.doc_id): one
-        for one in settled
-        if not one.flags and one.grade is not None and (one.query_id, one.doc_id) in planned
-    }
+    every = tuple(returned)
+    sent_back = {(one.asked, one.assessor) for one in every}
+    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
+    back = tuple(one for one in every if one.withdrawn_at is None)
+    standing, unanswered = _standing(current, again, back)
+    settlement = settle(planned, standing)
+    answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
+    rulings = rulings_of((one for one in settled if (one.query_id, one.doc_id) in planned), asked=asked)
+    adjudications = rulings.graded
     decisions = {(decision.query_id, decision.doc_id): decision for decision in settlement.agreed}
+    unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
+    ended = adjudications.keys() | unjudgeable.keys()
+    waiting = {
+        pair
+        for pair in settlement.incomplete
+        if pair in unanswered and pair not in ended and all((*pair, name) in answered for name in planned[pair])
+    }
     for pair, one in adjudications.items():
         assert one.grade is not None
         decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
     return Outcome(
         planned=planned,
         judgements=current,
-        repeats=tuple(one for one in latest if one.occasion > 1),
+        repeats=tuple(one for one in latest if one.occasion > 1 and (one.asked, one.assessor) not in sent_back),
+        returned=back,
+        again=again,
+        standing=standing,
         settlement=settlement,
         adjudications=adjudications,
+        unjudgeable=unjudgeable,
+        passed_on=rulings.passed_on,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(
             (dispute.query_id, dispute.doc_id)
             for dispute in settlement.disputed
-            if (dispute.query_id, dispute.doc_id) not in adjudications
+            if (dispute.query_id, dispute.doc_id) not in ended
         ),
-        incomplete=tuple(pair for pair in settlement.incomplete if pair not in adjudications),
+        waiting=tuple(sorted(waiting)),
+        incomplete=tuple(pair for pair in settlement.incomplete if pair not in ended | waiting),
     )
 
 
+def _standing(
+    first: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[Returned, ...]
+) -> tuple[tuple[Judgement, ...], set[Pair]]:
+    """The answers that final grades are made of, and the pairs of which one was asked for again and is not there."""
+    answers = {(one.asked, one.assessor): one for one in again if one.counts}
+    # By occasion: what is asked last decides.
+    last = {(*one.pair, one.assessor): answers.get((one.asked, one.assessor)) for one in returned}
+    unanswered = {key[:2] for key, answer in last.items() if answer is None}
+    standing = (last.get((one.query_id, one.doc_id, one.assessor), one) for one in first)
+    return tuple(one for one in standing if one is not None), unanswered
+
+
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
-    """The assessors of each planned pair."""
+    """The assessors of each planned pair. A repeat alone makes nobody one: the pair itself was handed on."""
     found: dict[Pair, set[str]] = {}
     for assignment in plan:
-        found.setdefault((assignment.query_id, assignment.doc_id), set()).add(assignment.assessor)
+        if assignment.occasion == 1:
+            found.setdefault((assignment.query_id, assignment.doc_id), set()).add(assignment.assessor)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 

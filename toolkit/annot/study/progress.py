@@ -70,6 +70,8 @@ class DisputesSeen:
     """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
 
     disputed: int
+    unjudgeable: int
+    """Those that nobody can judge, which are not open any more."""
     open: int
     hours: Estimate
     """For the open ones."""
@@ -150,7 +152,9 @@ def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[Que
 def _settling(outcome: Outcome, seconds: float | None, rules: Rules) -> DisputesSeen:
     rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence)
     hours = settling_hours(rate, len(outcome.open), rules)
-    return DisputesSeen(len(outcome.settlement.disputed), len(outcome.open), hours, cost_of(hours, rules))
+    return DisputesSeen(
+        len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
+    )
 
 
 def _agreement(snapshot: Snapshot) -> RunningAgreement | None:

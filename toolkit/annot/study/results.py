@@ -13,7 +13,10 @@ from annot.assessor_effect import AssessorEffect
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
 from annot.stats.values import to_json
-from annot.study.workspace import Workspace, write_file
+from annot.study.exports import JUDGEMENTS_FILE
+from annot.study.workspace import Workspace, sha256_of, write_file
+
+AUDIT_FILE = "audit.json"
 
 
 def keep(path: Path, text: str, *, tell: Callable[[str], None]) -> None:
@@ -68,6 +71,21 @@ def evaluation_data(evaluated: Evaluated) -> Any:
         },
         "notes": list(evaluated.notes),
     }
+
+
+def judgements_sha256(ws: Workspace) -> str:
+    """The hash of `exports/judgements.jsonl`; "" where it is not written yet."""
+    path = ws.exports / JUDGEMENTS_FILE
+    return sha256_of(path) if path.is_file() else ""
+
+
+def read_audit(ws: Workspace) -> dict[str, Any] | None:
+    """What `annot audit` found the last time, and whether in the judgements as they are now (`current`)."""
+    try:
+        found: dict[str, Any] = json.loads((ws.exports / AUDIT_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found | {"current": found["judgements_sha256"] == judgements_sha256(ws)}
 
 
 def as_text(data: Any) -> str:

@@ -12,9 +12,11 @@ from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.database import open_store
+from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.people import Plan
 from annot.store.projects import Project
 from annot.store.queries import read_queries
+from annot.store.returned import read_returned
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
 from annot.study.outcome import Outcome, outcome_from
@@ -42,6 +44,8 @@ class Snapshot:
     """Where the judgements come from, by the names in the store."""
     projects: tuple[Project, ...]
     splits: dict[str, dict[str, tuple[str, ...]]]
+    guidelines: dict[str, tuple[SentGuidelines, ...]]
+    """What was sent of each facet's, the oldest first."""
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -119,11 +123,18 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         people=people.read_assessors(session),
         plan=people.read_plan(session),
         assignments=assignments,
-        outcome=outcome_from(assignments, answers, adjudications.read_adjudications(session)),
+        outcome=outcome_from(
+            assignments,
+            answers,
+            adjudications.read_adjudications(session),
+            read_returned(session),
+            asked=ws.settings.adjudication.asked,
+        ),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
+        guidelines=read_guidelines(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),

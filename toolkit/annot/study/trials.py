@@ -12,6 +12,7 @@ from annot.agreement.between import Between, agreement_between
 from annot.records import Judgement
 from annot.stats.values import Interval
 from annot.store import people, trials
+from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Round
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
@@ -137,12 +138,11 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
 
 def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
     """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
-    outcome = outcome_of(session)
+    outcome = outcome_of(session, ws.settings)
     final = {(one.query_id, one.doc_id): one.grade for one in outcome.decisions}
     given = by_person(current_answers(session, "hidden-gold"))
     found = []
-    for name in sorted({one.assessor for one in trials.read_assignments(session, "hidden-gold")}):
-        pairs = trials.hidden_gold(session, name)
+    for name, pairs in read_hidden(session).items():
         answered = {pair: one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts}
         own = {pair: one.grade for pair, one in answered.items() if one.grade is not None}
         between = agreement_between(

@@ -79,6 +79,12 @@ class Workspace:
         named = os.environ.get(DATABASE_VARIABLE) or self.settings.store.database
         return named if "://" in named else f"sqlite:///{(self.root / named).resolve()}"
 
+    @property
+    def database_file(self) -> Path | None:
+        """The file of a SQLite database, absolute; None on PostgreSQL."""
+        kind, _, path = self.database_url.partition(":///")
+        return Path(path).absolute() if kind == "sqlite" else None
+
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part."""

@@ -41,7 +41,7 @@ def tables(study: Study) -> Iterator[Table]:
         yield from section.tables
     if study.decisions:
         yield grades.final_grades(study)
-    yield from agreement.grounds(study)
+    yield from agreement.differences(study)
     yield from runs.settings(study)
     made = document(study, chain=())
     for section in (*made.body, *made.appendix):

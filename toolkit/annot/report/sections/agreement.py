@@ -15,6 +15,7 @@ from annot.report.reasons import STATISTICS, reasons, summaries_of
 from annot.report.study import Study
 from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences, table
+from annot.study.measured import ByGuidelines, agreement_by_guidelines
 
 
 def body(study: Study) -> Section:
@@ -48,19 +49,22 @@ def appendix(study: Study) -> Iterator[Section]:
         told = sentences("agreement.binarised_method")
         blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
         yield Section("binarised", "Agreement on a grade or higher", told, blocks)
+    if versions := agreement_by_guidelines(study.snapshot):
+        told = sentences("agreement.guidelines_method")
+        yield Section("guidelines", "Agreement by version of the guidelines", told, (by_guidelines(versions),))
     yield Section("agreement-queries", "Agreement on each query", (), (by_query(found),))
     told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *grounds(study)))
+    yield Section("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
 
 
-def grounds(study: Study) -> Iterator[Table]:
+def differences(study: Study) -> Iterator[Table]:
     """Why the adjudicator decided as they did, where they said so."""
     counted = Counter(
         decision.reason for decision in study.decisions if decision.origin == "adjudicated" and decision.reason
     )
     if counted:
         rows = sorted(counted.items(), key=lambda ground: (-ground[1], ground[0]))
-        yield table("agreement.grounds", rows)
+        yield table("agreement.differences", rows)
 
 
 def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
@@ -120,6 +124,19 @@ def adjudicated(found: AgreementTable) -> Table:
     return _table("adjudicated", _shown(found), found, notes=notes)
 
 
+def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
+    """Alpha and equal grades by each version of the guidelines that assessors judged by."""
+    rows = [
+        {
+            "version": version,
+            "group": None if version.table is None else version.table.groups[-1],
+            "mixed": version.mixed,
+        }
+        for version in versions
+    ]
+    return table("agreement.guidelines", rows, figure=_figure)
+
+
 def alpha(found: AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
     together = found.groups[-1]
@@ -174,7 +191,7 @@ def _share(summary: ShareSummary, statistic: Literal["pooled", "mean"] = "pooled
 def _counts(study: Study) -> dict[str, object]:
     together = study.agreement.groups[-1]
     needed = together.disputed.pooled.count
-    by_person = len(study.outcome.adjudications) + study.open
+    by_person = len(study.outcome.adjudications) + study.unjudgeable + study.open
     return {
         "asked_twice": together.disputed.pooled.of,
         "disputed": disputed(study.agreement),

@@ -1,0 +1,148 @@
+"""The doctor finds every planted fault, says how to mend it, and finds nothing where nothing is."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from annot.errors import StudioError
+from annot.labelstudio import exposure, installing
+from annot.labelstudio.gateway import Gateway
+from annot.steps import doctor
+from annot.store.database import open_store
+from command_line import annot, annot_done
+from fixtures_studio import Studio
+from sqlalchemy import text
+
+Study = Callable[[str], Path]
+LOGIN = '<form action="/user/login/"><button>Log in</button></form>'
+OPEN = f'{LOGIN}<p>Don\'t have an account?</p><a href="/user/signup/">Sign up</a>'
+"""As the template of Label Studio 1.23.2 renders the page for logging in, and what it adds where everyone may join."""
+
+
+@pytest.fixture
+def asked(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LABEL_STUDIO_URL", studio.url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
+
+
+def findings(folder: Path) -> dict[str, str]:
+    """What is found, and the mend of each; the exit code has to fit."""
+    result = annot("doctor", "--json", folder=folder)
+    found = {one["what"]: one["mend"] for one in result.data["findings"]}
+    assert result.exit_code == (1 if found else 0), result.stderr
+    assert all(found.values())
+    return found
+
+
+@pytest.mark.studio
+@pytest.mark.usefixtures("asked")
+def test_nothing_is_found_where_all_is_well(study: Study) -> None:
+    folder = study("planned")
+    sound = annot_done("doctor", folder=folder).stdout
+    assert sound.startswith("nothing found")
+    assert f"Label Studio {installing.VERSION}" in sound
+
+
+@pytest.mark.studio
+@pytest.mark.usefixtures("asked")
+def test_an_old_and_open_server_with_another_clock_is_found(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = datetime.now(UTC) - timedelta(seconds=600)
+    monkeypatch.setattr(exposure, "look", lambda url: exposure.Exposure(sign_up=True, clock=late))
+    monkeypatch.setattr(Gateway, "version", lambda self: "1.8.1")
+    folder = study("planned")
+    found = findings(folder)
+    for words in (
+        *("GHSA-f475-x83m-rx5m", "GHSA-8jhr-wpcm-hh4h", "older than", "everyone can sign up"),
+        *("its clock is 600 s behind this machine's", "forge sessions"),
+    ):
+        assert [what for what in found if words in what], words
+    assert len(found) == len(exposure.ADVISORIES) + 3
+    monkeypatch.setattr(Gateway, "version", lambda self: "1.17.0")
+    assert sum("GHSA" in what for what in findings(folder)) == 1
+
+
+def test_sign_up_and_clock_are_read_from_the_page_for_logging_in() -> None:
+    def answering(page: str, **headers: str) -> exposure.Exposure:
+        transport = httpx.MockTransport(lambda request: httpx.Response(200, text=page, headers=headers))
+        return exposure.look("https://studio.example.org", transport=transport)
+
+    assert answering(LOGIN) == (False, None)
+    dated = answering(OPEN, date="Sun, 01 Mar 2026 10:00:00 GMT")
+    assert dated == (True, datetime(2026, 3, 1, 10, tzinfo=UTC))
+    gone = httpx.MockTransport(lambda request: httpx.Response(404))
+    with pytest.raises(StudioError):
+        exposure.look("https://studio.example.org", transport=gone)
+
+
+@pytest.mark.parametrize(
+    ("release", "known"),
+    [("1.8.1", 5), ("1.8.2", 4), ("1.10.1", 3), ("1.18.0", 0), ("1.23.2", 0), ("1.9.2.post0", 3), ("unknown", 0)],
+)
+def test_the_advisories_that_hold_for_a_release(release: str, known: int) -> None:
+    assert len(exposure.advisories(release)) == known
+
+
+def test_what_others_can_read_is_found_with_the_command_that_mends_it(study: Study) -> None:
+    folder = study("planned")
+    (folder / ".annot" / "studio").mkdir(parents=True, exist_ok=True)
+    passwords = folder / ".annot" / "studio" / "passwords.tsv"
+    passwords.write_text("a1\tsecret\n")
+    (folder / "annot.db").chmod(0o644)
+    passwords.chmod(0o604)
+    found = findings(folder)
+    assert len(found) == 2
+    for mend in found.values():
+        subprocess.run(mend, shell=True, check=True, cwd=folder)
+    assert not findings(folder)
+
+
+def test_a_repository_that_would_take_the_database_is_found(study: Study) -> None:
+    folder = study("planned")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    assert not findings(folder)
+    (folder / ".gitignore").unlink()
+    (what,) = findings(folder)
+    assert "does not name annot.db" in what
+    annot_done("init", folder=folder)
+    assert not findings(folder)
+    subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
+    staged = subprocess.run(["git", "ls-files"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert "annot.toml" in staged
+    assert "annot.db" not in staged
+
+
+def test_a_study_that_cannot_be_worked_on_is_found(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = study("planned")
+    with open_store(f"sqlite:///{folder / 'annot.db'}") as store, store.begin() as session:
+        session.connection().execute(text("DELETE FROM annot_schema"))
+        session.connection().execute(text("INSERT INTO annot_schema (version) VALUES (1)"))
+    (folder / ".annot-restore-x").mkdir()
+    monkeypatch.setattr(doctor, "FREE_BYTES", 10**18)
+    monkeypatch.setattr(doctor, "SDK", "9.")
+    mounts = folder / "mounts"
+    mounts.write_text(f"proc / ext4 rw 0 0\nserver:/home {folder.resolve().parent} nfs4 rw 0 0\n")
+    monkeypatch.setattr(doctor, "MOUNTS", mounts)
+    monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token")
+    found = findings(folder)
+    for words in ("earlier annot", "left by a restore", "GB of disk", "label-studio-sdk", "nfs4", "no server answers"):
+        assert [what for what in found if words in what], words
+    assert len(found) == 6
+
+
+def test_an_address_without_https_is_found() -> None:
+    exposed = exposure.Exposure(False, None)
+    (finding,) = doctor._open("http://studio.example.org", exposed)
+    assert "https" in finding.mend
+    assert not list(doctor._open("http://127.0.0.1:8090", exposed))
+    assert not list(doctor._open("https://studio.example.org", exposed))
+
+
+def test_outside_a_study_the_machine_is_looked_at(tmp_path: Path) -> None:
+    looked = annot_done("doctor", folder=tmp_path)
+    assert "no study here" in looked.stderr

@@ -1,0 +1,224 @@
+"""A study under way neither grows nor shrinks unasked: pools and plans are drawn again as they were."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from annot.records import Asked
+from annot.store import people, projects
+from annot.store.database import open_store
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done, difference, snapshot
+from staged_studies import STAGES
+
+SETTINGS = """
+[collection]
+name = "growth"
+
+[pool]
+methods = ["title_tfidf", "abs_tfidf"]
+per_method = 3
+"""
+QUERIES = (("fic0802", "background"), ("fic0903", "method"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two queries, pooled by two methods three deep, planned for two people, nothing sent."""
+    made = tmp_path / "study"
+    STAGES["made"](made)
+    (made / "annot.toml").write_text(SETTINGS, encoding="utf-8")
+    STAGES["labelled"](made)
+    for paper_id, facet in QUERIES:
+        annot_done("query", "add", paper_id, "--facet", facet, folder=made)
+    annot_done("pool", folder=made)
+    for name in ("a1", "a2"):
+        annot_done("assessor", "add", name, "--account", f"{name}@example.org", folder=made)
+    annot_done("plan", folder=made)
+    return made
+
+
+def pairs_of(folder: Path) -> set[tuple[str, str]]:
+    with open_store(Workspace.open(folder).database_url) as store, store.read() as session:
+        return {one.asked.pair for one in people.read_assignments(session)}
+
+
+def send_all(folder: Path, *, but: Callable[[Asked], bool] = lambda asked: False) -> None:
+    """What a push leaves on record."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        for at, name in enumerate(("a1", "a2")):
+            project = projects.open_project(
+                session, round="judge", assessor=name, server="s", url="u", version="1", account_id=at
+            )
+            projects.set_remote_project(session, project.project, at + 1)
+            asked = [one.asked for one in people.read_assignments(session, name) if not but(one.asked)]
+            projects.record_tasks(session, project.project, {one: place for place, one in enumerate(asked)})
+
+
+def change_settings(folder: Path, old: str, new: str) -> None:
+    path = folder / "annot.toml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(folder: Path) -> None:
+    before = snapshot(folder)
+    change_settings(folder, "per_method = 3", 'per_method = 9\nmode = "depth"')
+    change_settings(folder, '"abs_tfidf"]', '"abs_tfidf", "lsa"]\nranking_depth = 40')
+    change_settings(folder, "[collection]", "seed = 99\n\n[collection]")
+    again = annot_done("pool", folder=folder)
+    assert difference(before, snapshot(folder)) == ["annot.toml"]
+    assert "per_method: the pools on record have 3 and keep it; annot.toml says 9" in again.stderr
+    for name, on_record, in_settings in (
+        ("mode", "round-robin", "depth"),
+        ("seed", "13", "99"),
+        ("ranking_depth", "500", "40"),
+        ("methods", "abs_tfidf, title_tfidf", "abs_tfidf, lsa, title_tfidf"),
+    ):
+        assert (
+            f"{name}: the pools on record have {on_record} and keep it; annot.toml says {in_settings}" in again.stderr
+        )
+    # A query that is added gets a pool like the others.
+    annot_done("query", "add", "fic0407", "--facet", "background", folder=folder)
+    drawn = annot_done("pool", "--json", folder=folder).data
+    assert {one["paper_id"]: (one["added"] > 0, one["leaving"]) for one in drawn["pools"]} == {
+        "fic0407": (True, 0),
+        "fic0802": (False, 0),
+        "fic0903": (False, 0),
+    }
+    shown = annot_done("pool", "show", "fic0407", "--json", folder=folder).data
+    assert (shown["per_method"], shown["mode"], shown["seed"]) == (3, "round-robin", 13)
+    annot_done("plan", folder=folder)
+    assert '"seed": 13' in (folder / "pools" / "plan.manifest.json").read_text(encoding="utf-8")
+    # To draw by annot.toml one says so.
+    annot_done("plan", "withdraw", folder=folder)
+    annot_done("pool", "--redraw", folder=folder)
+    shown = annot_done("pool", "show", "fic0802", "--json", folder=folder).data
+    assert (shown["per_method"], shown["mode"], shown["seed"], "lsa" in shown["methods"]) == (9, "depth", 99, True)
+
+
+def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
+    planned = pairs_of(folder)
+    send_all(folder)
+    before = snapshot(folder)
+    promised = annot_done("pool", "--per-method", 5, "--dry-run", folder=folder)
+    assert "would be 4 added, 0 left out" in promised.stderr
+    assert "the study was sent: pairs are added with --grow only" in promised.stderr
+    refused = annot("pool", "--per-method", 5, folder=folder)
+    assert refused.exit_code == 2
+    assert "pair(s) would be added to a study that was sent" in refused.stderr
+    assert "fic0802-background: 4 more" in refused.stderr
+    assert "--grow" in refused.stderr
+    assert not difference(before, snapshot(folder))
+    grown = annot_done("pool", "--per-method", 5, "--grow", "--json", folder=folder).data
+    assert sum(one["added"] for one in grown["pools"]) == 8
+    # The pool has grown; the plan grows only when that is said, too.
+    before = snapshot(folder)
+    promised = annot_done("plan", "--dry-run", folder=folder)
+    assert "would add 16 assignment(s)" in promised.stderr
+    refused = annot("plan", folder=folder)
+    assert refused.exit_code == 2
+    assert "8 pair(s) would be added to a study that was sent" in refused.stderr
+    assert not difference(before, snapshot(folder))
+    assert annot_done("plan", "--grow", "--json", folder=folder).data["new"] == 16
+    assert pairs_of(folder) > planned
+    # A second time nothing is new, and nothing has to be said.
+    assert annot_done("plan", "--json", folder=folder).data["new"] == 0
+    # What was not sent can be taken back: the finished study is as it was.
+    assert annot_done("plan", "withdraw", "--json", folder=folder).data == {"assignments": 16}
+    assert pairs_of(folder) == planned
+    refused = annot("plan", "withdraw", folder=folder)
+    assert (refused.exit_code, "was sent or judged" in refused.stderr) == (2, True)
+
+
+def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) -> None:
+    send_all(folder)
+    before = snapshot(folder)
+    refused = annot("pool", "--per-method", 2, folder=folder)
+    assert refused.exit_code == 2
+    assert "4 pair(s) would leave the pool, but people have them as tasks" in refused.stderr
+    assert "annot pool` without options" in refused.stderr
+    assert not difference(before, snapshot(folder))
+
+
+def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(folder: Path) -> None:
+    """a2 has not signed up: nothing was sent to them, but their partner has the pairs of one query."""
+    kept, other = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
+    send_all(folder, but=lambda asked: asked.query_id == other)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        for project in projects.read_projects(session):
+            if project.assessor == "a2":
+                projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
+    refused = annot("plan", "withdraw", "--query", kept, folder=folder)
+    assert refused.exit_code == 2
+    assert f"every planned pair of {kept} was sent or judged; tasks were sent to a1" in refused.stderr
+    assert (
+        annot_done("plan", "withdraw", "--dry-run", "--query", other, "--json", folder=folder).data["assignments"] == 12
+    )
+    annot_done("plan", "withdraw", "--query", other, folder=folder)
+    assert {query_id for query_id, _ in pairs_of(folder)} == {kept}
+    assert not annot("plan", "check", "--json", folder=folder).data["faults"]
+    assert annot("plan", "--dry-run", "--json", folder=folder).data["new"] == 12
+
+
+def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend_it(folder: Path) -> None:
+    sound = annot_done("plan", "check", "--json", folder=folder).data
+    assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
+    assert sound["overlaps"] == [{"first": "a1", "second": "a2", "pairs": sound["pairs"]}]
+    assert "the plan is sound" in annot_done("plan", "check", folder=folder).stdout
+    # A command that was killed before it wrote the file, or somebody who changed it.
+    file = folder / "pools" / "plan.jsonl"
+    file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+    found = annot("plan", "check", folder=folder)
+    assert found.exit_code == 1
+    assert "plan.jsonl: the hash is" in found.stdout
+    annot_done("plan", folder=folder)
+    annot_done("plan", "check", folder=folder)
+    file.unlink()
+    assert annot("plan", "check", folder=folder).exit_code == 1
+    annot_done("plan", folder=folder)
+    # Another program took an assignment away: every fault is told, and JSON holds them, too.
+    with closing(sqlite3.connect(folder / "annot.db")) as connection, connection:
+        connection.execute("DELETE FROM assignment WHERE assessor = 'a1' AND position = 2")
+    broken = annot("plan", "check", "--json", folder=folder)
+    assert broken.exit_code == 1
+    assert any("1 assessor(s) (a2), expected 2" in fault for fault in broken.data["faults"])
+    assert any("a1: positions are not 1 to" in fault for fault in broken.data["faults"])
+    assert any("the plan in the database has the hash" in fault for fault in broken.data["faults"])
+
+
+def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
+    annot_done("plan", "withdraw", folder=folder)
+    annot_done("assessor", "add", "a3", "--account", "a3@example.org", folder=folder)
+    before = snapshot(folder)
+    annot_done("plan", "--share", "a3=3", "--dry-run", folder=folder)
+    assert not difference(before, snapshot(folder))
+    annot_done("plan", "--share", "a3=3", "--query", "fic0802-background", folder=folder)
+    shares = {one["assessor"]: one["share"] for one in annot_done("assessor", "list", "--json", folder=folder).data}
+    assert shares == {"a1": 1.0, "a2": 1.0, "a3": 3.0}
+    annot_done("plan", folder=folder)
+    loads = {one["assessor"]: one["pairs"] for one in annot_done("plan", "--json", folder=folder).data["loads"]}
+    # Two queries of six: a3 is in both teams, and each of the others in one.
+    assert loads == {"a1": 6, "a2": 6, "a3": 12}
+
+
+def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -> None:
+    kept, gone = (f"{paper_id}-{facet}" for paper_id, facet in QUERIES)
+    annot_done("query", "add", "fic0802", "--facet", "result", folder=folder)
+    annot_done("plan", "withdraw", "--query", gone, folder=folder)
+    before = snapshot(folder)
+    annot_done("query", "remove", gone, "--dry-run", folder=folder)
+    assert not difference(before, snapshot(folder))
+    removed = annot_done("query", "remove", gone, "--json", folder=folder).data
+    assert (removed["with_pool"], removed["queries"]) == (True, 2)
+    # The other facet of that paper still needs its pool.
+    assert annot_done("query", "remove", "fic0802-result", "--json", folder=folder).data["with_pool"] is False
+    assert [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data] == [kept]
+    annot_done("pool", folder=folder)
+    assert [path.stem for path in (folder / "pools" / "queries").glob("*.jsonl")] == ["fic0802"]
+    annot_done("plan", "check", folder=folder)

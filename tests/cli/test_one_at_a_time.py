@@ -1,0 +1,103 @@
+"""While one command changes a study, others that would are refused, and those that only read it never wait."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from annot.facets.crf import Labeller
+from annot.store.database import open_store
+from annot.store.study_lock import alone
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done, commands, difference, snapshot
+from usual import USUAL
+
+CHANGING = {
+    *("corpus add", "import csfcube", "import judgements", "facets", "query choose", "query add", "pool"),
+    *("assessor add", "plan", "plan withdraw", "push", "pull", "adjudicate push", "adjudicate pull", "run"),
+}
+"""What changes the study's database or the server; one of them at a time."""
+WAITING = {command.name for command in commands() if "--wait" in command.options}
+
+
+def test_every_command_that_changes_a_study_is_alone() -> None:
+    assert WAITING >= CHANGING
+    dry = {command.name for command in commands() if "--dry-run" in command.options}
+    # A release is drawn from one snapshot; `init` and `restore` make a study that nobody has yet.
+    assert dry - WAITING == {"init", "release"}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGING & USUAL.keys()))
+def test_a_second_command_that_changes_the_study_is_refused(name: str, study: Callable[[str], Path]) -> None:
+    usual = USUAL[name]
+    folder = study(usual.stage)
+    usual.prepare(folder)
+    words = [*name.split(), *usual.typed.replace("--dry-run", "").split()]
+    with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
+        before = snapshot(folder)
+        refused = annot(*words, folder=folder)
+        assert not difference(before, snapshot(folder))
+        annot_done(*words, *(["--dry-run"] if name != "run" else ["--help"]), folder=folder)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("annot: `annot facets` is changing this study: process ")
+    assert "--wait SECONDS" in refused.stderr
+
+
+def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    names = [name for name, usual in USUAL.items() if name not in WAITING and usual.stage in ("judged", "settled")]
+    assert {"status", "agreement", "qrels", "watch", "plan simulate"} <= set(names)
+    with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
+        for name in names:
+            annot_done(*name.split(), *USUAL[name].typed.split(), folder=folder)
+
+
+def test_labelling_holds_no_write_transaction(study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull of `watch` may not wait for minutes, nor time out."""
+    folder = study("labelled")
+    url, label = Workspace.open(folder).database_url, Labeller.label
+    written = []
+
+    def writes_meanwhile(self: Labeller, sentences: Sequence[str]) -> tuple[str, ...]:
+        with open_store(url, create=False, wait_seconds=0.1) as store, store.begin():
+            written.append(1)
+        return label(self, sentences)
+
+    monkeypatch.setattr(Labeller, "label", writes_meanwhile)
+    annot_done("facets", folder=folder)
+    assert len(written) == annot_done("status", "--json", folder=folder).data["labelled_papers"]
+
+
+def test_a_command_waits_as_long_as_it_is_told(study: Callable[[str], Path]) -> None:
+    folder = study("labelled")
+    words = [sys.executable, "-c", "from annot.cli.main import run; run()", "query", "add", "fic0802", "-f", "method"]
+    with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
+        assert annot("query", "add", "fic0802", "-f", "method", "--wait", "0.2", folder=folder).exit_code == 1
+        waiting = subprocess.Popen(
+            [*words, "--wait", "60", "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert waiting.stderr is not None
+        said = waiting.stderr.readline()
+        assert said.startswith("`annot facets` is changing this study: process ")
+        assert said.endswith("; waiting until it ends\n")
+    out, _ = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0
+    assert json.loads(out)["data"]["query_id"] == "fic0802-method"
+
+
+def test_watch_shows_what_was_pulled_before_while_another_command_is_at_work(
+    study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pull would ask a server that is not there; it does not come so far."""
+    folder = study("judged")
+    monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token")
+    with alone(Workspace.open(folder).database_url, command="push", wait_seconds=0):
+        seen = annot_done("watch", "--once", "--json", folder=folder).data
+    assert seen["judged"] > 0
+    assert "`annot push` is changing this study" in seen["notes"][0]
+    assert annot("watch", "--once", folder=folder).exit_code == 3

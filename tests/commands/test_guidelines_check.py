@@ -1,0 +1,101 @@
+"""Guidelines that fit the study, and each way in which they may not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.demo import packaged
+from annot.guidelines import __file__ as packaged_guidelines
+from annot.study.workspace import Workspace
+
+Run = Callable[..., Any]
+PAGES = Path(packaged_guidelines).parent
+
+
+@pytest.fixture
+def with_corpus(ws: Workspace, annot: Run, tmp_path: Path) -> Workspace:
+    """The packaged papers, which the packaged pages quote."""
+    source = tmp_path / "papers.jsonl"
+    source.write_text(packaged.corpus_text(), encoding="utf-8")
+    assert annot("corpus", "add", source).exit_code == 0
+    return ws
+
+
+def spoil(ws: Workspace, page: str, old: str, new: str) -> None:
+    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+    assert old in text
+    (ws.root / "guidelines").mkdir(exist_ok=True)
+    (ws.root / "guidelines" / f"{page}.md").write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_the_packaged_pages_fit_a_study_of_the_packaged_corpus(with_corpus: Workspace, annot: Run) -> None:
+    checked = annot("guidelines", "check", "--json")
+    assert checked.exit_code == 0, checked.stderr
+    quoted = sum((PAGES / f"{page}.md").read_text(encoding="utf-8").count("\n> ") for page in checked.data["pages"])
+    assert (checked.data["examples"], checked.data["of_package"]) == (quoted, 0)
+    assert quoted > 20
+
+
+def test_in_a_study_of_other_papers_the_packaged_examples_are_told_and_no_finding(ws: Workspace, annot: Run) -> None:
+    checked = annot("guidelines", "check")
+    assert checked.exit_code == 0, checked.stderr
+    assert "quote its demonstration, which is not in this corpus" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new", "finding"),
+    [
+        ("method", "## 2 Similar", "## Similar", "method.md: grade 2 is not defined: no heading `## 2 Similar`"),
+        ("method", "## 2 Similar", "## 2 Alike", "method.md: grade 2 is called 'Alike', and 'Similar' in annot.toml"),
+        ("result", "## 0 Irrelevant", "## 4 Perfect\n\nAll.\n\n## 0 Irrelevant", "result.md: defines grade 4, which"),
+        ("method", "We attach an aisle", "We attach a shelf", "method.md: 'We attach a shelf detector"),
+        ("method", "(fic1507)", "(fic9999)", "method.md: quotes paper fic9999, which is not in the corpus"),
+        ("method", "**Query** (fic1507):", "As we read:", "does not say which paper it quotes"),
+        ("general", "| 2 | Similar |", "| 2 | Alike |", "general.md: grade 2 is 'Similar' in annot.toml; the table"),
+    ],
+)
+def test_a_page_that_does_not_fit_is_a_finding(
+    with_corpus: Workspace, annot: Run, page: str, old: str, new: str, finding: str
+) -> None:
+    spoil(with_corpus, page, old, new)
+    checked = annot("guidelines", "check")
+    assert checked.exit_code == 1
+    assert checked.stdout == ""
+    assert f"guidelines/{finding}" in checked.stderr or finding in checked.stderr
+    assert "1 place(s) in the guidelines do not fit" in checked.stderr
+
+
+def test_facets_that_the_pages_and_the_study_do_not_share_are_findings(ws: Workspace, annot: Run) -> None:
+    settings = ws.settings_file.read_text(encoding="utf-8")
+    ws.settings_file.write_text(settings.replace('result = ["result"]', 'claim = ["result"]'), encoding="utf-8")
+    (ws.root / "guidelines").mkdir(exist_ok=True)
+    (ws.root / "guidelines" / "claims.md").write_text("# Claims\n\nWhat is claimed.\n", encoding="utf-8")
+    checked = annot("guidelines", "check")
+    assert checked.exit_code == 1
+    for finding in (
+        "guidelines/claim.md: not in the study, and none comes with annot for this facet",
+        "guidelines/claims.md: is the page of a facet that the study does not have",
+        "guidelines/general.md: does not name the facet 'claim'",
+        "guidelines/general.md: speaks of a facet 'result', which the study does not have",
+    ):
+        assert finding in checked.stderr
+    assert "'method', which the study does not have" not in checked.stderr
+
+
+def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, annot: Run) -> None:
+    text = "# Method\n\nHow it was done.\n" + "".join(
+        f"\n## {grade} {name}\n\n{'' if grade == 1 else 'So.'}\n" for grade, name in enumerate(ws.settings.scale.names)
+    )
+    (ws.root / "guidelines").mkdir(exist_ok=True)
+    (ws.root / "guidelines" / "method.md").write_text(text, encoding="utf-8")
+    checked = annot("guidelines", "check")
+    assert checked.exit_code == 1
+    assert "method.md: grade 1 is not defined: nothing stands below its heading" in checked.stderr
+    assert "grade 2" not in checked.stderr
+    assert (
+        json.loads(annot("guidelines", "show", "method", "--json").stdout)["data"]["definition"] == "How it was done."
+    )

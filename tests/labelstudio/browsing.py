@@ -1,0 +1,235 @@
+"""The screens in a real browser: a page on the stream of a project's tasks, and what it shows, read for the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from annot.labelstudio import controls
+from annot.labelstudio.annotations import Reading, read_task
+from annot.labelstudio.screens import adjudicate_screen, judge_screen
+from fixtures_studio import Studio
+from labelling_texts import LABELS, SCALE
+
+JUDGE = judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+ADJUDICATE = adjudicate_screen(scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None)
+WAIT_MS = 30_000
+
+RECTANGLES = """() => Object.fromEntries(Object.entries({
+    facet: '.a-facet h4:nth-child(1)', help: '.a-facet h4:nth-child(2)', progress: '.a-facet h4:nth-child(3)',
+    grades: '.a-grades', query_title: '.a-query h2', cand_title: '.a-cand h2', query: '.a-query .a-text',
+    cand: '.a-cand .a-text', query_side: '.a-query', cand_side: '.a-cand', comment: '.a-comment',
+    view: '.lsf-main-view', submit: 'button[name=submit]',
+    opinions: '.a-opinions',
+    differences: '.a-differences',
+}).map(([name, selector]) => {
+    const found = document.querySelector(selector);
+    return [name, found ? found.getBoundingClientRect().toJSON() : null];
+}))"""
+
+LINES = """(side) => {
+    const column = document.querySelector(`.a-${side} .a-text`).getBoundingClientRect();
+    const lines = [];
+    for (const paragraph of document.querySelectorAll(`.a-${side} p`)) {
+        const style = getComputedStyle(paragraph);
+        const walker = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const node = walker.currentNode, range = document.createRange();
+            let last = null;
+            for (let at = 0; at < node.length; at++) {
+                range.setStart(node, at); range.setEnd(node, at + 1);
+                const box = range.getBoundingClientRect();
+                if (last === null || box.top > last.top + 4) {
+                    last = {top: box.top, bottom: box.bottom, letters: 0,
+                            size: parseFloat(style.fontSize), height: parseFloat(style.lineHeight)};
+                    lines.push(last);
+                }
+                last.letters += 1;
+            }
+        }
+    }
+    return lines.map(line => ({...line, seen: line.top >= column.top - 1 && line.bottom <= column.bottom + 1}));
+}"""
+
+MARKS = """() => [...document.querySelectorAll('.a-text p')].map(paragraph => {
+    const style = getComputedStyle(paragraph), tag = getComputedStyle(paragraph, '::before');
+    return {text: paragraph.textContent, tag: tag.content.replaceAll('"', ''), bar: style.boxShadow,
+            weight: Number(style.fontWeight), tagBackground: tag.backgroundColor};
+})"""
+
+CONTRASTS = """() => {
+    const parse = (text) => (text.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+    const over = (a, b) => { const alpha = a[3] ?? 1; return [0, 1, 2].map(i => a[i] * alpha + b[i] * (1 - alpha)); };
+    const light = (c) => { const [r, g, b] = c.map(v => { v /= 255;
+        return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }); return .2126 * r + .7152 * g + .0722 * b; };
+    const ratio = (a, b) => {
+        const [x, y] = [light(a), light(b)].sort((m, n) => n - m); return (x + .05) / (y + .05); };
+    const ground = (element) => { const layers = [];
+        for (let e = element; e; e = e.parentElement) layers.push(parse(getComputedStyle(e).backgroundColor));
+        return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]); };
+    const found = [];
+    const note = (name, element, pseudo, property, behind) => {
+        const style = getComputedStyle(element, pseudo);
+        found.push([name, ratio(over(parse(style[property]), behind), behind)]);
+    };
+    for (const element of document.querySelectorAll(
+        '.annot h2, .annot h2 span, .annot h4, .annot .ant-radio-wrapper, .annot b, .annot kbd, .annot p,' +
+        '.annot .a-none, .annot .lsf-label, .annot .lsf-label span')) {
+        if (!element.offsetParent) continue;
+        note('text ' + element.tagName + '.' + element.className, element, null, 'color', ground(element));
+    }
+    for (const paragraph of document.querySelectorAll('.annot p')) {
+        const tag = getComputedStyle(paragraph, '::before');
+        const behind = over(parse(tag.backgroundColor), ground(paragraph));
+        note('tag ' + tag.content, paragraph, '::before', 'color', behind);
+        const bar = getComputedStyle(paragraph).boxShadow;
+        if (bar !== 'none') found.push(['mark', ratio(parse(bar.split(')')[0]), ground(paragraph.parentElement))]);
+    }
+    for (const box of document.querySelectorAll('.annot .ant-radio-wrapper, .annot .lsf-label, .annot .a-side,' +
+        '.annot .a-comment input')) {
+        if (!box.offsetParent) continue;
+        note('border ' + box.className, box, null, 'borderTopColor', ground(box.parentElement));
+    }
+    return found;
+}"""
+
+
+class Screen:
+    """A page on the stream of a project's tasks."""
+
+    def __init__(self, page: Any, url: str, text: str) -> None:
+        self.page = page
+        self._url = url
+        self._text = text
+
+    def open(self) -> None:
+        self.page.goto(self._url)
+        self.settle()
+
+    def settle(self) -> None:
+        self.page.wait_for_selector(f"{self._text} .htx-highlight", timeout=WAIT_MS)
+        self.page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
+
+    def close_instructions(self) -> None:
+        self.page.wait_for_selector(".lsf-modal-ls__body", timeout=WAIT_MS)
+        self.page.keyboard.press("Escape")
+        self.page.wait_for_selector(".lsf-modal-ls__body", state="detached", timeout=WAIT_MS)
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+
+    def strike(self, key: str, *, alt: bool = False, control: bool = False) -> None:
+        """Press a key as a keyboard does it, which brings the browser's own doing with it: Alt and a letter go to a
+        place on the page, Ctrl and Enter end a line of text too."""
+        code, number, letters = ("Enter", 13, "\r") if key == "Enter" else (f"Key{key.upper()}", ord(key.upper()), key)
+        event = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": 1 * alt + 2 * control}
+        session = self.page.context.new_cdp_session(self.page)
+        text = {"unmodifiedText": letters} if alt else {"text": letters, "unmodifiedText": letters}
+        session.send("Input.dispatchKeyEvent", {**event, **text, "type": "keyDown"})
+        session.send("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
+        session.detach()
+
+    def choose(self, key: str, value: str) -> None:
+        """Press the key and wait until the screen shows its value as chosen."""
+        self.press(key)
+        self.page.wait_for_selector(f'.annot input[name="{value}"]:checked', state="attached", timeout=WAIT_MS)
+
+    def submit(self) -> None:
+        """Submit by key, and wait for the next task."""
+        before = self.progress
+        self.press("Control+Enter")
+        self.page.wait_for_function(
+            "before => { const p = document.querySelector('.a-facet h4:nth-child(3)');"
+            " return p && p.textContent !== before; }",
+            arg=before,
+            timeout=WAIT_MS,
+        )
+        self.settle()
+
+    def submit_last(self) -> None:
+        self.press("Control+Enter")
+        self.page.wait_for_selector(".annot", state="detached", timeout=WAIT_MS)
+
+    @property
+    def tops(self) -> list[float]:
+        """How far the query's and the candidate's columns are scrolled."""
+        found: list[float] = self.page.evaluate(
+            "() => ['query', 'cand'].map(side => document.querySelector(`.a-${side} .a-text`).scrollTop)"
+        )
+        return found
+
+    @property
+    def focus(self) -> str:
+        """Where the keys go: `query`, `cand`, `comment`, or nowhere in particular."""
+        places = {"query": ".a-query .a-text", "cand": ".a-cand .a-text", "comment": ".a-comment input"}
+        inside = "selector => document.activeElement.matches(selector)"
+        return next((name for name, selector in places.items() if self.page.evaluate(inside, selector)), "nowhere")
+
+    @property
+    def progress(self) -> str:
+        return str(self.page.locator(".a-facet h4:nth-child(3)").inner_text())
+
+    @property
+    def boxes(self) -> Any:
+        return self.page.evaluate(RECTANGLES)
+
+    @property
+    def marks(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.page.evaluate(MARKS)
+        return found
+
+    def marked(self) -> list[str]:
+        """The sentences with the strong mark: a bar at the side and a filled tag with text in it."""
+        strong = [mark for mark in self.marks if mark["bar"] != "none"]
+        assert all(mark["tag"] not in ("", "none") for mark in strong)
+        assert all(mark["tagBackground"] != "rgba(0, 0, 0, 0)" for mark in strong)
+        return [mark["text"] for mark in strong]
+
+
+@contextmanager
+def open_screen(
+    studio: Studio,
+    signed_in: Any,
+    project: int,
+    size: tuple[int, int] = (1440, 900),
+    theme: str = "Light",
+    text: str = ".a-cand",
+) -> Iterator[Screen]:
+    """A page on the project's stream, once the marks of `text` are there."""
+    page = signed_in.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.add_init_script(f"localStorage.setItem('preferred-color-scheme', '{theme}')")
+    with studio.gateway() as gateway:
+        screen = Screen(page, gateway.labelling_url(project), text)
+    try:
+        screen.open()
+        yield screen
+    finally:
+        page.close()
+
+
+def judging(studio: Studio, tasks: list[dict[str, Any]], *, instructions: str = "", screen: str = JUDGE) -> int:
+    """A new project with these tasks."""
+    with studio.gateway() as gateway:
+        return studio.project(gateway, screen, tasks, instructions=instructions)
+
+
+def stored(studio: Studio, project: int) -> list[Reading]:
+    """Everything answered in the project, read."""
+    with studio.gateway() as gateway:
+        account = studio.account("browsing").user_id
+        pulled = gateway.pull(project)
+        return [r for t in pulled for r in read_task(t.annotations, grades=range(4), accounts=[account])]
+
+
+def stored_labels(reading: Reading) -> dict[str, str]:
+    """The label of each sentence, by region id."""
+    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
+    return {item["id"]: item["value"]["labels"][0] for item in marked}
+
+
+def corrected(reading: Reading) -> list[str]:
+    """The regions that the person changed or set."""
+    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
+    return sorted(item["id"] for item in marked if item["origin"] != "prediction")

@@ -1,0 +1,98 @@
+"""Which project is a person's: by the id on record, unless the server gave it to another; by the marker after that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from annot.errors import StudioError
+from annot.exchange.locating import locate, marker_of, remove_twins
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import ProjectSpec
+from annot.store.projects import Project
+from fake_studio import FakeStudio
+
+MARKER = marker_of("study", "judge", "a1")
+OWN = {"q/d1", "q/d2"}
+
+
+@pytest.fixture
+def fake() -> FakeStudio:
+    return FakeStudio()
+
+
+@pytest.fixture
+def gateway(fake: FakeStudio) -> Iterator[Gateway]:
+    with Gateway("http://studio.example", "0123456789abcdef", transport=fake.transport) as made:
+        yield made
+
+
+def make(gateway: Gateway, marker: str) -> int:
+    return gateway.create_project(
+        ProjectSpec(marker=marker, title="Title", description="x", label_config="<View/>", instructions="", color="#0")
+    )
+
+
+def known(remote_id: int | None, created: str | None = None) -> Project:
+    return Project(1, "judge", "a1", "one", "http://studio.example", "1.23.2", 7, remote_id, created)
+
+
+def located(gateway: Gateway, project: Project) -> int | None:
+    found = locate(gateway, project, marker=MARKER, own=OWN)
+    return None if found is None else found.project_id
+
+
+def test_the_id_on_record_comes_before_the_marker(fake: FakeStudio, gateway: Gateway) -> None:
+    ours, marked = make(gateway, "study/before/a1"), make(gateway, MARKER)
+    created = f"2026-11-21T10:00:00.{ours:06d}Z"
+    assert located(gateway, known(ours, created)) == ours
+    assert located(gateway, known(None)) == marked
+    del fake.projects[ours]
+    assert located(gateway, known(ours, created)) == marked
+    del fake.projects[marked]
+    assert located(gateway, known(ours, created)) is None
+
+
+def test_an_id_that_the_server_gave_again_is_another_project(gateway: Gateway) -> None:
+    again = make(gateway, "somebody/else")
+    assert located(gateway, known(again, "2026-10-01T10:00:00.000000Z")) is None
+    marked = make(gateway, MARKER)
+    assert located(gateway, known(again, "2026-10-01T10:00:00.000000Z")) == marked
+
+
+def test_without_its_time_on_record_a_project_is_known_by_its_tasks(fake: FakeStudio, gateway: Gateway) -> None:
+    project = make(gateway, "study/before/a1")
+    assert located(gateway, known(project)) == project
+    fake.tasks = {8: {"data": {"pair_id": "q/d1"}}, 9: {"data": {"pair_id": "theirs"}}}
+    assert located(gateway, known(project)) == project
+    fake.tasks = {8: {"data": {"pair_id": "theirs"}}}
+    assert located(gateway, known(project)) is None
+
+
+def test_a_marked_project_with_a_strangers_tasks_is_left_alone(fake: FakeStudio, gateway: Gateway) -> None:
+    make(gateway, MARKER)
+    fake.tasks = {8: {"data": {"pair_id": "q/d1"}}, 9: {"data": {"pair_id": "theirs"}}}
+    with pytest.raises(StudioError, match=r"carries this collection's name and 1 task"):
+        located(gateway, known(None))
+
+
+def test_only_empty_twins_of_the_same_marker_are_removed(fake: FakeStudio, gateway: Gateway) -> None:
+    kept, empty, full, judged = (make(gateway, MARKER) for _ in range(4))
+    other = make(gateway, marker_of("study", "judge", "a11"))
+    fake.projects[full]["task_number"] = 1
+    fake.projects[judged]["total_annotations_number"] = 1
+    twins = remove_twins(gateway, kept, marker=MARKER)
+    assert (twins.removed, [twin.project_id for twin in twins.left]) == (1, [full, judged])
+    assert [note.partition(" carries")[0] for note in twins.notes("a1")] == [
+        "a1: removed 1 empty project(s) that the server had made twice",
+        f"a1: project {full}",
+        f"a1: project {judged}",
+    ]
+    assert sorted(fake.projects) == [kept, full, judged, other]
+    assert empty not in fake.projects
+    assert remove_twins(gateway, kept, marker=MARKER).removed == 0
+
+
+def test_two_collections_whose_names_lose_letters_have_two_markers() -> None:
+    assert marker_of("my study", "judge", "a1") != marker_of("my/study", "judge", "a1")
+    assert " " not in marker_of("my study", "judge", "a1")

@@ -1,0 +1,58 @@
+"""A server that hangs is told of while one still waits, on a real socket."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from annot.labelstudio import patience
+from command_line import annot, annot_done
+
+AT_ONCE = threading.Event()
+
+
+class Slow(BaseHTTPRequestHandler):
+    """Answers 403, after a second unless it may at once."""
+
+    def do_GET(self) -> None:
+        AT_ONCE.wait(1)
+        self.send_response(403)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *values: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def slow_server() -> Iterator[str]:
+    AT_ONCE.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_server_that_hangs_is_told_of_while_the_command_waits(
+    slow_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "SAID_AFTER", 0.2)
+    annot_done("init", "study", folder=tmp_path)
+    ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
+    assert ended.exit_code == 3
+    said = ended.stderr.splitlines()
+    assert said[0] == f"{slow_server} has not answered for 0 s; waiting on"
+    assert "403" in ended.stderr
+    assert "5ecre7" not in ended.stderr
+
+
+def test_a_server_that_answers_is_not_spoken_of(slow_server: str, tmp_path: Path) -> None:
+    AT_ONCE.set()
+    annot_done("init", "study", folder=tmp_path)
+    ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
+    assert "waiting on" not in ended.stderr

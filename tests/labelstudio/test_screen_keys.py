@@ -1,0 +1,136 @@
+"""The screens by keyboard alone: reading, grading, commenting and submitting, at the sizes of laptops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from annot.labelstudio.tasks import adjudicate_task
+from browsing import ADJUDICATE, WAIT_MS, Screen, corrected, judging, open_screen, stored, stored_labels
+from fixtures_studio import Studio
+from labelling_texts import CANDIDATE, QUERY, SCALE, long_text, opinion, task
+
+pytestmark = [pytest.mark.studio, pytest.mark.browser]
+
+LAPTOPS = [(1280, 720), (1440, 900)]
+
+
+def test_a_pair_is_judged_with_two_keys(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1), task(2), task(3)])
+    with open_screen(studio, signed_in, project) as screen:
+        filled = "e => getComputedStyle(e.closest('label')).backgroundColor"
+        before = screen.page.locator('.annot input[name="2"]').evaluate(filled)
+        screen.choose("2", "2")
+        assert screen.page.locator('.annot input[name="2"]').evaluate(filled) != before
+        screen.submit()
+        assert screen.page.locator(".annot input:checked").count() == 0
+        screen.choose("0", "0")
+        screen.submit()
+        screen.choose("3", "3")
+        screen.choose("1", "1")
+        screen.submit_last()
+    readings = stored(studio, project)
+    assert [(reading.grade, reading.flags) for reading in readings] == [(2, ()), (0, ()), (1, ())]
+    assert all(reading.lead_time is not None for reading in readings)
+    assert all(len(stored_labels(reading)) == 8 and corrected(reading) == [] for reading in readings)
+
+
+def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1), task(2)])
+    with open_screen(studio, signed_in, project) as screen:
+        screen.choose("3", "3")
+        screen.page.click(".a-comment input")
+        screen.page.keyboard.type("both 1 and 2 come near")
+        screen.press("Enter")
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.submit()
+    (reading,) = stored(studio, project)
+    assert (reading.grade, reading.comment, corrected(reading)) == (3, "both 1 and 2 come near", [])
+
+
+def read_by_keys(screen: Screen) -> None:
+    """Both columns to their ends and to their beginnings, each by the keys that browsers scroll with."""
+    for place, (letter, name) in enumerate([("q", "query"), ("c", "cand")]):
+        screen.strike(letter, alt=True)
+        assert screen.focus == name
+        others = screen.tops[1 - place]
+        screen.press("PageDown")
+        screen.page.wait_for_function(f"() => document.querySelector('.a-{name} .a-text').scrollTop > 150")
+        screen.press("End")
+        screen.page.wait_for_function(
+            f"() => {{ const text = document.querySelector('.a-{name} .a-text');"
+            " return text.scrollTop + text.clientHeight >= text.scrollHeight - 2; }"
+        )
+        screen.press("Home")
+        screen.page.wait_for_function(f"() => document.querySelector('.a-{name} .a-text').scrollTop === 0")
+        assert screen.tops[1 - place] == others
+
+
+@pytest.mark.parametrize("size", LAPTOPS, ids=str)
+def test_a_pair_is_read_judged_and_commented_without_the_mouse(
+    studio: Studio, signed_in: Any, size: tuple[int, int]
+) -> None:
+    texts = {"query": long_text(QUERY, 30), "candidate": long_text(CANDIDATE, 30)}
+    project = judging(studio, [task(number, **texts) for number in (1, 2, 3)])
+    with open_screen(studio, signed_in, project, size) as screen:
+        read_by_keys(screen)
+        screen.choose("2", "2")
+        for key, place in (("Shift+Tab", "comment"), ("Tab", "cand"), ("Tab", "query")):
+            screen.press(key)
+            assert screen.focus == place
+        screen.submit()
+
+        # A key opens the comment, also right after a submission; Ctrl+Enter keeps it, and submits when pressed again.
+        screen.choose("1", "1")
+        screen.press("Tab")
+        assert screen.focus == "comment"
+        screen.page.keyboard.type("3 of them are close")
+        screen.strike("Enter", control=True)
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        assert screen.progress.startswith("2 of ")
+        screen.submit()
+
+        # Left unfinished in the box, the comment goes with the pair all the same.
+        screen.choose("0", "0")
+        screen.press("Tab")
+        screen.page.keyboard.type("not finished")
+        screen.press("Tab")
+        assert screen.focus == "cand"
+        screen.submit_last()
+    readings = stored(studio, project)
+    assert [(reading.grade, reading.comment) for reading in readings] == [
+        (2, None),
+        (1, "3 of them are close"),
+        (0, "not finished"),
+    ]
+    assert all(corrected(reading) == [] and reading.flags == () for reading in readings)
+
+
+def test_a_dispute_is_settled_without_the_mouse(studio: Studio, signed_in: Any) -> None:
+    opinions = [opinion(0, None, None), opinion(3, None, "Both are lattices.")]
+    texts = {"query": long_text(QUERY, 30), "candidate": long_text(CANDIDATE, 30)}
+    tasks = [adjudicate_task(task(number, **texts), opinions, scale_names=SCALE) for number in (1, 2)]
+    project = judging(studio, tasks, screen=ADJUDICATE)
+    with open_screen(studio, signed_in, project, LAPTOPS[0]) as screen:
+        read_by_keys(screen)
+        screen.choose("1", "1")
+        screen.choose("g", "guideline gap")
+        screen.press("Shift+Tab")
+        assert screen.focus == "comment"
+        screen.page.keyboard.type("Neither saw the second aspect.")
+        screen.strike("Enter", control=True)
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.submit()
+    (reading,) = stored(studio, project)
+    assert (reading.grade, reading.settled_by) == (1, "guideline gap")
+    assert reading.comment == "Neither saw the second aspect."
+
+
+def test_keys_work_on_after_a_click_on_a_grade(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1), task(2)])
+    with open_screen(studio, signed_in, project) as screen:
+        screen.page.click('.annot label:has(input[name="1"])')
+        screen.choose("3", "3")
+        screen.page.click('.annot label:has(input[name="2"])')
+        screen.submit()
+    assert [reading.grade for reading in stored(studio, project)] == [2]

@@ -1,0 +1,225 @@
+"""A person leaves: the plan stays sound, answered pairs stay, nobody gets a pair twice, the rest is spread evenly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+from annot.planning import draw_plan, faults_of, give_back, hand_on, overlaps
+from annot.planning.checking import Overlap
+from annot.planning.handing_on import FEWEST_BETWEEN
+from annot.records import Asked, Assignment, Query
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+Plan = tuple[Assignment, ...]
+PEOPLE = ("a1", "a2", "a3", "a4", "a5")
+
+
+def drawn(sizes: list[int], people: Collection[str], *, assignment: str, repeats: float, seed: int, k: int = 2) -> Plan:
+    queries = {f"q{n}": Query(f"q{n}", f"p{n}", "method", (0,)) for n in range(len(sizes))}
+    return draw_plan(
+        documents(sizes), queries, list(people), per_pair=k, assignment=assignment, repeats=repeats, seed=seed
+    )
+
+
+def documents(sizes: list[int]) -> dict[str, list[str]]:
+    return {f"q{n}": [f"d{at}" for at in range(size)] for n, size in enumerate(sizes)}
+
+
+def faults(plan: Plan, sizes: list[int], *, left: str = "", answered: Collection[tuple[str, Asked]] = ()) -> list[str]:
+    found = faults_of(
+        plan,
+        documents=documents(sizes),
+        per_pair=2,
+        left={left},
+        answered=answered,
+        settling={},
+        may_assess=False,
+    )
+    return list(found)
+
+
+@settings(max_examples=60)
+@given(
+    sizes=st.lists(st.integers(1, 24), min_size=1, max_size=6),
+    assignment=st.sampled_from(["per-query", "per-pair"]),
+    repeats=st.sampled_from([0.0, 0.3]),
+    done=st.floats(0, 1),
+    successor=st.sampled_from([None, "a5", "a2"]),
+    seed=st.integers(0, 1000),
+)
+def test_whoever_leaves_whenever_the_plan_stays_sound(
+    sizes: list[int], assignment: str, repeats: float, done: float, successor: str | None, seed: int
+) -> None:
+    plan = drawn(sizes, PEOPLE[:4], assignment=assignment, repeats=repeats, seed=seed)
+    mine = sorted((one for one in plan if one.assessor == "a4"), key=lambda one: one.position)
+    answered = {one.asked for one in mine[: round(done * len(mine))]}
+    assert not faults(plan, sizes)
+    left = hand_on(
+        plan,
+        leaver="a4",
+        answered=answered,
+        successor=successor,
+        others=["a1", "a2", "a3", *([successor] if successor == "a5" else [])],
+        together=assignment == "per-query",
+        open_loads={},
+        shares={},
+        barred={},
+    )
+    assert not faults(left.plan, sizes, left="a4", answered={("a4", asked) for asked in answered})
+    # What was answered stays with who answered it; nobody else loses anything or changes order.
+    assert {one.asked for one in left.plan if one.assessor == "a4"} == answered
+    for name in PEOPLE[:3]:
+        before = [one.asked for one in sorted(plan, key=lambda one: one.position) if one.assessor == name]
+        after = [one.asked for one in sorted(left.plan, key=lambda one: one.position) if one.assessor == name]
+        assert after[: len(before)] == before
+    open_pairs = [one.asked.pair for one in mine if one.occasion == 1 and one.asked not in answered]
+    assert [moved.pair for moved in left.moved] == open_pairs
+    assert all(moved.assessor is not None for moved in left.moved)
+    if successor == "a5":
+        # A newcomer has none of the pairs: all go there, in the leaver's order.
+        assert {moved.assessor for moved in left.moved} <= {"a5"}
+        theirs = sorted((one for one in left.plan if one.assessor == "a5"), key=lambda one: one.position)
+        assert [one.asked.pair for one in theirs if one.occasion == 1] == open_pairs
+        for one in theirs:
+            if one.occasion == 2:
+                first = next(other.position for other in theirs if other.asked == Asked(*one.asked.pair))
+                assert one.position - first > FEWEST_BETWEEN
+    # The same again finds nothing to do.
+    again = hand_on(
+        left.plan, leaver="a4", answered=answered, successor=successor, others=["a1", "a2", "a3"], together=False,
+        open_loads={}, shares={}, barred={},
+    )  # fmt: skip
+    assert (again.plan, again.moved, again.given_up) == (left.plan, (), ())
+
+
+def test_one_pair_a_person_is_spread_evenly_and_by_hours() -> None:
+    sizes = [40]
+    plan = drawn(sizes, ["a4"], assignment="per-pair", repeats=0.0, seed=1, k=1)
+
+    def received(shares: dict[str, float]) -> Counter[str]:
+        found = hand_on(
+            plan, leaver="a4", answered=(), successor=None, others=["a1", "a2", "a3"], together=False,
+            open_loads={}, shares=shares, barred={},
+        )  # fmt: skip
+        return Counter(str(moved.assessor) for moved in found.moved)
+
+    assert sorted(received({}).values()) == [13, 13, 14]
+    assert received({"a1": 2.0}) == {"a1": 20, "a2": 10, "a3": 10}
+
+
+def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_away() -> None:
+    sizes = [3]
+    plan = drawn(sizes, ["a1", "a2"], assignment="per-query", repeats=0.0, seed=1)
+    barred = {("q0", "d1"): {"j1"}}
+    left = hand_on(
+        plan, leaver="a2", answered={Asked("q0", "d0")}, successor=None, others=["a1", "j1"], together=True,
+        open_loads={}, shares={}, barred=barred,
+    )  # fmt: skip
+    assert {moved.pair: moved.assessor for moved in left.moved} == {("q0", "d1"): None, ("q0", "d2"): "j1"}
+    assert faults(left.plan, sizes) == ["q0 d1: 1 assessor(s) (a1), expected 2"]
+    queries = {"q0": Query("q0", "p0", "method", (0,))}
+    later = draw_plan(
+        documents(sizes), queries, ["a1", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=1,
+        standing=left.plan, former={"a2", "j1"},
+    )  # fmt: skip
+    assert set(later) - set(left.plan) == {Assignment("q0", "d1", "a3", 1)}
+    assert not faults(later, sizes)
+
+
+def test_a_repeat_that_would_come_too_soon_or_alone_goes() -> None:
+    first = [Assignment("q0", f"d{at}", "a1", at + 1) for at in range(10)]
+    plan = (*first, Assignment("q0", "d0", "a1", 11, 2), Assignment("q0", "d7", "a1", 12, 2))
+    left = hand_on(
+        plan, leaver="a1", answered={Asked("q0", "d0")}, successor="a2", others=[], together=True, open_loads={},
+        shares={}, barred={},
+    )  # fmt: skip
+    assert left.repeats_gone == 2
+    assert not [one for one in left.plan if one.occasion == 2]
+    assert left.given_up == plan[1:]
+
+
+def test_what_was_answered_meanwhile_goes_back_unless_somebody_has_begun_with_it() -> None:
+    sizes = [12]
+    plan = drawn(sizes, ["a1", "a2"], assignment="per-query", repeats=0.3, seed=4)
+    left = hand_on(
+        plan, leaver="a2", answered=(), successor="a3", others=[], together=True, open_loads={}, shares={}, barred={}
+    )
+    first, second = [one.asked for one in sorted(plan, key=lambda one: one.position) if one.assessor == "a2"][:2]
+    bound = {("a1", one.asked) for one in plan if one.assessor == "a1"}
+    back, returned = give_back(left.plan, assessor="a2", answered={first, second}, per_pair=2, bound=bound)
+    assert set(returned) == {first, second}
+    assert not faults(back, sizes, left="a2", answered={("a2", first), ("a2", second)})
+    assert {one.asked for one in back if one.assessor == "a2"} == {first, second}
+    # Whatever somebody was sent stays with them.
+    begun = {*bound, ("a3", first)}
+    back, returned = give_back(left.plan, assessor="a2", answered={first, second}, per_pair=2, bound=begun)
+    assert returned == (second,)
+    assert not faults(back, sizes, left="a2", answered={("a2", second)})
+    assert give_back(back, assessor="a2", answered={second}, per_pair=2, bound=begun) == (back, ())
+
+
+SOUND = (
+    Assignment("q0", "d0", "a1", 1),
+    Assignment("q0", "d0", "a2", 1),
+    Assignment("q0", "d1", "a1", 2),
+    Assignment("q0", "d1", "a2", 2),
+    Assignment("q0", "d0", "a1", 3, 2),
+)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (SOUND[:3] + SOUND[4:], "q0 d1: 1 assessor(s) (a1), expected 2"),
+        ((*SOUND, Assignment("q0", "d1", "a3", 1)), "q0 d1: 3 assessor(s) (a1, a2, a3), expected 2"),
+        (
+            (*SOUND, Assignment("q0", "d9", "a1", 4), Assignment("q0", "d9", "a2", 3)),
+            "q0 d9: planned, but not in the pool",
+        ),
+        (
+            (*SOUND[:3], replace(SOUND[3], position=5), SOUND[4]),
+            "a2: positions are not 1 to 2: 2 is missing or stands twice",
+        ),
+        ((*SOUND[:4], replace(SOUND[4], position=2)), "a1: positions are not 1 to 3: 3 is missing or stands twice"),
+        (
+            (*SOUND[:4], replace(SOUND[4], assessor="a3", position=1)),
+            "q0 d0: a hidden repeat of a3, who does not judge the pair",
+        ),
+        (
+            (replace(SOUND[0], position=3), *SOUND[1:4], replace(SOUND[4], position=1)),
+            "q0 d0: a1 gets the hidden repeat before the pair",
+        ),
+    ],
+)
+def test_every_fault_is_found(plan: Plan, said: str) -> None:
+    assert not faults(SOUND, [2])
+    assert said in faults(plan, [2])
+
+
+def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
+    assert faults(SOUND, [2], left="a1", answered={("a1", Asked("q0", "d0"))}) == [
+        "a1: has left, with 2 unanswered pair(s); `annot assessor leave a1` hands them on"
+    ]
+    settling = {("q0", "d0"): {"a2", "j1"}}
+    for may_assess, found in ((False, ("q0 d0: a2 judges it and settles it",)), (True, ())):
+        assert found == faults_of(
+            SOUND,
+            documents=documents([2]),
+            per_pair=2,
+            left=(),
+            answered=(),
+            settling=settling,
+            may_assess=may_assess,
+        )
+
+
+def test_overlaps_count_the_pairs_of_both_once() -> None:
+    assert overlaps(SOUND, ["a1", "a2", "a3"]) == (
+        Overlap("a1", "a2", 2),
+        Overlap("a1", "a3", 0),
+        Overlap("a2", "a3", 0),
+    )

@@ -1,0 +1,120 @@
+"""A collection with pairs that nobody can judge is complete, and says how many there are and where."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import annot as library
+import pandas as pd
+import pytest
+from annot.store.adjudications import read_sourced, record_adjudications
+from annot.store.database import open_store
+from annot.study.workspace import Workspace
+from command_line import Result
+
+REASON = "text missing or broken"
+
+
+@pytest.fixture
+def given_up(ws: Workspace) -> Counter[str]:
+    """Three pairs that the adjudicator finds they cannot judge after all, by query."""
+    with open_store(ws.database_url) as store, store.begin() as session:
+        rulings = read_sourced(session)
+        first, last = rulings[:2], rulings[-1:]
+        later = [
+            one._replace(record=replace(one.record, grade=None, reason=None, cannot_judge=REASON))
+            for one in (*first, *last)
+        ]
+        assert record_adjudications(session, later, recorded_at="2030-01-02T00:00:00+00:00").revised == 3
+    return Counter(one.record.query_id for one in later)
+
+
+def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
+    ws: Workspace, annot: Callable[..., Result], given_up: Counter[str], tmp_path: Path
+) -> None:
+    before = json.loads((ws.exports / "qrels.manifest.json").read_text(encoding="utf-8"))
+    written = annot("qrels", "--json").data
+    assert (written["unjudgeable"], written["open"], written["incomplete"]) == (3, 0, 0)
+    assert written["pairs"] == before["pairs"] - 3
+    manifest = json.loads((ws.exports / "qrels.manifest.json").read_text(encoding="utf-8"))
+    assert (manifest["pairs"], manifest["unjudgeable"]) == (before["pairs"] - 3, 3)
+
+    agreement = annot("agreement")
+    assert "3 pairs that nobody can judge, an adjudicator included, have no part" in " ".join(agreement.stdout.split())
+    measured = json.loads((ws.exports / "agreement.json").read_text(encoding="utf-8"))
+    assert {one["query_id"]: one["n_unjudgeable"] for one in measured["queries"] if one["n_unjudgeable"]} == given_up
+    together = measured["groups"][-1]
+    assert together["not_settled"] is None
+    assert isinstance(together["after"]["alpha_ordinal"]["pooled"], float)
+    assert together["overruled"]["pooled"]["of"] == together["n_pairs"] - 3
+
+    annot("run")
+    report = annot("report", "--out", tmp_path / "report")
+    assert report.exit_code == 0, report.stderr
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "an adjudicator settled these but for 3 pairs that nobody can judge." in page
+    assert "3 pairs that nobody can judge, an adjudicator included, have ended without a final grade" in page
+    released = annot("release", tmp_path / "release")
+    assert released.exit_code == 0, released.stderr
+    plan = (ws.pools / "plan.jsonl").read_text(encoding="utf-8")
+    total = Counter(json.loads(line)["query_id"] for line in plan.splitlines())
+    for file in ("README.md", "DATASHEET.md"):
+        text = (tmp_path / "release" / file).read_text(encoding="utf-8")
+        assert "3 pairs ended without a final grade, because no adjudicator could judge them either" in text
+        for query_id, n in given_up.items():
+            pairs = total[query_id] // 2
+            assert f"{query_id} {n} of {pairs} ({100 * n / pairs:.1f}%)" in text
+        assert "unsettled" not in text
+    # Who has the release alone computes the same.
+    ended = [json.loads(line) for line in (tmp_path / "release" / "decisions.jsonl").read_text("utf-8").splitlines()]
+    pairs = [(one["query_id"], one["doc_id"]) for one in ended if one["origin"] == "nobody can judge"]
+    assert Counter(query_id for query_id, _ in pairs) == given_up
+    assert {one["reason"] for one in ended if one["grade"] is None} == {REASON}
+    frame = library.measure_agreement(
+        pd.read_json(tmp_path / "release" / "judgements.jsonl", lines=True),
+        final=tmp_path / "release" / "qrels.txt",
+        unjudgeable=pairs,
+        level=None,
+    ).to_frame()
+    (alpha,) = frame[
+        (frame["adjudication"] == "after")
+        & (frame["coefficient"] == "alpha_ordinal")
+        & (frame["statistic"] == "pooled")
+    ]["value"]
+    assert alpha == pytest.approx(together["after"]["alpha_ordinal"]["pooled"])
+    assert annot("status", "--json").data["unjudgeable"] == 3
+    watched = annot("watch", "--once", "--no-pull")
+    assert "all settled; 3 that nobody can judge" in watched.stdout
+
+
+def test_with_a_second_adjudicator_asked_the_same_answers_leave_the_pairs_open(
+    ws: Workspace, annot: Callable[..., Result], given_up: Counter[str]
+) -> None:
+    text = ws.settings_file.read_text(encoding="utf-8")
+    ws.settings_file.write_text(text.replace('cannot_judge = "final"', 'cannot_judge = "second"'), encoding="utf-8")
+    refused = annot("qrels")
+    assert refused.exit_code == 2
+    assert "waits for another adjudicator: one could not judge it" in refused.stderr
+    assert sum(row["open"] for row in annot("adjudicate", "status", "--json").data) == given_up.total()
+
+
+def test_where_the_assessors_agree_by_now_their_grade_stands(
+    ws: Workspace, annot: Callable[..., Result], given_up: Counter[str]
+) -> None:
+    from annot.store import judgements
+
+    with open_store(ws.database_url) as store, store.begin() as session:
+        (pair, *_) = [one.record for one in read_sourced(session) if one.record.cannot_judge]
+        own = [
+            one
+            for one in judgements.read_sourced(session)
+            if (one.record.query_id, one.record.doc_id) == (pair.query_id, pair.doc_id) and one.record.occasion == 1
+        ]
+        same = [one._replace(record=replace(one.record, grade=2, cannot_judge=None)) for one in own]
+        judgements.record_judgements(session, same, recorded_at="2030-01-03T00:00:00+00:00")
+    assert annot("qrels", "--json").data["unjudgeable"] == given_up.total() - 1
+    assert f"{pair.query_id} 0 {pair.doc_id} 2\n" in ws.qrels.read_text(encoding="utf-8")

@@ -1,0 +1,181 @@
+"""The database as lines of JSON: what comes back is what was there, on the same kind of database and on the other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError, StoreError
+from annot.records import Adjudication, Judgement, Query
+from annot.store import adjudications, facet_labels, judgements, queries
+from annot.store.database import Store, connect_store, open_store
+from annot.store.dump import Dumped, drop_tables, dump, load, row_counts
+from annot.store.migrations import MIGRATIONS
+from annot.store.soundness import unsound_revisions
+from sqlalchemy import text
+
+NOW = "2026-03-01T10:00:00+00:00"
+PAYLOAD = {"said": "naïve 𝛼 \u2028 tab\t", "n": 1.5, "none": None, "b": True, "a": [1, "é"]}
+
+
+@pytest.fixture
+def filled(study: Store) -> Store:
+    """Judgements with every kind of value, two of them revised."""
+    with study.begin() as session:
+        facet_labels.replace_labels(session, [facet_labels.FacetLabels("p1", ("method", "other"), "carried")])
+        records = [
+            Judgement("p1-method", "d1", "a1", 3, judged_at=NOW, lead_time=4, comment='a "word", \\ and\nlines'),
+            Judgement("p1-method", "d2", "a1", None, cannot_judge="outside my field", lead_time=0.1),
+            Judgement("p1-method", "d1", "a2", 0, flags=("empty",), occasion=2),
+        ]
+        for at in range(2):
+            judgements.record_judgements(
+                session,
+                [
+                    judgements.SourcedJudgement(one, "label-studio", str(n), {**PAYLOAD, "at": min(at, n)}, server="s")
+                    for n, one in enumerate(records)
+                ],
+                recorded_at=NOW,
+            )
+        decision = Adjudication("p1-method", "d1", "z1", 2, "shown", ("a2", "a1"), reason="because")
+        adjudications.record_adjudications(
+            session, [adjudications.SourcedAdjudication(decision, "label-studio", "9", None)], recorded_at=NOW
+        )
+    return study
+
+
+def content(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table as the database has it, JSON as text."""
+    with store.read() as session:
+        connection = session.connection()
+        return {
+            name: sorted(
+                connection.execute(text(f'SELECT CAST(row_text AS TEXT) FROM (SELECT * FROM "{name}") AS row_text'))
+                if connection.dialect.name == "postgresql"
+                else connection.execute(text(f'SELECT * FROM "{name}"')),
+                key=repr,
+            )
+            for name in row_counts(connection)
+        }
+
+
+def dumped_from(store: Store, folder: Path) -> Dumped:
+    folder.mkdir()
+    with store.read() as session:
+        return dump(session.connection(), folder)
+
+
+def loaded(dumped: Dumped, folder: Path, url: str) -> None:
+    with connect_store(url, create=True) as store, store.begin() as session:
+        load(session.connection(), dumped, folder)
+
+
+def test_a_dump_put_back_is_the_same_database(filled: Store, url: str, tmp_path: Path) -> None:
+    before = content(filled)
+    dumped = dumped_from(filled, tmp_path / "dump")
+    assert (dumped.rows["judgement"], dumped.rows["adjudication"], dumped.version) == (5, 1, len(MIGRATIONS))
+    with filled.begin() as session:
+        drop_tables(session.connection())
+    loaded(dumped, tmp_path / "dump", url)
+    with open_store(url, create=False) as store:
+        assert content(store) == before
+        works_on(store)
+
+
+@pytest.mark.postgres
+def test_a_dump_fits_the_other_kind_of_database(filled: Store, url: str, tmp_path: Path, postgres_server) -> None:  # type: ignore[no-untyped-def]
+    dumped = dumped_from(filled, tmp_path / "dump")
+    other = f"sqlite:///{tmp_path / 'other.db'}" if "postgresql" in url else postgres_server.new_database()
+    loaded(dumped, tmp_path / "dump", other)
+    with open_store(other, create=False) as store:
+        again = dumped_from(store, tmp_path / "again")
+        assert again == dumped
+        for name in dumped.rows:
+            lines = [(tmp_path / folder / f"{name}.jsonl").read_text("utf-8") for folder in ("dump", "again")]
+            assert lines[0] == lines[1]
+        works_on(store)
+
+
+def works_on(store: Store) -> None:
+    """What was there is known, numbers go on, and nothing can be changed."""
+    record = Judgement("p1-method", "d3", "a1", 1)
+    with store.begin() as session:
+        assert not list(unsound_revisions(session.connection()))
+        new = judgements.SourcedJudgement(record, "label-studio", "77", {})
+        assert judgements.record_judgements(session, [new], recorded_at=NOW).added == 1
+        standing = [one for one in judgements.read_sourced(session) if one.record.lead_time != 4]
+        again = judgements.record_judgements(session, standing, recorded_at="2026-04-01T00:00:00+00:00")
+        assert (again.added, again.revised) == (0, 0)
+        queries.put_queries(session, [Query("p9-method", "p9", "method", (0,))])
+    with pytest.raises(StoreError, match="append-only"), store.begin() as session:
+        session.connection().execute(text("UPDATE judgement SET grade = 0"))
+
+
+def test_a_dump_of_an_older_database_comes_back_as_it_was(first_version: str, tmp_path: Path) -> None:
+    with open_store(first_version, create=False, older=True) as store:
+        before = content(store)
+        dumped = dumped_from(store, tmp_path / "dump")
+        assert dumped.version == 1
+        with store.begin() as session:
+            drop_tables(session.connection())
+    loaded(dumped, tmp_path / "dump", first_version)
+    with open_store(first_version, create=False, older=True) as store:
+        assert store.version() == 1
+        assert content(store) == before
+        with pytest.raises(StoreError, match="append-only"), store.begin() as session:
+            session.connection().execute(text("UPDATE judgement SET grade = 0"))
+        with pytest.raises(StoreError, match="facet_labels_origin"), store.begin() as session:
+            session.connection().execute(text("UPDATE facet_labels SET origin = 'nobody'"))
+        store.migrate()
+        with store.read() as session:
+            assert not list(unsound_revisions(session.connection()))
+            assert len(judgements.read_judgements(session)) == 7
+
+
+def test_tables_of_others_in_the_same_database_are_left_alone(store: Store, url: str, tmp_path: Path) -> None:
+    with store.begin() as session:
+        session.connection().execute(text("CREATE TABLE elsewhere (id INTEGER PRIMARY KEY, said TEXT)"))
+        session.connection().execute(text("INSERT INTO elsewhere VALUES (1, 'kept')"))
+    dumped = dumped_from(store, tmp_path / "dump")
+    assert "elsewhere" not in dumped.rows
+    with store.begin() as session:
+        drop_tables(session.connection())
+    loaded(dumped, tmp_path / "dump", url)
+    with open_store(url, create=False) as again, again.read() as session:
+        assert session.connection().execute(text("SELECT said FROM elsewhere")).scalar_one() == "kept"
+        assert "elsewhere" not in row_counts(session.connection())
+
+
+def test_a_dump_that_the_database_cannot_hold_is_refused(store: Store, url: str, tmp_path: Path) -> None:
+    dumped = dumped_from(store, tmp_path / "dump")
+    with store.begin() as session:
+        drop_tables(session.connection())
+    newer = Dumped(99, dumped.statements, dumped.rows)
+    with pytest.raises(StoreError, match="version 99"):
+        loaded(newer, tmp_path / "dump", url)
+    elsewhere = Dumped(dumped.version, {"another": ()}, dumped.rows)
+    with pytest.raises(StoreError, match="before a migration on another"):
+        loaded(elsewhere, tmp_path / "dump", url)
+    with pytest.raises(InputError, match="assessor: 0 rows in the backup, expected 3"):
+        loaded(Dumped(dumped.version, dumped.statements, {**dumped.rows, "assessor": 3}), tmp_path / "dump", url)
+    with connect_store(url, create=True) as empty:
+        assert empty.version() == 0, "a refused dump leaves nothing"
+
+
+def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
+    """Somebody went around the triggers: a grade changed, a revision removed."""
+    dumped = dumped_from(filled, tmp_path / "dump")
+    path = tmp_path / "dump" / "judgement.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    rows[0]["grade"] = 1
+    left = [row for row in rows if (row["doc_id"], row["assessor"], row["revision"]) != ("d2", "a1", 1)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in left), encoding="utf-8")
+    url = f"sqlite:///{tmp_path / 'spoilt.db'}"
+    loaded(Dumped(dumped.version, dumped.statements, {**dumped.rows, "judgement": len(left)}), tmp_path / "dump", url)
+    with open_store(url, create=False) as store, store.read() as session:
+        found = list(unsound_revisions(session.connection()))
+    assert found == [
+        "judgement 1 (p1-method d1, revision 1): its content is not what was recorded",
+        "judgement 4 (p1-method d2, revision 2): expected revision 1",
+    ]

@@ -1,0 +1,196 @@
+"""The lock of a study: one holder at a time, named to those who come meanwhile, and gone when the holder dies."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import multiprocessing
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from annot.errors import BusyError, StoreError
+from annot.store.database import open_store
+from annot.store.facet_labels import FacetLabels, replace_labels
+from annot.store.study_lock import alone, lock_file, read_holder
+
+SPAWN = multiprocessing.get_context("spawn")
+HOLDS = """
+import sys, time
+from annot.store.study_lock import alone
+with alone(sys.argv[1], command="adjudicate push", wait_seconds=0):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def made(url: str) -> str:
+    """The URL of a database that is there."""
+    open_store(url).close()
+    return url
+
+
+@contextmanager
+def held_elsewhere(url: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process holds the lock of the study; it is killed at the end."""
+    with subprocess.Popen([sys.executable, "-c", HOLDS, url], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_the_second_learns_within_a_second_who_holds_it(made: str) -> None:
+    with held_elsewhere(made) as holder:
+        began = time.monotonic()
+        with pytest.raises(BusyError) as caught, alone(made, command="push", wait_seconds=0):
+            pass
+        assert time.monotonic() - began < 1
+    message = caught.value.message
+    assert "`annot adjudicate push` is changing this study" in message
+    assert f"process {holder.pid} on {platform.node()}, since 20" in message
+    assert caught.value.exit_code == 1
+    assert "--wait" in (caught.value.hint or "")
+
+
+def test_a_holder_that_is_killed_holds_it_no_more(made: str) -> None:
+    with held_elsewhere(made) as holder:
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.wait()
+        with alone(made, command="push", wait_seconds=10):
+            pass
+
+
+def test_it_is_free_after_the_context_and_after_an_error(made: str) -> None:
+    for _ in range(2):
+        with alone(made, command="push", wait_seconds=0):
+            pass
+
+    def fails() -> None:
+        with alone(made, command="push", wait_seconds=0):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    with alone(made, command="push", wait_seconds=0):
+        pass
+
+
+def test_who_waits_gets_it_when_the_holder_ends(made: str) -> None:
+    waiting = threading.Event()
+    order: list[str] = []
+
+    def waits() -> None:
+        waiting.set()
+        with alone(made, command="pull", wait_seconds=30):
+            order.append("second")
+
+    with alone(made, command="push", wait_seconds=0):
+        thread = threading.Thread(target=waits)
+        thread.start()
+        waiting.wait()
+        with pytest.raises(BusyError), alone(made, command="plan", wait_seconds=0.3):
+            pass
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
+
+
+def _adds(url: str, folder: str, number: int) -> None:
+    """Count on in a file, as somebody would who reads a server and then writes to it."""
+    counter = Path(folder) / "counter"
+    for _ in range(number):
+        with alone(url, command="push", wait_seconds=60):
+            counter.write_text(str(int(counter.read_text()) + 1))
+
+
+def test_two_processes_never_hold_it_together(made: str, tmp_path: Path) -> None:
+    (tmp_path / "counter").write_text("0")
+    processes = [SPAWN.Process(target=_adds, args=(made, str(tmp_path), 8)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert (tmp_path / "counter").read_text() == "16"
+
+
+def test_others_read_and_write_while_it_is_held(made: str) -> None:
+    """It stands for a command, not for a transaction."""
+    with held_elsewhere(made), open_store(made, create=False, wait_seconds=0.5) as store:
+        with store.begin() as session:
+            replace_labels(session, [FacetLabels("p1", ("method",), "carried")])
+        with store.read() as session:
+            pass
+
+
+def test_what_stands_in_the_file_is_private_and_goes_with_the_holder(tmp_path: Path) -> None:
+    database = tmp_path / "annot.db"
+    url = f"sqlite:///{database}"
+    with alone(url, command="push", wait_seconds=0):
+        assert not list(tmp_path.iterdir()), "nothing is locked where no study is"
+    open_store(url).close()
+    with alone(url, command="push", wait_seconds=0):
+        holder = read_holder(lock_file(database).read_text())
+        assert holder is not None
+        assert holder[:2] == ("push", str(os.getpid()))
+        assert lock_file(database).stat().st_mode & 0o777 == 0o600
+    assert lock_file(database).read_text() == ""
+
+
+def test_a_holder_that_has_not_said_its_name_yet_is_told_without_one(tmp_path: Path) -> None:
+    database = tmp_path / "annot.db"
+    open_store(f"sqlite:///{database}").close()
+    with lock_file(database).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with (
+            pytest.raises(BusyError, match="another command"),
+            alone(f"sqlite:///{database}", command="x", wait_seconds=0),
+        ):
+            pass
+
+
+def test_a_file_system_that_cannot_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As some network file systems do; none is at hand in a test."""
+    url = f"sqlite:///{tmp_path / 'annot.db'}"
+    open_store(url).close()
+
+    def refuses(handle: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuses)
+    words = "cannot lock files: No locks available"
+    with pytest.raises(StoreError, match=words) as caught, alone(url, command="push", wait_seconds=0):
+        pass
+    assert "local disk" in (caught.value.hint or "")
+
+
+@pytest.mark.postgres
+def test_a_holder_on_postgres_keeps_no_transaction_open(postgres_url: str) -> None:
+    import psycopg
+
+    open_store(postgres_url).close()
+    with held_elsewhere(postgres_url), psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
+        found = connection.execute(
+            "SELECT state, xact_start FROM pg_stat_activity WHERE application_name LIKE 'adjudicate push|%'"
+        ).fetchall()
+    assert found == [("idle", None)]
+
+
+@pytest.mark.postgres
+def test_an_unreachable_server_is_told_without_the_password(postgres_server) -> None:  # type: ignore[no-untyped-def]
+    url = postgres_server.url("postgres", password="wrong-secret")
+    with pytest.raises(StoreError, match="cannot be reached") as caught, alone(url, command="push", wait_seconds=0):
+        pass
+    assert "wrong-secret" not in str(caught.value)

@@ -1,0 +1,142 @@
+"""A complete study on a Label Studio of its own, which can be set back to how it was, and what counts in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+from annot.labelstudio import server
+from annot.records import Assessor
+from annot.steps import adjudicate, pull, push
+from annot.store import people
+from annot.store import projects as projects_on_record
+from annot.store.database import open_store
+from annot.study.outcome import outcome_of
+from fixtures_studio import Studio, template_folder
+from studies import Pair, Study, address_of, make_study, quietly
+
+Counting = dict[tuple[str, ...], int | None]
+"""The grade of each answer that counts, by pair and person."""
+
+
+CHANGED = 4
+"""The place of the pair whose grade the first assessor changed this morning."""
+
+
+class Complete(NamedTuple):
+    """A complete study, what counts in it, and two states of its server."""
+
+    study: Study
+    counting: Counting
+    last_night: Path
+    """The server's database when the first assessor had judged all, the second one half of their pairs."""
+    now: Path
+
+
+@contextmanager
+def complete_study(kept: Path) -> Iterator[Complete]:
+    """Everything judged, every dispute settled, all of it pulled; on a Label Studio that may be set back.
+
+    kept: a folder for the study and for the copies of the server's database.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="annot-evidence-"))
+    shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
+    try:
+        own = Studio(up(folder).url, server.credentials(folder).token, folder)
+        study = make_study(kept / "study", own, name="evidence", per_method=1)
+        push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+        pairs = study.planned()["a1"]
+        half = len(pairs) // 2
+        first = study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
+        study.judge("a2", dict.fromkeys(pairs[:half], 1))
+        last_night = copied(folder, kept / "last-night.sqlite3")
+        study.judge("a2", dict.fromkeys(pairs[half:], 1))
+        with study.as_person("a1") as person:
+            person.change_annotation(first[pairs[CHANGED]], rating("3"))
+        pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+        adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+        study.judge("j1", dict.fromkeys(in_dispute(study), 2), "adjudicate")
+        adjudicate.pull(study.workspace, url=None, api_key=None, advance=quietly)
+        found = counting(study)
+        assert len(found) == 2 * len(pairs) + len(in_dispute(study))
+        yield Complete(study, found, last_night, copied(folder, kept / "now.sqlite3"))
+    finally:
+        server.down(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def set_back(complete: Complete) -> None:
+    """Make the server what it was when the study was complete."""
+    (found,) = (complete.study.studio.folder / "data").glob("*.sqlite3")
+    with closing(sqlite3.connect(complete.now)) as source, closing(sqlite3.connect(found)) as live:
+        source.backup(live)
+
+
+def up(folder: Path, port: int | None = None) -> server.Server:
+    return server.up(folder, environ=os.environ, port=port, say=lambda text: None)
+
+
+def copied(folder: Path, to: Path) -> Path:
+    (found,) = (folder / "data").glob("*.sqlite3")
+    with closing(sqlite3.connect(found)) as source, closing(sqlite3.connect(to)) as target:
+        source.backup(target)
+    return to
+
+
+def in_dispute(study: Study) -> list[Pair]:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        return [(one.query_id, one.doc_id) for one in outcome_of(session).settlement.disputed]
+
+
+def counting(study: Study) -> Counting:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        outcome = outcome_of(session)
+    judged: Counting = {(one.query_id, one.doc_id, one.assessor): one.grade for one in outcome.judgements if one.counts}
+    return judged | {(*pair, one.adjudicator): one.grade for pair, one in outcome.adjudications.items()}
+
+
+def http(study: Study, method: str, path: str, **more: Any) -> Any:
+    """What an administrator does in Label Studio's pages, by its interface."""
+    headers = {"Authorization": f"Token {study.studio.token}"}
+    with httpx.Client(base_url=study.studio.url, headers=headers, timeout=60.0, trust_env=False) as client:
+        answer = client.request(method, path, **more)
+    assert answer.status_code < 300, answer.text
+    return answer.json() if answer.content else None
+
+
+def the_project(study: Study, name: str, round: str = "judge") -> int:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        (found,) = [
+            one
+            for one in projects_on_record.read_projects(session)
+            if (one.round, one.assessor) == (round, name) and one.remote_id is not None
+        ]
+    assert found.remote_id is not None
+    return found.remote_id
+
+
+def account_id(study: Study, name: str) -> int:
+    return next(int(user["id"]) for user in http(study, "GET", "/api/users/") if user["email"] == address_of(name))
+
+
+def annotations_of(study: Study, name: str, round: str = "judge") -> dict[Pair, dict[str, Any]]:
+    tasks = http(study, "GET", f"/api/projects/{the_project(study, name, round)}/export", params={"exportType": "JSON"})
+    return {tuple(task["data"]["pair_id"].split("/")): task["annotations"][0] for task in tasks}
+
+
+def give_another_account(study: Study, name: str) -> None:
+    """The person has another account from now on, which the server knows."""
+    account = study.studio.account(f"{name}-another")
+    with open_store(study.workspace.database_url) as store, store.begin() as session:
+        people.put_assessors(session, [Assessor(name, account.email, False)])
+
+
+def rating(value: str) -> list[dict[str, Any]]:
+    return [{"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": [value]}}]

@@ -1,0 +1,110 @@
+"""The audit finds every planted breach, and nothing in a study that was judged as planned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from annot.labelstudio.annotations import write_result
+from annot.steps import adjudicate, audit, pull, push
+from command_line import annot, annot_done
+from fixtures_studio import Studio
+from studies import Pair, Study, make_study, quietly
+from test_killed import grades_of
+
+pytestmark = pytest.mark.studio
+
+
+@pytest.fixture(scope="module")
+def settled(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Judged by both, with changed minds, and settled."""
+    study = make_study(tmp_path_factory.mktemp("audit") / "study", studio, name="audited", per_method=3)
+    push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    ids = {name: study.judge(name, grades_of(name, study.planned()[name])) for name in ("a1", "a2")}
+    first = study.planned()["a1"][0]
+    with study.as_person("a1") as person:
+        person.change_annotation(ids["a1"][first], write_result({}, grade=3))
+    pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    study.judge("j1", dict.fromkeys(disputed(study), 2), "adjudicate")
+    adjudicate.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    return study
+
+
+def disputed(study: Study) -> list[Pair]:
+    return [tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("j1", "adjudicate")]
+
+
+def found(study: Study) -> dict[str, list[str]]:
+    """The findings by kind."""
+    audited = audit.audit(study.workspace, url=None, api_key=None, advance=quietly)
+    kinds: dict[str, list[str]] = {}
+    for finding in audited.findings:
+        kinds.setdefault(finding.kind, []).append(str(finding))
+    return kinds
+
+
+def on_the_server(study: Study, method: str, path: str, **body: Any) -> None:
+    headers = {"Authorization": f"Token {study.studio.token}"}
+    answer = httpx.request(method, f"{study.studio.url}{path}", headers=headers, json=body, trust_env=False)
+    assert answer.is_success, answer.text
+
+
+def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settled: Study) -> None:
+    assert found(settled) == {}
+    said = annot_done("audit", folder=settled.folder).stdout
+    assert "3 projects" in said
+    assert "nothing found" in said
+    projects = {name: settled.projects()[name][0] for name in ("a1", "a2")}
+    tasks = {name: {task["data"]["pair_id"]: task for task in settled.on_server(name)} for name in ("a1", "a2")}
+    pairs = ["/".join(pair) for pair in settled.planned()["a1"]]
+    last = ["/".join(pair) for pair in disputed(settled)][-1]
+
+    def first_answer(name: str, key: str) -> dict[str, Any]:
+        answer: dict[str, Any] = tasks[name][key]["annotations"][0]
+        return answer
+
+    others = [key for key in pairs if key != last]
+    # The administrator answers a task of a1; a2 changes an answer of a1; a2 answers three tasks at once.
+    with settled.studio.gateway() as administrator:
+        administrator.annotate(tasks["a1"][others[0]]["id"], write_result({}, grade=0), lead_time=9.0)
+    with settled.as_person("a2") as second:
+        second.change_annotation(first_answer("a1", others[1])["id"], write_result({}, grade=0))
+        second.change_annotation(first_answer("a2", last)["id"], write_result({}, grade=1))
+        for key in others[2:5]:
+            second.delete_annotation(first_answer("a2", key)["id"])
+            second.annotate(tasks["a2"][key]["id"], write_result({}, grade=0), lead_time=0.4)
+    on_the_server(settled, "DELETE", f"/api/tasks/{tasks['a2'][others[5]]['id']}/")
+    on_the_server(
+        settled,
+        "POST",
+        f"/api/projects/{projects['a2']}/import?commit_to_project=true",
+        **{name: value for name, value in tasks["a2"][others[6]]["data"].items() if name != "pair_id"},
+        pair_id="somebody/elses",
+    )
+    on_the_server(settled, "PATCH", f"/api/projects/{projects['a1']}/", maximum_annotations=3)
+    kinds = found(settled)
+    assert kinds["other account"] == [f"a1: 1 answer(s) by another account: {others[0].replace('/', ' ')}"]
+    assert kinds["answered twice"] == [f"a1: 1 task(s) with more than one answer: {others[0].replace('/', ' ')}"]
+    assert kinds["edited by another"][0].startswith("a1: 1 answer(s) last changed by another account")
+    assert any(text.startswith("a2: ") and last.replace("/", " ") in text for text in kinds["after adjudication"])
+    assert kinds["too fast"][0].startswith("a2: 3 answer(s) given in less than 2 s")
+    assert kinds["task gone"] == [f"a2: 1 task(s) are gone from the server: {others[5].replace('/', ' ')}"]
+    assert kinds["strange tasks"] == ["a2: 1 task(s) that this study did not send"]
+    assert kinds["project changed"] == ["a1: changed on the server by hand: maximum_annotations"]
+    on_the_server(settled, "DELETE", f"/api/projects/{projects['a2']}/")
+    result = annot("audit", "--json", folder=settled.folder)
+    assert result.exit_code == 1
+    assert "project gone" in {finding["kind"] for finding in result.data["findings"]}
+    kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
+    assert kept["findings"] == result.data["findings"]
+
+
+def test_nothing_sent_is_told(tmp_path: Path, studio: Studio) -> None:
+    study = make_study(tmp_path / "study", studio, name="not-sent", per_method=1)
+    result = annot("audit", folder=study.folder)
+    assert result.exit_code == 2
+    assert "annot push" in result.message()

@@ -1,0 +1,136 @@
+"""Labels of query papers corrected by keyboard alone in Label Studio, and what becomes of the queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.facets.query_sentences import facet_sentences
+from annot.records import Query
+from annot.steps import assessor as assessors
+from annot.steps import facets_corrections as corrections
+from annot.steps import push
+from annot.store.database import open_store
+from annot.store.facet_labels import read_labels
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
+from fixtures_studio import Studio
+from studies import Study, address_of, make_study, quietly
+
+pytestmark = [pytest.mark.studio, pytest.mark.browser]
+
+WAIT_MS = 30_000
+HALT = "fic0802"
+"""The paper of the first query, for background; the other is fic0903, for method."""
+
+
+def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
+    sent = corrections.push(study.workspace, names, url=None, api_key=None, dry_run=False, advance=quietly)
+    return [(one.assessor, one.there, one.sent) for one in sent]
+
+
+def fetch(study: Study) -> tuple[list[tuple[str, int, int, int]], tuple[str, ...]]:
+    rows, notes = corrections.pull(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    return [(one.assessor, one.answered, one.sentences, one.queries) for one in rows], notes
+
+
+def on_record(ws: Workspace) -> tuple[dict[str, tuple[tuple[str, ...], str]], dict[str, Query]]:
+    """The labels of the two papers with their origin, and the queries."""
+    with open_store(ws.database_url) as store, store.read() as session:
+        found = read_labels(session, ["fic0802", "fic0903"])
+        labels = {one.paper_id: (one.labels, one.origin.split(":")[0]) for one in found}
+        return labels, {query.query_id: query for query in read_queries(session)}
+
+
+def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]]) -> None:
+    """Log in as a1, give these sentences (from 1) of the first abstract other labels by their keys, and submit both."""
+    studio = study.studio
+    lines = dict(line.split("\t") for line in studio.passwords.read_text(encoding="utf-8").splitlines())
+    with studio.gateway() as gateway:
+        project = gateway.find_project(corrections.marker_of(study.workspace, "a1"))
+        assert project is not None
+        url = gateway.labelling_url(project)
+    context = chromium.new_context(viewport={"width": 1280, "height": 720})
+    try:
+        page = context.new_page()
+        page.goto(f"{studio.url}/user/login/")
+        page.fill("input[name=email]", address_of("a1"))
+        page.fill("input[name=password]", lines[address_of("a1")])
+        page.click("button[type=submit]")
+        page.wait_for_url(lambda at: "/user/login" not in at, timeout=WAIT_MS)
+        page.goto(url)
+        page.wait_for_selector(".lsf-modal-ls__body", timeout=WAIT_MS)
+        assert "Correcting the labels" in page.locator(".lsf-modal-ls__body").inner_text()
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".lsf-modal-ls__body", state="detached", timeout=WAIT_MS)
+        page.wait_for_selector(".a-query .htx-highlight", timeout=WAIT_MS)
+        page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
+        boxes = [page.locator(one).bounding_box() for one in (".a-side", ".a-labels", ".a-comment")]
+        assert all(box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 720 for box in boxes)
+        assert not page.locator(".a-none").is_visible()
+        at = 0
+        for number, key in changes:
+            while at < number:
+                page.keyboard.press("Alt+.")
+                at += 1
+                page.wait_for_selector(f".a-query p:nth-child({at}) .htx-highlight.__active", timeout=WAIT_MS)
+            page.keyboard.press(key)
+            label = {"m": "method", "r": "result", "b": "background"}[key]
+            page.wait_for_selector(f'.a-query p:nth-child({number}) [data-label$="{label}"]', timeout=WAIT_MS)
+        for progress in ("1 of 2", "2 of 2"):
+            assert page.locator(".a-facet h4").nth(2).inner_text() == progress
+            page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
+            page.keyboard.press("Control+Enter")
+            changed = "(old) => document.querySelector('.a-facet h4:nth-child(3)')?.textContent !== old"
+            page.wait_for_function(changed, arg=progress, timeout=WAIT_MS)
+            if progress == "1 of 2":
+                page.wait_for_selector(".a-query .htx-highlight", timeout=WAIT_MS)
+    finally:
+        context.close()
+
+
+def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
+    studio: Studio, chromium: Any, tmp_path: Path
+) -> None:
+    study = make_study(tmp_path / "study", studio, name="corrected", per_method=3)
+    ws = study.workspace
+    for name in ("a1", "a2"):
+        assessors.add(ws, name, account=address_of(name), adjudicator=False, url=None, api_key=None, dry_run=False)
+    before, queries = on_record(ws)
+    assert queries["fic0802-background"].sentences[0] == 0
+
+    assert send(study, "a1") == [("a1", 0, 2)]
+    assert send(study, "a1") == [("a1", 2, 0)]
+    assert send(study, "a2", "a1") == [("a2", 0, 0), ("a1", 2, 0)], "a paper stays with whom it was sent to"
+    correct_by_keys(study, chromium, [(1, "r"), (3, "b")])
+
+    assert fetch(study) == ([("a1", 2, 2, 1), ("a2", 0, 0, 0)], ())
+    labels, corrected = on_record(ws)
+    wanted = list(before["fic0802"][0])
+    wanted[0], wanted[2] = "result", "background"
+    assert labels == {"fic0802": (tuple(wanted), "corrected"), "fic0903": (before["fic0903"][0], "corrected")}
+    found = facet_sentences(wanted, "background", facets=ws.settings.facets)
+    assert corrected["fic0802-background"].sentences == found
+    assert 0 not in found
+    assert 2 in found
+    assert corrected["fic0903-method"] == queries["fic0903-method"]
+    assert fetch(study) == ([("a1", 2, 0, 0), ("a2", 0, 0, 0)], ())
+
+    # Assessors get the corrected labels; what comes back after that is told, and not taken.
+    push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    (shown, *_) = [task["data"]["pair_html"] for task in study.on_server("a1") if task["data"]["facet"] == "background"]
+    assert "a-fixed" not in shown
+    with study.as_person("a1") as person:
+        project = person.find_project(corrections.marker_of(ws, "a1"))
+        assert project is not None
+        (task,) = [task for task in person.pull(project) if "result" in str(task.annotations[0]["result"])][:1]
+        answer = task.annotations[0]
+        for region in answer["result"]:
+            region["value"]["labels"] = ["other"]
+        person.change_annotation(answer["id"], answer["result"])
+    rows, notes = fetch(study)
+    assert rows[0][2:] == (0, 0)
+    assert len(notes) == 1
+    assert "were sent to be judged before" in notes[0]
+    assert on_record(ws) == (labels, corrected)

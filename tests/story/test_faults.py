@@ -1,0 +1,125 @@
+"""One request of a command goes wrong, whichever it is: run again, the command ends in exactly the planned state.
+
+A matrix of faults and commands against the real server, behind a proxy. Each fault hits one request, drawn from those
+that the command makes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from annot.errors import StudioError
+from annot.labelstudio import delivery, gateway
+from annot.steps import adjudicate, pull, push
+from annot.store import adjudications, judgements
+from annot.store.database import open_store
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
+from faulty_proxy import LATE_SECONDS, WRITES, Kind, faulty_proxy
+from fixtures_studio import Studio
+from studies import Study, make_study, quietly
+from test_killed import assert_each_task_once, grades_of
+
+pytestmark = pytest.mark.studio
+
+Step = Callable[[Workspace, str, str], object]
+STEPS: dict[str, Step] = {
+    "push": lambda ws, url, key: push.push(ws, url=url, api_key=key, dry_run=False, advance=quietly),
+    "pull": lambda ws, url, key: pull.pull(ws, url=url, api_key=key, advance=quietly),
+    "adjudicate push": lambda ws, url, key: adjudicate.push(ws, url=url, api_key=key, dry_run=False, advance=quietly),
+    "adjudicate pull": lambda ws, url, key: adjudicate.pull(ws, url=url, api_key=key, advance=quietly),
+}
+
+
+MOST_MORE = 40
+"""Requests that a fault may cost: what is asked again, looks for what may have arrived, copies deleted."""
+CLEAN: dict[str, tuple[list[str] | None, tuple[str, ...]]] = {}
+"""By command what `planned_state` found."""
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pages and batches, and no long waits, so that a small study meets what a large one does."""
+    monkeypatch.setattr(delivery, "_WAITS", (0.05, 0.1, 0.2))
+    monkeypatch.setattr(gateway, "TIMEOUT_SECONDS", LATE_SECONDS / 2)
+    monkeypatch.setattr(gateway, "EXPORT_SIZE", 3)
+    monkeypatch.setattr(gateway, "_PAGE_SIZE", 8)
+    assert delivery.deliver.__kwdefaults__ is not None
+    monkeypatch.setitem(delivery.deliver.__kwdefaults__, "batch_size", 8)
+
+
+@pytest.fixture(scope="module")
+def stages(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Study]:
+    """A small study at the moment before each command; the last three are one study on the server."""
+    folder = tmp_path_factory.mktemp("faults")
+    planned = make_study(folder / "planned", studio, name="faults", per_method=2)
+    judged = planned.copy(folder / "judged", "faults-judged")
+    STEPS["push"](judged.workspace, studio.url, studio.token)
+    for person in ("a1", "a2"):
+        judged.judge(person, grades_of(person, judged.planned()[person]))
+    pulled = judged.copy(folder / "pulled", judged.name)
+    STEPS["pull"](pulled.workspace, studio.url, studio.token)
+    settled = pulled.copy(folder / "settled", judged.name)
+    STEPS["adjudicate push"](settled.workspace, studio.url, studio.token)
+    disputed = [tuple(task["data"]["pair_id"].split("/")) for task in settled.on_server("j1", "adjudicate")]
+    settled.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
+    return dict(zip(STEPS, (planned, judged, pulled, settled), strict=True))
+
+
+def copied(study: Study, command: str, folder: Path) -> Study:
+    """A study of its own to send from; what is pulled is the same on the server for all."""
+    return study.copy(folder, f"faults-{folder.name}" if command.endswith("push") else study.name)
+
+
+def record(ws: Workspace) -> list[str]:
+    """What the store holds of every answer, whenever it was recorded."""
+    with open_store(ws.database_url) as store, store.read() as session:
+        rows = [*judgements.read_sourced(session), *adjudications.read_sourced(session)]
+    return sorted(json.dumps([str(row.record), row.source, row.annotation, row.server]) for row in rows)
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("command", STEPS)
+def test_run_again_it_ends_in_the_planned_state(
+    stages: dict[str, Study], studio: Studio, tmp_path: Path, command: str, kind: Kind
+) -> None:
+    stage, step = stages[command], STEPS[command]
+    expected, requests = planned_state(stage, command, studio, tmp_path)
+    writes = [at for at, method in enumerate(requests) if method in WRITES]
+    # A push is hit where it writes; what it reads, a pull reads too.
+    at = random.Random(f"{command} {kind}").choice(writes or range(len(requests)))
+    study = copied(stage, command, tmp_path / f"{command.replace(' ', '-')}-{kind.replace(' ', '-')}")
+    with faulty_proxy(studio.url, kind, at) as (url, plan):
+        with suppress(StudioError):
+            step(study.workspace, url, studio.token)
+        assert at < len(plan.seen) <= len(requests) + MOST_MORE
+    if expected is not None:
+        assert set(record(study.workspace)) <= set(expected)
+    step(study.workspace, studio.url, studio.token)
+    if expected is not None:
+        assert record(study.workspace) == expected
+    elif command == "push":
+        assert_each_task_once(study, "judge", study.planned())
+    else:
+        assert_each_task_once(study, "adjudicate", {"j1": disputes(study)})
+
+
+def planned_state(stage: Study, command: str, studio: Studio, folder: Path) -> tuple[list[str] | None, tuple[str, ...]]:
+    """What is on record after the command where nothing goes wrong (of a pull), and the requests that it makes."""
+    if command not in CLEAN:
+        study = copied(stage, command, folder / f"{command.replace(' ', '-')}-clean")
+        with faulty_proxy(studio.url) as (url, plan):
+            STEPS[command](study.workspace, url, studio.token)
+        CLEAN[command] = None if command.endswith("push") else record(study.workspace), tuple(plan.seen)
+    return CLEAN[command]
+
+
+def disputes(study: Study) -> list[tuple[str, str]]:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        return [(one.query_id, one.doc_id) for one in outcome_of(session).settlement.disputed]

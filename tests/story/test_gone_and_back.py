@@ -1,0 +1,232 @@
+"""What is gone and what comes back: accepted, restored, set back to a backup, listed short, made twice."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+import httpx
+import pytest
+from annot.exchange import connection
+from annot.labelstudio import server
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import ProjectSpec
+from annot.store import judgements, projects
+from annot.store.database import open_store
+from command_line import annot, annot_done
+from complete_study import (
+    Complete,
+    annotations_of,
+    counting,
+    give_another_account,
+    http,
+    in_dispute,
+    rating,
+    the_project,
+    up,
+)
+from studies import Study
+
+pytestmark = pytest.mark.studio
+
+
+# -- what the lead decides ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(complete: Complete, study: Study) -> None:
+    mine = study.planned()["a1"]
+    with study.as_person("a2") as person:
+        person.change_annotation(annotations_of(study, "a2")[mine[0]]["id"], rating("2"))
+    http(study, "DELETE", f"/api/projects/{the_project(study, 'a1')}/")
+    # What is new in the same pull is recorded all the same.
+    assert annot("pull", folder=study.folder).exit_code == 1
+    whole = complete.counting | {(*mine[0], "a2"): 2}
+    assert counting(study) == whole
+    watched = annot_done("watch", "--once", folder=study.folder)
+    assert f"{len(mine)} answer(s) that counted are not on the server as they were" in watched.stdout
+    without = {key: grade for key, grade in whole.items() if key[2] != "a1"}
+    for expected in (len(mine), 0):
+        accepted = annot_done("pull", "--accept-deletions", "--json", folder=study.folder)
+        assert (len(accepted.data["lost"]), accepted.data["withdrawn"]) == (expected, True)
+        assert counting(study) == without
+    # The person is asked again; that another project stands there now says nothing new of the answers.
+    assert annot_done("push", "--json", folder=study.folder).data["projects"][0]["sent"] == len(mine)
+    pulled = annot_done("pull", "--json", folder=study.folder).data["assessors"]
+    assert [(one["assessor"], one["judged"], one["changed"]) for one in pulled] == [("a1", 0, 0), ("a2", len(mine), 0)]
+    listed = annot_done("judgements", "withdrawn", "--json", folder=study.folder).data
+    assert {(one["query_id"], one["doc_id"]) for one in listed} == set(mine)
+    assert {(one["assessor"], one["counts"], one["why"]) for one in listed} == {
+        ("a1", False, "withdrawn: its project was deleted")
+    }
+    # One is restored, and nothing but the word of the lead takes it away again.
+    for _ in range(2):
+        annot_done("judgements", "restore", *mine[0], "--assessor", "a1", folder=study.folder)
+        annot_done("pull", "--accept-deletions", folder=study.folder)
+        assert counting(study) == without | {(*mine[0], "a1"): whole[(*mine[0], "a1")]}
+    promised = annot_done("judgements", "restore", "--all", "--dry-run", "--json", folder=study.folder).data
+    done = annot_done("judgements", "restore", "--all", "--json", folder=study.folder).data
+    assert len(promised["restored"]) == len(done["restored"]) == len(mine) - 1
+    annot_done("pull", folder=study.folder)
+    assert counting(study) == whole
+    assert annot_done("judgements", "withdrawn", "--json", folder=study.folder).data == []
+    assert "restored by the lead" in annot_done("trace", *mine[0], folder=study.folder).stdout
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        history = [one for one in judgements.read_history(session, *mine[0]) if one.record.assessor == "a1"]
+    assert [(one.record.grade, one.ruling) for one in history] == [
+        (0, None),
+        (None, None),
+        (None, "withdrawn"),
+        (0, "restored"),
+    ]
+    assert history[3].payload == history[0].payload
+
+
+def test_a_decision_that_is_gone_is_withdrawn_and_restored_like_a_judgement(complete: Complete, study: Study) -> None:
+    http(study, "DELETE", f"/api/projects/{the_project(study, 'j1', 'adjudicate')}/")
+    annot_done("adjudicate", "pull", "--accept-deletions", folder=study.folder)
+    assert counting(study) == {key: grade for key, grade in complete.counting.items() if key[2] != "j1"}
+    # What is in dispute again is sent again, and an answer settles it.
+    (sent,) = annot_done("adjudicate", "push", "--json", folder=study.folder).data["projects"]
+    assert (sent["sent"], sent["known"]) == (len(in_dispute(study)), 0)
+    study.judge("j1", {in_dispute(study)[0]: 3}, "adjudicate")
+    annot_done("adjudicate", "pull", folder=study.folder)
+    annot_done("judgements", "restore", "--all", "--assessor", "j1", folder=study.folder)
+    annot_done("adjudicate", "pull", folder=study.folder)
+    assert counting(study) == complete.counting | {(*in_dispute(study)[0], "j1"): 3}
+
+
+# -- the server ------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Complete, study: Study) -> None:
+    folder, port = study.studio.folder, int(study.studio.url.rsplit(":", 1)[1])
+    pairs = study.planned()["a2"]
+    half = len(pairs) // 2
+    server.down(folder)
+    (live,) = (folder / "data").glob("*.sqlite3")
+    for log in (folder / "data").glob("*.sqlite3-*"):
+        log.unlink()
+    shutil.copy2(complete.last_night, live)
+    up(folder, port)
+
+    pulled = annot("pull", folder=study.folder)
+    assert pulled.exit_code == 1
+    assert f"a2: {len(pairs) - half} answer(s), the server has an earlier state" in pulled.stderr
+    assert "a1: the server holds 1 answer(s) in an earlier state" in pulled.stderr
+    assert counting(study) == complete.counting
+    assert annot("adjudicate", "pull", folder=study.folder).exit_code == 1
+    # Nobody is asked again for what is answered on record.
+    sent = annot_done("push", "--json", folder=study.folder)
+    assert [(one["assessor"], one["there"], one["sent"], one["known"]) for one in sent.data["projects"]] == [
+        ("a1", len(pairs), 0, 0),
+        ("a2", half, 0, len(pairs) - half),
+    ]
+    assert f"a2: {len(pairs) - half} task(s) that are not on the server are not sent" in sent.stderr
+    assert f"a2: {len(pairs) - half} of them stood on the server unanswered" in sent.stderr
+    assert len(study.on_server("a2")) == half
+    annot_done("adjudicate", "push", folder=study.folder)
+    assert counting(study) == complete.counting
+
+    # The server gives the numbers of lost annotations again, to other pairs and people.
+    lost = {one.annotation for one in on_record(study, "a2")} - {
+        str(one["id"]) for one in annotations_of(study, "a2").values()
+    }
+    changed = study.judge("a1", {study.planned()["a1"][0]: 3, study.planned()["a1"][1]: 3})
+    assert {str(annotation) for annotation in changed.values()} & lost
+    assert annot("pull", folder=study.folder).exit_code == 1
+    assert annot("adjudicate", "pull", folder=study.folder).exit_code == 1
+    assert counting(study) == complete.counting | {(*pair, "a1"): 3 for pair in changed}
+
+
+def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        return [one for one in judgements.read_sourced(session) if one.record.assessor == name]
+
+
+def test_answers_of_an_older_database_count_on_whatever_becomes_of_account_and_name(
+    complete: Complete, study: Study
+) -> None:
+    """Older records have the account in the payload alone, and do not know when a project was made."""
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        for table in ("judgement", "adjudication"):
+            connection.execute(f"DROP TRIGGER {table}_no_update")
+            connection.execute(f"UPDATE {table} SET account = NULL, changed_at = NULL")
+        connection.execute("UPDATE project SET created = NULL")
+    settings = study.folder / "annot.toml"
+    settings.write_text(settings.read_text(encoding="utf-8").replace('name = "evidence"', 'name = "renamed"'))
+    give_another_account(study, "a1")
+    before = len(study.listed_projects())
+    for words in (["pull"], ["push"], ["pull"], ["adjudicate", "push"], ["adjudicate", "pull"]):
+        annot_done(*words, folder=study.folder)
+        assert counting(study) == complete.counting
+    assert len(study.listed_projects()) == before
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        assert all(project.created for project in projects.read_projects(session))
+
+
+class Short(httpx.HTTPTransport):
+    """The real server, seen through a listing that lacks the first tasks and counts what it has."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = super().handle_request(request)
+        if request.url.path.rstrip("/") != "/api/tasks" or answer.status_code != 200:
+            return answer
+        answer.read()
+        listed = answer.json()
+        listed["tasks"], listed["total"] = listed["tasks"][3:], listed["total"] - 3
+        return httpx.Response(200, json=listed)
+
+
+def test_a_listing_that_is_short_takes_nothing_away(
+    complete: Complete, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "Gateway", partial(Gateway, transport=Short()))
+        pulled = annot("pull", folder=study.folder)
+        assert pulled.exit_code == 1
+        assert "annot: 6 answer(s) that counted are not on the server" in pulled.stderr
+        assert counting(study) == complete.counting
+    # Seen whole again, there is nothing to decide.
+    annot_done("pull", folder=study.folder)
+    assert annot_done("judgements", "withdrawn", "--json", folder=study.folder).data == []
+    assert counting(study) == complete.counting
+
+
+def test_empty_twins_of_a_project_are_removed_and_others_are_left(complete: Complete, study: Study) -> None:
+
+    def spec(marker: str) -> ProjectSpec:
+        return ProjectSpec(
+            marker=marker, title="evidence", description="x", label_config="<View/>", instructions="", color="#617ADA"
+        )
+
+    before = {project["id"] for project in study.listed_projects()}
+    with study.studio.gateway() as gateway:
+        twins = [gateway.create_project(spec("evidence/judge/a1")) for _ in range(2)]
+        other = gateway.create_project(spec("evidence/judge/a11"))
+    annot_done("pull", folder=study.folder)
+    pushed = annot_done("push", folder=study.folder)
+    assert "a1: removed 2 empty project(s) that the server had made twice" in pushed.stderr
+    there = {project["id"] for project in study.listed_projects()}
+    assert there == before | {other}
+    assert not there & set(twins)
+    assert "removed" not in annot_done("push", folder=study.folder).stderr
+    assert counting(study) == complete.counting
+
+
+def test_an_answer_that_changes_after_adjudication_is_told_and_the_adjudication_stands(
+    complete: Complete, study: Study
+) -> None:
+    settled = in_dispute(study)[0]
+    with study.as_person("a1") as person:
+        mine = annotations_of(study, "a1")[settled]
+        person.change_annotation(mine["id"], rating("1"))
+    assert complete.counting[(*settled, "a1")] != 1
+    for _ in range(2):
+        pulled = annot_done("pull", folder=study.folder)
+        assert "1 answer(s) of 1 pair(s) changed after the pair was adjudicated" in pulled.stderr
+        assert " ".join(settled) in pulled.stderr
+    assert annot_done("status", "--json", folder=study.folder).data["overtaken"] == 1
+    assert "1 answers changed after their pair was adjudicated" in annot_done("status", folder=study.folder).stdout
+    assert counting(study) == complete.counting | {(*settled, "a1"): 1}

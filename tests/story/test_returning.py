@@ -1,0 +1,189 @@
+"""Pairs that go back to an assessor: what the assessor finds, which answer counts for what, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import command_line
+import httpx
+import pytest
+from annot.study.measured import agreement_of
+from annot.study.snapshot import read_snapshot
+from command_line import Result
+from fixtures_studio import Studio
+from studies import TOKENS, Pair, Study, make_study
+
+pytestmark = pytest.mark.studio
+
+WHY = "Look at the last sentence of the candidate: whose method is it?"
+
+
+@pytest.fixture
+def study(studio: Studio, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
+    """Judged and pulled: three pairs in dispute, the others agreed; the last one was not judged by a2."""
+    made = make_study(tmp_path / "study", studio, name=request.node.name.removeprefix("test_")[:30], per_method=3)
+    annot = partial(command_line.annot, folder=made.folder)
+    assert annot("push").exit_code == 0
+    pairs = sorted(made.planned()["a1"])
+    made.judge("a1", {pair: 1 if at < 3 else 0 for at, pair in enumerate(pairs)}, comment="Seen in a hurry.")
+    made.judge("a2", {pair: 2 if at < 3 else 0 for at, pair in enumerate(pairs[:-1])})
+    assert annot("pull").exit_code == 0
+    return made
+
+
+def next_task(study: Study, name: str) -> dict[str, Any]:
+    """What Label Studio's own stream shows this person next."""
+    with study.as_person(name):
+        token = TOKENS[study.studio.folder, name]
+    (project,) = study.projects()[name]
+    with httpx.Client(base_url=study.studio.url, headers={"Authorization": f"Token {token}"}, timeout=60.0) as http:
+        found: dict[str, Any] = http.get(f"/api/projects/{project}/next").raise_for_status().json()
+    return found
+
+
+def returned_rows(annot: Callable[..., Result]) -> list[tuple[str, str, str, str | None]]:
+    rows = annot("adjudicate", "status", "--returned", "--json").data
+    return [(row["doc_id"], row["standing"], row["before"], row["after"]) for row in rows]
+
+
+def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(study: Study) -> None:
+    annot = partial(command_line.annot, folder=study.folder)
+    disputed, settled, again, agreed, *_, unjudged = pairs = sorted(study.planned()["a1"])
+    study.judge("a2", {unjudged: 0})
+    annot("pull")
+    assert annot("adjudicate", "push").exit_code == 0
+    study.judge("j1", {settled: 2}, "adjudicate")
+    annot("adjudicate", "pull")
+    before = {task["id"]: task for task in study.on_server("a1")}
+    alpha = agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled
+
+    assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY, "--dry-run").exit_code == 0
+    assert returned_rows(annot) == []
+    assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
+    twice = annot("adjudicate", "return", *disputed, "--to", "a1", "--why", f" {WHY} ")
+    assert (twice.exit_code, "nothing changed" in twice.stdout) == (0, True)
+    assert annot("adjudicate", "return", *agreed, "--to", "a1", "--why", "The facet is another one.").exit_code == 0
+    assert returned_rows(annot) == [
+        (disputed[1], "not sent yet", "1", None),
+        (agreed[1], "not sent yet", "0", None),
+    ]
+    # While it waits, the pair has no grade and is no dispute; its first answers stay in agreement.
+    refused = annot("qrels")
+    assert refused.exit_code == 2
+    for pair in (disputed, agreed):
+        assert f"{' '.join(pair)}: returned to an assessor, who has not answered yet" in refused.stderr
+    found = annot("status", "--json").data
+    assert (found["returned"], found["waiting"], found["incomplete"], found["open"]) == (2, 2, 0, 1)
+    assert agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled == alpha
+    # Nobody is to speak of a pair that somebody has still to judge again.
+    held = annot("meeting", "--json").data
+    assert (held["pairs"], held["held_back"], held["differing"]) == (len(pairs), 2, 2)
+    page = (study.folder / "exports" / "meeting.md").read_text(encoding="utf-8").splitlines()
+    told = [pair for pair in pairs if any(f"({pair[0]})" in line and f"({pair[1]})" in line for line in page)]
+    assert told == [pair for pair in pairs if pair not in (disputed, agreed)]
+    withdrawn = annot("adjudicate", "push")
+    assert "1 unanswered task(s) withdrawn" in withdrawn.stderr
+
+    # On the server: one new task each, with the reason and nobody's answer, and the stream shows it next.
+    assert annot("push").exit_code == 0
+    assert annot("push").exit_code == 0
+    tasks = {task["id"]: task for task in study.on_server("a1")}
+    assert {task_id: tasks[task_id] for task_id in before} == before
+    new = [task for task_id, task in tasks.items() if task_id not in before]
+    assert len(new) == 2
+    shown = next_task(study, "a1")
+    assert shown["id"] == min(task["id"] for task in new)
+    assert shown["annotations"] == []
+    assert WHY in shown["data"]["pair_html"]
+    assert "hurry" not in json.dumps(shown["data"])
+    first = next(task for task in before.values() if task["data"]["pair_id"] == "/".join(disputed))
+    assert shown["data"]["pair_html"].startswith(first["data"]["pair_html"])
+    assert shown["data"].keys() == first["data"].keys()
+
+    # Answered: the new answer makes the final grade, the first one the agreement before adjudication.
+    study.answer("a1", shown["id"], 2)
+    pulled = annot("pull", "--json").data["assessors"]
+    assert [(one["assigned"], one["judged"], one["new"]) for one in pulled if one["assessor"] == "a1"] == [
+        (len(pairs) + 2, len(pairs) + 1, 1)
+    ]
+    assert returned_rows(annot)[0] == (disputed[1], "answered", "1", "2")
+    assert annot("qrels", "--partial").exit_code == 0
+    assert f"{disputed[0]} 0 {disputed[1]} 2\n" in (study.folder / "exports" / "qrels.txt").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in (study.folder / "exports" / "judgements.jsonl").read_text().splitlines()]
+    mine = [one for one in lines if (one["query_id"], one["doc_id"], one["assessor"]) == (*disputed, "a1")]
+    assert [(one["grade"], one.get("returned", False)) for one in mine] == [(1, False), (2, True)]
+    assert agreement_of(read_snapshot(study.workspace)).groups[-1].before["alpha_ordinal"].pooled == alpha
+    traced = annot("trace", *disputed)
+    assert "returned to a1 on 20" in traced.stdout
+    assert WHY in traced.stdout
+    assert "as a repeat" not in traced.stdout
+    said = annot("trace", *disputed, "--json").data["said"]
+    assert [(one["person"], one["grade"], one["counts"]) for one in said] == [
+        ("a1", 1, False),
+        ("a2", 2, True),
+        ("a1", 2, True),
+    ]
+    looked = read_snapshot(study.workspace).outcome
+    assert looked.repeats == ()
+    # The same reason again is the same command, also when it is answered; another one returns the pair once more.
+    assert "nothing changed" in annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).stdout
+
+    # Taken back: the task leaves the project, and the first answer counts.
+    assert annot("adjudicate", "return", *agreed, "--to", "a1", "--undo").exit_code == 0
+    assert "nothing changed" in annot("adjudicate", "return", *agreed, "--to", "a1", "--undo").stdout
+    assert annot("push").exit_code == 0
+    assert len(study.on_server("a1")) == len(before) + 1
+    assert annot("push").exit_code == 0
+    assert annot("pull").stderr.count("ignored") == 0
+    assert annot("status", "--json").data["waiting"] == 0
+    # And it can be returned after that; what an adjudicator gets in the end are the answers that stand.
+    assert (
+        annot("adjudicate", "return", *again, "--to", "a2", "--why", "Only the query's method counts.").exit_code == 0
+    )
+    annot("push")
+    study.answer("a2", next_task(study, "a2")["id"], 3)
+    annot("pull")
+    annot("adjudicate", "push")
+    (waiting,) = [task for task in study.on_server("j1", "adjudicate") if not task["annotations"]]
+    assert {waiting["data"]["rating_a"], waiting["data"]["rating_b"]} == {"1 Related", "3 Near-identical"}
+    study.judge("j1", {again: 3}, "adjudicate")
+    annot("adjudicate", "pull")
+    assert annot("qrels").exit_code == 0
+    annot("datasheet")
+    told = " ".join((study.folder / "exports" / "datasheet.md").read_text(encoding="utf-8").split())
+    assert "2 pairs were put before their assessor again, with a reason from the project lead; in 2 of them" in told
+
+
+def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
+    annot = partial(command_line.annot, folder=study.folder)
+    disputed, settled, *_, unjudged = sorted(study.planned()["a1"])
+    annot("adjudicate", "push")
+    study.judge("j1", {settled: None}, "adjudicate")
+    annot("adjudicate", "pull")
+
+    def refused(pair: Pair, to: str, *more: str, why: str = WHY) -> str:
+        result = annot("adjudicate", "return", *pair, "--to", to, *(more or ("--why", why)))
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        return result.message()
+
+    assert "the adjudicator can change the decision" in refused(settled, "a1")
+    assert "a2 has not judged it yet" in refused(unjudged, "a2")
+    assert "its assessors are a1, a2" in refused(disputed, "a3")
+    assert "not in this study" in refused(("no-such", disputed[1]), "a1")
+    assert "not planned" in refused((disputed[0], "nothing"), "a1")
+    assert "expected 1 to 300" in refused(disputed, "a1", why=" ")
+    assert "expected 1 to 300" in refused(disputed, "a1", why="w" * 301)
+    assert "must not see" in refused(disputed, "a1", why="Why not 2, as A2 has it?")
+    assert "must not see" in refused(disputed, "a1", why="tell a2@story.example.org")
+    assert "was not returned to a1" in refused(disputed, "a1", "--undo")
+    assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
+    assert "waits for the answer" in refused(disputed, "a1", why="And the title.")
+    with closing(sqlite3.connect(study.folder / "annot.db")) as database:
+        assert database.execute("SELECT count(*), max(occasion) FROM returned").fetchone() == (1, 2)

@@ -1,0 +1,89 @@
+"""Keep: back-ups, moves to a newer annot, and whether everything is as it was written."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.cli.commands import command
+from annot.cli.options import DryRunOption, KeyOption, UrlOption, WaitOption, flag
+from annot.cli.output import Answer, progress
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+
+@command("backup")
+def backup(
+    ws: "Workspace",
+    file: Annotated[Path, typer.Argument(help="The new file, as in ../study-2026-03-01.tar.gz.")],
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
+
+    Left out are .annot (what can be made again, and the local server), backups and .git. Where no server can be
+    reached, the copies of its projects are left out, and the command says so.
+    """
+    from annot.steps import backup as step
+
+    with progress("copying projects") as advance:
+        found = step.backup(ws, file, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    return Answer(found, step.describe(found), found.notes)
+
+
+@command("restore")
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    folder: Annotated[Path, typer.Argument(help="The folder of the study; made if it is not there.")] = Path(),
+    replace: Annotated[
+        bool, flag("--replace", "Where something is there, move it to backups/ in that folder.")
+    ] = False,
+    wait: WaitOption = 0.0,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make a study stand as it was backed up, checked hash by hash and row by row; all of it, or nothing.
+
+    The database is that of the backup's annot.toml; ANNOT_DATABASE names another, a SQLite file or a PostgreSQL URL. A
+    dry run checks a backup and touches nothing.
+    """
+    from annot.steps import restore as step
+
+    restored = step.restore(file, folder, replace=replace, wait_seconds=wait, dry_run=dry_run)
+    return Answer(restored, step.describe(restored, dry_run=dry_run), restored.notes)
+
+
+@command("migrate")
+def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
+    """Bring a database of an earlier annot to this version, after a backup into backups/; no other command does."""
+    from annot.steps import migrate as step
+
+    migrated = step.migrate(ws, dry_run=dry_run)
+    return Answer(migrated, step.describe(migrated))
+
+
+@command("verify")
+def verify(
+    ws: "Workspace",
+    release: Annotated[Path | None, typer.Option(help="Check this release as well.", show_default=False)] = None,
+) -> Answer:
+    """Print what is not as it was written: corpus, rankings, pools, plan, qrels, runs, judgements; exit code 1 then."""
+    from annot.steps import verify as step
+
+    verified = step.verify(ws, release=release)
+    return Answer(verified, step.describe(verified), finding=step.finding(verified))
+
+
+@command("rebuild")
+def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
+    """Make a lost database anew where there is no backup: from pools, plan and corpus on disk, accounts on the server.
+
+    Run `annot init` and `annot facets` before, and `annot push` and `annot pull` afterwards: they find every task and
+    bring every answer. Lost are corrected labels, types of papers, sentences of queries that were chosen by hand, and
+    earlier versions of answers.
+    """
+    from annot.steps import rebuild as step
+
+    rebuilt = step.rebuild(ws, url=url, api_key=api_key, dry_run=dry_run)
+    return Answer(rebuilt, step.describe(rebuilt), rebuilt.notes)

@@ -1,0 +1,140 @@
+"""Judge: the people, who come, change and leave."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.cli.commands import command, group
+from annot.cli.options import DryRunOption, KeyOption, UrlOption, flag
+from annot.cli.output import Answer, table
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+group("assessor", help="Add, list and change the people who judge; their accounts are kept in the database only.")
+
+PersonArgument = Annotated[str, typer.Argument(help="The person's name in the study, such as a4.")]
+OfflineOption = Annotated[
+    bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
+]
+
+
+@command("assessor add")
+def assessor_add(
+    ws: "Workspace",
+    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
+    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
+    adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add a person who judges, or bring back one who left.
+
+    On a local Label Studio this also creates the account; the password is saved to .annot/studio/passwords.tsv.
+    """
+    from annot.steps import assessor as step
+
+    text, notes = step.add(
+        ws, pseudonym, account=account, adjudicator=adjudicator, url=url, api_key=api_key, dry_run=dry_run
+    )
+    return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
+
+
+@command("assessor list", csv=True)
+def assessor_list(ws: "Workspace") -> Answer:
+    """Print everyone who judges or settles, with their accounts and what they have done; --csv leaves accounts out."""
+    from annot.steps import assessor as step
+
+    people = step.listing(ws)
+    return Answer(people, table("people.list", people))
+
+
+@command("assessor account")
+def assessor_account(
+    ws: "Workspace",
+    assessor: PersonArgument,
+    account: Annotated[str, typer.Argument(help="The e-mail address of the new account.")],
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Change the account of a person; what they answered with the earlier one stays theirs."""
+    from annot.steps import assessor as step
+
+    text, notes = step.change_account(ws, assessor, account=account, url=url, api_key=api_key, dry_run=dry_run)
+    return Answer({"assessor": assessor}, text, notes)
+
+
+@command("assessor replace")
+def assessor_replace(
+    ws: "Workspace",
+    assessor: PersonArgument,
+    by: Annotated[str, typer.Option("--by", help="Who gets the open pairs.")],
+    offline: OfflineOption = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Move the open pairs of a person who leaves to another, in their order; answered ones stay with who answered.
+
+    A pair that the other has already goes to somebody else. The next `annot push` changes the projects accordingly.
+    """
+    from annot.steps import assessor_leaving as step
+
+    found = step.leave(ws, assessor, successor=by, offline=offline, url=url, api_key=api_key, dry_run=dry_run)
+    return Answer(found, step.describe(found, dry_run=dry_run))
+
+
+@command("assessor leave")
+def assessor_leave(
+    ws: "Workspace",
+    assessor: PersonArgument,
+    offline: OfflineOption = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Move the open pairs of a person who leaves to all others, evenly; answered ones stay with who answered.
+
+    Where nobody is left, a pair is not assigned until somebody is added. The next `annot push` changes the projects
+    accordingly.
+    """
+    from annot.steps import assessor_leaving as step
+
+    found = step.leave(ws, assessor, successor=None, offline=offline, url=url, api_key=api_key, dry_run=dry_run)
+    return Answer(found, step.describe(found, dry_run=dry_run))
+
+
+@command("assessor silent")
+def assessor_silent(
+    ws: "Workspace",
+    days: Annotated[int, typer.Option(min=0, help="Who has answered nothing for so many days.")] = 14,
+) -> Answer:
+    """Print who has open pairs and has not answered for so long, and the commands that hand their pairs on."""
+    from annot.steps import assessor_silent as step
+
+    found = step.silent(ws, days=days, now=datetime.now(UTC))
+    return Answer(found, step.describe(found, days=days))
+
+
+@command("invite")
+def invite(
+    ws: "Workspace",
+    assessors: Annotated[list[str] | None, typer.Argument(help="Whom to invite.", show_default="everyone")] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Whom the person asks.", show_default="collection.contact in annot.toml")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A folder for one file a person.", show_default="the terminal")
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+) -> Answer:
+    """Write a message for each person, ready to send: where to sign in, which account, how to begin, whom to ask."""
+    from annot.steps import invite as step
+
+    made = step.invite(ws, tuple(assessors or ()), contact=contact, out=out, url=url, api_key=api_key)
+    return Answer(made, step.describe(made), step.notes(made))

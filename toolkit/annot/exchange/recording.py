@@ -1,0 +1,139 @@
+"""What was collected into the store: nothing that counted stops counting unless the lead says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from annot.errors import FindingError
+from annot.exchange.collecting import Found, Haul
+from annot.exchange.sending import ANSWERS
+from annot.records import OLDER
+from annot.store.database import Store
+from annot.store.projects import Project
+from annot.store.revisions import Sourced
+
+SHOWN_PAIRS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """An answer that counted and that the server no longer has, or no longer counts."""
+
+    assessor: str
+    query_id: str
+    doc_id: str
+    occasion: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """One person's project after a pull."""
+
+    assessor: str
+    assigned: int
+    judged: int
+    """Pairs with an answer that counts."""
+    new: int
+    changed: int
+    """Further revisions of known annotations: changed, gone, withdrawn."""
+    flagged: int
+    """Annotations that do not count."""
+    lost: int
+    """Answers that counted and that the server no longer has, or no longer counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """Everyone's project after a pull, and what a person should know."""
+
+    assessors: tuple[Collected, ...]
+    notes: tuple[str, ...]
+    lost: tuple[Lost, ...] = ()
+    """They count on, unless `withdrawn`."""
+    withdrawn: bool = False
+
+    def finding(self, command: str) -> FindingError | None:
+        """What the lead has to decide on, if there is anything. command: `annot pull`, or that of the adjudicators."""
+        if not self.lost or self.withdrawn:
+            return None
+        push = command.replace("pull", "push")
+        return FindingError(
+            f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
+            faults=list(_told(self.lost)),
+            hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
+            f"`annot judgements restore --all`; `{push}` sends what is missing and unanswered",
+        )
+
+
+def record_haul(
+    store: Store,
+    haul: Haul,
+    sourced: Callable[[Found, Project], Sourced[Any]],
+    *,
+    assigned: int,
+    what: str,
+    accept_deletions: bool,
+) -> tuple[Collected, list[str], list[Lost]]:
+    """Append what one project brought, and say what it came to. what: what an answer is called.
+
+    With `accept_deletions` the answers that are lost are withdrawn; otherwise they count on.
+    """
+    revisions: Any = ANSWERS[haul.project.round]
+    person = haul.project.assessor
+    recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+    with store.begin() as session:
+        read = revisions.record(
+            session, [sourced(found, haul.project) for found in haul.found], recorded_at=recorded_at
+        )
+        missing = [(gone.line.stands, gone.why) for gone in haul.gone]
+        gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
+        withdrawn = 0
+        if accept_deletions:
+            given_up = [(lost.line.stands, lost.why) for lost in haul.lost]
+            withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
+        lines = revisions.lines(session, person=person)
+    answered = {line.stands.record.asked for line in lines if line.counts}
+    older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
+    row = Collected(
+        person,
+        assigned,
+        len(answered),
+        read.added,
+        read.revised + gone.revised + withdrawn,
+        sum(bool(found.reading.flags) for found in haul.found),
+        len(haul.lost),
+    )
+    answers = [(missing.line.stands.record.asked, missing.why) for missing in haul.lost]
+    lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why) for asked, why in answers]
+    return row, [*haul.notes, *haul.flagged(what), *_stands(haul, older, lost if withdrawn else [])], lost
+
+
+def _stands(haul: Haul, older: int, withdrawn: list[Lost]) -> Iterable[str]:
+    person = haul.project.assessor
+    if haul.edited:
+        yield f"{person}: {haul.edited} answer(s) were changed by somebody else; the person's own answers count"
+    if older:
+        yield (
+            f"{person}: the server holds {older} answer(s) in an earlier state, as after a restore from a backup; "
+            "those on record count"
+        )
+    if withdrawn:
+        yield f"{person}: {len(withdrawn)} answer(s) count no longer; `annot judgements withdrawn` lists them"
+
+
+def _told(lost: Iterable[Lost]) -> Iterable[str]:
+    """A line for each person and reason: how many, and the first pairs."""
+
+    def group(one: Lost) -> tuple[str, str]:
+        return one.assessor, one.why
+
+    for (person, why), members in groupby(sorted(lost, key=group), key=group):
+        answers = list(members)
+        pairs = ", ".join(f"{one.query_id} {one.doc_id}" for one in answers[:SHOWN_PAIRS])
+        more = ", ..." if len(answers) > SHOWN_PAIRS else ""
+        yield f"{person}: {len(answers)} answer(s), {why}: {pairs}{more}"

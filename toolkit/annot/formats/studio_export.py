@@ -1,0 +1,204 @@
+"""Judgements in an export of any Label Studio project: its JSON, one object a task with every annotation on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from annot.errors import InputError
+from annot.formats.faults import Faults, json_problem
+from annot.formats.judgements_file import NO_GRADE, FileJudgement
+from annot.names import near
+
+SKIPPED = "skipped"
+"""The flag of an annotation that the person cancelled."""
+GIVEN = ("choices", "rating", "number", "taxonomy")
+"""Under what a control keeps what was given with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportKeys:
+    """Where a judgement stands in the tasks and annotations of the export."""
+
+    rating: str
+    """The name of the control with which the grade was given."""
+    query: str
+    """The key of the task's data that holds the query's id."""
+    document: str
+    """The key of the task's data that holds the document's id."""
+    comment: str | None
+    """The name of the control with which a comment was written."""
+
+
+def read_export(
+    data: bytes, *, name: str, keys: ExportKeys, grades: Mapping[str, int | None], scale: Sequence[str]
+) -> tuple[FileJudgement, ...]:
+    """Every annotation of every task, by time; drafts and predictions are no judgements.
+
+    grades: what was given with the control, and the grade that it stands for; None where it says that the pair could
+    not be judged. What it does not name is a number of the scale or the name of a grade. `line` of a judgement is the
+    number of its task, `assessor` the address of its account, or the account's number where the export has no address.
+    Raises InputError with the task of every fault; no address is repeated in any.
+    """
+    faults = Faults(name)
+    wanted = {_plain(text): grade for text, grade in grades.items()}
+    wanted = {**{text.casefold(): grade for grade, text in enumerate(scale)}, **wanted}
+    wanted = {**{str(grade): grade for grade in range(len(scale))}, **wanted}
+    found = []
+    controls: dict[str, None] = {}
+    for task, annotation in _annotations(data, faults):
+        place = f"task {task.get('id', '?')}"
+        controls.update(dict.fromkeys(_controls(annotation)))
+        try:
+            found.append(_judgement(task, annotation, keys, wanted, len(scale)))
+        except ValueError as error:
+            faults.add(str(error), place=place)
+    if controls and keys.rating not in controls:
+        faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
+    if not found and not faults.found:
+        faults.add("found no annotation")
+    faults.raise_if_any()
+    return tuple(sorted(found, key=lambda one: (one.judged_at or "", one.line, len(one.annotation), one.annotation)))
+
+
+def grades_named(given: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
+    """`Highly relevant=3` as what was given and its grade; `=none` says that the pair could not be judged.
+
+    >>> grades_named(["Highly relevant=3", "Broken=none"], ["no", "a bit", "much", "all"])
+    {'Highly relevant': 3, 'Broken': None}
+    """
+    found: dict[str, int | None] = {}
+    for text in given:
+        value, sign, grade = text.rpartition("=")
+        value, grade = value.strip(), grade.strip()
+        if not sign or not value or not (grade.casefold() in NO_GRADE or grade in map(str, range(len(scale)))):
+            raise InputError(
+                f"--grade {text!r}: expected VALUE=GRADE, with a grade from 0 to {len(scale) - 1} or none",
+                hint='for example --grade "Highly relevant=3"',
+            )
+        found[value] = None if grade.casefold() in NO_GRADE else int(grade)
+    return found
+
+
+def _annotations(data: bytes, faults: Faults) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each annotation with its task; what is no such export is a fault."""
+    hint = "in Label Studio: Export, format JSON"
+    try:
+        tasks = json.loads(data, parse_constant=lambda _: None)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{faults.name}: not UTF-8 at byte {error.start}", hint=hint) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{faults.name}: {json_problem(error)}", hint=hint) from None
+    if not isinstance(tasks, list):
+        raise InputError(f"{faults.name}: found {type(tasks).__name__}, expected a list of tasks", hint=hint)
+    if any(isinstance(task, dict) and "annotation_id" in task and "annotations" not in task for task in tasks):
+        raise InputError(
+            f"{faults.name}: is Label Studio's JSON-MIN, which leaves out skipped and revised annotations", hint=hint
+        )
+    for at, task in enumerate(tasks, start=1):
+        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+            faults.add("no data, expected a task of Label Studio", place=f"entry {at}")
+        elif not isinstance(task.get("annotations"), list):
+            faults.add("no list of annotations", place=f"task {task.get('id', '?')}")
+        else:
+            for annotation in task["annotations"]:
+                if isinstance(annotation, dict):
+                    yield task, annotation
+                else:
+                    faults.add(f"found {annotation!r:.40}, expected an annotation", place=f"task {task.get('id', '?')}")
+
+
+def _judgement(
+    task: Mapping[str, Any], annotation: Mapping[str, Any], keys: ExportKeys, grades: Mapping[str, int | None], n: int
+) -> FileJudgement:
+    """Raises ValueError with what is wrong."""
+    number = annotation.get("id")
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise ValueError("an annotation without a number (id)")
+    cancelled = bool(annotation.get("was_cancelled"))
+    said = _given(annotation, keys.rating)
+    if len(said) > 1 and not cancelled:
+        raise ValueError(f"annotation {number}: {len(said)} values of {keys.rating!r}, expected one")
+    grade = None
+    if said and not cancelled:
+        if (value := _plain(said[0])) not in grades:
+            raise ValueError(
+                f"annotation {number}: {said[0]!r:.60} is no grade from 0 to {n - 1}; "
+                'say which with --grade "VALUE=GRADE"'
+            )
+        grade = grades[value]
+    comments = [text.strip() for text in _given(annotation, keys.comment, ("text",)) if isinstance(text, str)]
+    seconds = annotation.get("lead_time")
+    return FileJudgement(
+        line=task["id"] if isinstance(task.get("id"), int) else 0,
+        query=_id(task, keys.query),
+        document=_id(task, keys.document),
+        assessor=_person(annotation.get("completed_by"), number),
+        grade=grade,
+        judged_at=_moment(annotation.get("created_at"), number),
+        seconds=float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None,
+        comment=" ".join(filter(None, comments)) or None,
+        occasion=1,
+        row=annotation,
+        annotation=str(number),
+        cannot_judge=str(said[0]) if said and grade is None and not cancelled else None,
+        flags=(SKIPPED,) if cancelled else (),
+    )
+
+
+def _id(task: Mapping[str, Any], key: str) -> str:
+    if key not in task["data"]:
+        raise ValueError(f"no {key!r} in the data of the task; {near(key, task['data'])}")
+    value = task["data"][key]
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not text or any(letter.isspace() for letter in text):
+        raise ValueError(f"{key} {value!r:.60}, expected an id without white space")
+    return text
+
+
+def _person(completed_by: Any, number: int) -> str:
+    if isinstance(completed_by, dict):
+        completed_by = completed_by.get("email") or completed_by.get("id")
+    text = str(completed_by).strip() if isinstance(completed_by, str | int) else ""
+    if not text or isinstance(completed_by, bool):
+        raise ValueError(f"annotation {number}: does not say who made it (completed_by)")
+    return text
+
+
+def _moment(value: Any, number: int) -> str | None:
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"annotation {number}: created_at {value!r:.40}, expected a moment in ISO 8601") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+
+
+def _controls(annotation: Mapping[str, Any]) -> Iterator[str]:
+    results = annotation.get("result")
+    for item in results if isinstance(results, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("from_name"), str):
+            yield item["from_name"]
+
+
+def _given(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
+    """What was given with one control."""
+    found: list[Any] = []
+    results = annotation.get("result")
+    for item in results if isinstance(results, list) else ():
+        if isinstance(item, dict) and item.get("from_name") == control and isinstance(item.get("value"), dict):
+            for kind in kinds:
+                value = item["value"].get(kind)
+                found += value if isinstance(value, list) else [] if value is None else [value]
+    return found
+
+
+def _plain(value: Any) -> str:
+    """A value as it is compared: numbers without a fraction of zero, text without case."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip().casefold()

@@ -1,0 +1,68 @@
+"""What a Label Studio shows to everyone who finds it: its age, its clock, and whether strangers can sign up."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from annot.labelstudio.gateway import is_loopback
+from annot.labelstudio.refusals import asking
+
+if TYPE_CHECKING:
+    import httpx
+
+TIMEOUT_SECONDS = 30.0
+ADVISORIES = (
+    ("1.8.2", "everyone can forge sessions: the secret that signs them is public", "GHSA-f475-x83m-rx5m"),
+    ("1.9.2", "a picture uploaded for an account can run scripts", "GHSA-q68h-xwq5-mm7x"),
+    ("1.11.0", "imported data can run scripts in choices and labels", "GHSA-6xv9-957j-qfhg"),
+    ("1.16.0", "a link can run scripts in the page of who follows it", "GHSA-wpq5-3366-mqw4"),
+    ("1.18.0", "a form on another page can run scripts", "GHSA-8jhr-wpcm-hh4h"),
+)
+"""First release without it, what it is, and the advisory at github.com/HumanSignal/label-studio/security/advisories."""
+
+
+class Exposure(NamedTuple):
+    """What anyone can see of a server."""
+
+    sign_up: bool
+    """Whether an account can be made without an invitation, as the page for logging in has it."""
+    clock: datetime | None
+    """What time it is there, to the second; None where it does not say."""
+
+
+def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
+    """Open the page for logging in, as a stranger would. Raises StudioError where no Label Studio answers."""
+    import httpx
+
+    with (
+        asking(url, "opening the page for logging in"),
+        httpx.Client(
+            timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not is_loopback(url)
+        ) as client,
+    ):
+        page = client.get(f"{url}/user/login/").raise_for_status()
+        date = page.headers.get("date")
+        return Exposure("/user/signup" in page.text, parsedate_to_datetime(date) if date else None)
+
+
+def advisories(release: str) -> tuple[tuple[str, str], ...]:
+    """What is known against a release: what it is, and where to read of it. An unreadable release has none."""
+    found = _numbers(release)
+    if found is None:
+        return ()
+    base = "https://github.com/HumanSignal/label-studio/security/advisories"
+    return tuple((what, f"{base}/{name}") for first, what, name in ADVISORIES if found < (_numbers(first) or ()))
+
+
+def is_older(release: str, than: str) -> bool:
+    """Whether one release came before another; False where one cannot be read."""
+    one, other = _numbers(release), _numbers(than)
+    return one is not None and other is not None and one < other
+
+
+def _numbers(release: str) -> tuple[int, ...] | None:
+    """`1.23.2` and `1.23.2.dev4` as (1, 23, 2)."""
+    parts = release.split(".")[:3]
+    return tuple(map(int, parts)) if parts and all(part.isdigit() for part in parts) else None

@@ -1,0 +1,90 @@
+"""The page for the talk between two batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from annot.agreement import AgreementTable
+from annot.records import Paper
+from annot.report.cells import coefficient, number
+from annot.report.document import Document, Section
+from annot.report.words import sentence, sentences, table
+from annot.study.meeting import COEFFICIENTS, Meeting
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """A query and a document as people know them."""
+
+    query: str
+    document: str
+
+
+def meeting_page(
+    meeting: Meeting, *, title: str, titles: Mapping[str, Paper], query_papers: Mapping[str, str]
+) -> Document:
+    """titles: the papers that are in the corpus, by id. query_papers: the paper of each query."""
+
+    def named(query_id: str, doc_id: str) -> Titled:
+        return Titled(
+            _title(titles, query_papers[query_id], query_id),
+            _title(titles, doc_id, doc_id),
+        )
+
+    widest = [{"pair": pair, "of": named(pair.query_id, pair.doc_id)} for pair in meeting.widest]
+    remarks = [{"remark": remark, "of": named(remark.query_id, remark.doc_id)} for remark in meeting.remarks]
+    return Document(
+        title=sentence("meeting.title", title=title),
+        subtitle=sentence("meeting.subtitle", meeting=meeting),
+        notice=sentence("meeting.notice"),
+        answers=(),
+        body=(
+            Section(
+                "widest",
+                "Widest gaps",
+                sentences("meeting.widest", meeting=meeting),
+                (table("meeting.widest", widest),) if widest else (),
+            ),
+            Section(
+                "recurring",
+                "Grades that meet again and again",
+                sentences("meeting.recurring", meeting=meeting),
+                (table("meeting.recurring", meeting.recurring),) if meeting.recurring else (),
+            ),
+            Section(
+                "remarks",
+                "Comments on other pairs",
+                sentences("meeting.remarks", meeting=meeting),
+                (table("meeting.remarks", remarks),) if remarks else (),
+            ),
+            Section(
+                "agreement",
+                "Agreement in this period and before it",
+                sentences("meeting.agreement", meeting=meeting, level=meeting.agreement.level),
+                (table("meeting.agreement", list(_figures(meeting))),),
+            ),
+        ),
+        appendix=(),
+    )
+
+
+def _title(titles: Mapping[str, Paper], paper_id: str, name: str) -> str:
+    return f"{titles[paper_id].title} ({name})" if paper_id in titles else name
+
+
+def _figures(meeting: Meeting) -> Iterator[dict[str, object]]:
+    for name in dict.fromkeys(group.name for found in (meeting.before, meeting.agreement) for group in found.groups):
+        for when, found in (("before", meeting.before), ("this period", meeting.agreement)):
+            yield {"facet": name, "when": when, **_of_group(found, name)}
+
+
+def _of_group(found: AgreementTable, facet: str) -> dict[str, object]:
+    group = next((group for group in found.groups if group.name == facet), None)
+    if group is None:
+        return {"queries": 0, "pairs": 0} | dict.fromkeys(COEFFICIENTS, None)
+    figures: dict[str, object] = {}
+    for name in COEFFICIENTS:
+        summary = group.before[name]
+        figures[name] = number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
+    return {"queries": group.n_queries, "pairs": group.n_pairs, **figures}

@@ -1,0 +1,202 @@
+"""People leave: their open pairs go to others, what they answered stays with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlmodel import Session
+
+from annot.errors import InputError, StudioError
+from annot.exchange.connection import connect
+from annot.exchange.handed_on import unpulled
+from annot.names import check_name
+from annot.planning import HandedOn, hand_on
+from annot.records import Asked, Assessor
+from annot.report.terminal import told
+from annot.store import judgements, people, projects
+from annot.store.database import Store, open_store
+from annot.store.hidden_gold import read_hidden
+from annot.study.outcome import answered_of
+from annot.study.plan_file import plan_sha256, record_plan, write_plan
+from annot.study.settling import settling_of
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """How many pairs one person got."""
+
+    assessor: str
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A pair that the successor could not take, and who has it."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What became of a person's pairs."""
+
+    assessor: str
+    successor: str | None
+    open: int
+    """Pairs that the person had not answered."""
+    kept: int
+    """Pairs that the person has answered, and keeps."""
+    received: tuple[Received, ...]
+    elsewhere: tuple[Elsewhere, ...]
+    """The pairs that the successor could not take and somebody else did."""
+    unassigned: tuple[tuple[str, str], ...]
+    """(query_id, doc_id) of the pairs that nobody could take."""
+    repeats_gone: int
+    to_withdraw: int
+    """Tasks on the server that the next push withdraws."""
+    sha256: str
+
+
+def leave(
+    ws: Workspace,
+    leaver: str,
+    *,
+    successor: str | None,
+    offline: bool,
+    url: str | None,
+    api_key: str | None,
+    dry_run: bool,
+) -> Left:
+    """Take a person out of the study. Their open pairs go to the successor, or are spread evenly over the others.
+
+    offline: do not ask the server whether the person has answered more than was pulled. Raises InputError where they
+    have, and for people whom the study does not have or who left.
+    """
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            everyone = {person.assessor: person for person in people.read_assessors(session)}
+        _check(ws, everyone, leaver, successor)
+        if not offline:
+            _refuse_unpulled(ws, store, leaver, url=url, api_key=api_key)
+        with store.begin() as session:
+            found = _handed_on(ws, session, everyone, leaver, successor)
+            answered = answered_of(session)
+            sent = projects.read_sent(session).get(leaver, set())
+            if dry_run:
+                session.rollback()
+            else:
+                if everyone[leaver].left_on is None:
+                    people.set_left(session, leaver, datetime.now(UTC).isoformat(timespec="seconds"))
+                if found.given_up:
+                    record_plan(ws, session, found.plan, handed_on=found.given_up)
+        if found.given_up and not dry_run:
+            write_plan(ws, found.plan)
+    received = Counter(moved.assessor for moved in found.moved if moved.assessor is not None)
+    kept = {one.asked for one in found.plan if one.assessor == leaver}
+    return Left(
+        assessor=leaver,
+        successor=successor,
+        open=len(found.moved),
+        kept=sum(asked.occasion == 1 for asked in kept),
+        received=tuple(Received(name, count) for name, count in sorted(received.items())),
+        elsewhere=tuple(
+            Elsewhere(*moved.pair, moved.assessor)
+            for moved in found.moved
+            if successor is not None and moved.assessor is not None and moved.assessor != successor
+        ),
+        unassigned=tuple(moved.pair for moved in found.moved if moved.assessor is None),
+        repeats_gone=found.repeats_gone,
+        to_withdraw=sum(asked not in kept and (leaver, asked) not in answered for asked in sent),
+        sha256=plan_sha256(found.plan),
+    )
+
+
+def describe(found: Left, *, dry_run: bool) -> str:
+    """What became of the pairs, in words."""
+    return told("left", found=found, dry_run=dry_run)
+
+
+def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor: str | None) -> None:
+    check_name(leaver, tuple(everyone), what="assessor")
+    if successor is None:
+        return
+    check_name(successor, tuple(everyone), what="--by")
+    person = everyone[successor]
+    if successor == leaver:
+        raise InputError(f"--by {successor}: found the person who leaves, expected another")
+    if person.left_on is not None:
+        raise InputError(f"--by {successor}: has left, too", hint="`annot assessor add` brings a person back")
+    if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
+        raise InputError(
+            f"--by {successor}: is an adjudicator, expected an assessor",
+            hint="set adjudication.adjudicator_may_assess = true in annot.toml where one may be both",
+        )
+
+
+def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | None, api_key: str | None) -> None:
+    """Raise InputError where the person has answered pairs that would go to others, because nobody has pulled them."""
+    with store.read() as session:
+        recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
+        sent = [
+            (project, tasks)
+            for project in projects.read_projects(session, round="judge")
+            if project.assessor == leaver and project.remote_id is not None
+            if (tasks := projects.read_tasks(session, project.project))
+        ]
+        # Pairs that are hidden gold go to nobody.
+        hidden = read_hidden(session).get(leaver, ())
+        sent = [
+            (project, {asked: task for asked, task in tasks.items() if asked.pair not in hidden})
+            for project, tasks in sent
+        ]
+    if not sent:
+        return
+    hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
+    try:
+        with connect(ws, url=url, api_key=api_key) as gateway:
+            server = gateway.identity()
+            here = [(project, tasks) for project, tasks in sent if project.server == server]
+            if not here:
+                raise InputError(
+                    f"the tasks of {leaver} are not on {gateway.url}, but on {sent[0][0].url}",
+                    hint=f"name that server with --url; {hint}",
+                )
+            waiting: list[Asked] = [
+                asked for project, tasks in here for asked in unpulled(gateway, project, tasks, recorded)
+            ]
+    except StudioError as error:
+        raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
+    if waiting:
+        raise InputError(
+            f"{leaver} has answered {len(waiting)} pair(s) that were not pulled yet",
+            hint="run `annot pull` first: what a person has answered stays with them",
+        )
+
+
+def _handed_on(
+    ws: Workspace, session: Session, everyone: dict[str, Assessor], leaver: str, successor: str | None
+) -> HandedOn:
+    plan = people.read_assignments(session)
+    answered = answered_of(session)
+    may_assess = ws.settings.adjudication.adjudicator_may_assess
+    others = [
+        name
+        for name, person in everyone.items()
+        if name != leaver and person.left_on is None and (may_assess or not person.adjudicator)
+    ]
+    return hand_on(
+        plan,
+        leaver=leaver,
+        answered={asked for name, asked in answered if name == leaver},
+        successor=successor,
+        others=others,
+        together=ws.settings.judging.assignment == "per-query",
+        open_loads=Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered),
+        shares={name: person.share for name, person in everyone.items() if person.share is not None},
+        barred=settling_of(session),
+    )

@@ -1,0 +1,102 @@
+"""The whole study in one file: database, files, and what the server holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from annot.errors import InputError, StudioError
+from annot.exchange.connection import connect
+from annot.report.terminal import told
+from annot.store import projects
+from annot.store.database import Store, open_store
+from annot.store.dump import row_counts
+from annot.study.backing_up import write_backup
+from annot.study.standing import files
+from annot.study.workspace import Workspace
+
+Advance = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    """What a backup holds."""
+
+    path: Path
+    size: int | None
+    """Bytes of the file; None of a dry run."""
+    files: int
+    rows: dict[str, int]
+    """Of each table of the database."""
+    projects: int
+    """Projects of the server whose copies are in it."""
+    notes: tuple[str, ...]
+    """What it lacks, and why."""
+
+
+def backup(
+    ws: Workspace, path: Path, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
+) -> BackedUp:
+    """Write everything of the study to a new file at `path`; a server that cannot be reached is left out, and told.
+
+    Raises InputError when something is at `path` already.
+    """
+    if path.exists():
+        raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
+    notes: list[str] = []
+    taken = tuple(files(ws, notes))
+    with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
+        if dry_run:
+            with store.read() as session:
+                rows = row_counts(session.connection())
+            return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
+        snapshots = Path(folder)
+        _take_snapshots(ws, store, snapshots, notes, url=url, api_key=api_key, advance=advance)
+        contents = write_backup(ws, store, path, files=taken, snapshots=snapshots, notes=notes, now=datetime.now(UTC))
+    size = path.stat().st_size
+    return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
+
+
+def describe(found: BackedUp) -> str:
+    """What is in it, in words."""
+    return told("backup", found=found)
+
+
+def _take_snapshots(
+    ws: Workspace,
+    store: Store,
+    folder: Path,
+    notes: list[str],
+    *,
+    url: str | None,
+    api_key: str | None,
+    advance: Advance,
+) -> None:
+    """A file in `folder` for each project of the study on the server."""
+    with store.read() as session:
+        known = [project for project in projects.read_projects(session) if project.remote_id is not None]
+    if not known:
+        return
+    try:
+        with connect(ws, url=url, api_key=api_key) as gateway:
+            server = gateway.identity()
+            here = [project for project in known if project.server == server]
+            for done, project in enumerate(here, start=1):
+                assert project.remote_id is not None
+                name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
+                try:
+                    taken = gateway.snapshot(project.remote_id)
+                except StudioError as error:
+                    notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
+                    continue
+                (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
+                advance(done, len(here))
+            elsewhere = len(known) - len(here)
+            if elsewhere:
+                notes.append(f"no copy of {elsewhere} project(s) on another server than {gateway.url}")
+    except StudioError as error:
+        notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {error.message}")

@@ -1,0 +1,63 @@
+"""What assessors wrote with their answers, while the study runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from annot.study.moments import moment_given, moment_of
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What one assessor wrote of one pair."""
+
+    judged_at: str | None
+    """ISO 8601, UTC; None where an imported judgement has no moment."""
+    assessor: str
+    query_id: str
+    doc_id: str
+    facet: str
+    occasion: int
+    """2 where it answers a hidden repeat, or a later one that the pair was returned for."""
+    grade: int | None
+    cannot_judge: str | None
+    comment: str
+    counts: bool
+    """Whether the answer that it belongs to does."""
+
+
+def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:
+    """The comments of the latest answers, newest first; those without a moment last.
+
+    since: a day or a moment in ISO 8601; comments without a moment are left out then.
+    """
+    first = None if since is None else moment_given(since, option="--since")
+    snapshot = read_snapshot(ws)
+    found = [
+        (
+            moment_of(answer.judged_at),
+            Comment(
+                answer.judged_at,
+                answer.assessor,
+                answer.query_id,
+                answer.doc_id,
+                snapshot.facets[answer.query_id],
+                answer.occasion,
+                answer.grade,
+                answer.cannot_judge,
+                answer.comment,
+                answer.counts,
+            ),
+        )
+        for answer in snapshot.outcome.everything
+        if answer.comment
+    ]
+    if first is not None:
+        found = [(moment, comment) for moment, comment in found if moment is not None and moment >= first]
+    earliest = datetime.min.replace(tzinfo=UTC)
+    found.sort(key=lambda timed: (timed[1].query_id, timed[1].doc_id, timed[1].assessor))
+    found.sort(key=lambda timed: timed[0] or earliest, reverse=True)
+    return tuple(comment for _, comment in found)

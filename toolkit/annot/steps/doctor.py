@@ -1,0 +1,209 @@
+"""What is unsafe or in the way on this machine, in this study and on its server, and how to mend each."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from annot import __version__
+from annot.errors import AnnotError, FindingError, StudioError
+from annot.exchange.connection import connect, passwords_file, studio_folder
+from annot.labelstudio import exposure, installing, server
+from annot.labelstudio.gateway import is_loopback
+from annot.report.terminal import told
+from annot.store.database import open_store
+from annot.study.standing import ASIDE, database_files
+from annot.study.workspace import Workspace
+
+FREE_BYTES = 2 * 10**9
+CLOCK_SECONDS = 30.0
+"""More than a slow answer takes, and less than judging a pair."""
+PACKAGES = ("label-studio-sdk", "numpy", "pandas", "scipy", "scikit-learn", "pyarrow", "sqlmodel", "gensim", "psycopg")
+SDK = "2.1."
+"""The client library that the gateway was made for: others answer otherwise."""
+NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
+MOUNTS = Path("/proc/mounts")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    what: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What `annot doctor` looked at, and found."""
+
+    python: str
+    packages: dict[str, str]
+    server: str | None
+    """Address and release of the server; None where none was looked at."""
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Examined:
+    """Look at the machine, the study where there is one, and its server where one is named or runs here."""
+    packages = _packages()
+    findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
+    notes, seen = [], None
+    if ws is None:
+        notes.append("no study here, so none was looked at")
+    else:
+        findings += [*_study(ws), *_private(ws)]
+        if url is None and server.status(studio_folder(ws)) is None:
+            notes.append("no server is named and no local one runs, so none was looked at")
+        else:
+            try:
+                seen, about = _server(ws, url=url, api_key=api_key)
+                findings += about
+            except StudioError as error:
+                findings.append(Finding(error.message, error.hint or "see the documentation of Label Studio"))
+    return Examined(platform.python_version(), packages, seen, tuple(findings), tuple(notes))
+
+
+def describe(examined: Examined) -> str:
+    """The findings with their mends, or that there is nothing."""
+    return told("doctor", examined=examined)
+
+
+def finding(examined: Examined) -> FindingError | None:
+    """What ends the command where something was found."""
+    count = len(examined.findings)
+    return FindingError(f"{count} thing(s) to mend") if count else None
+
+
+def _machine(folder: Path) -> Iterator[Finding]:
+    free = shutil.disk_usage(folder.absolute()).free
+    if free < FREE_BYTES:
+        yield Finding(
+            f"{free / 1e9:.1f} GB of disk are free, expected {FREE_BYTES / 1e9:.0f} GB or more",
+            "make room: when the disk is full nothing can be pulled",
+        )
+    if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
+        yield Finding(
+            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install annot into one of these"
+        )
+
+
+def _packages() -> dict[str, str]:
+    """What figures and the exchange with the server depend on, in the versions that are installed."""
+    found = {"annot": __version__}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def _client(packages: dict[str, str]) -> Iterator[Finding]:
+    found = packages.get("label-studio-sdk", "none")
+    if not found.startswith(SDK):
+        yield Finding(f"label-studio-sdk {found}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
+
+
+def _study(ws: Workspace) -> Iterator[Finding]:
+    try:
+        open_store(ws.database_url, create=False).close()
+    except AnnotError as error:
+        yield Finding(error.message, error.hint or "restore a backup with `annot restore`")
+    for left in sorted(ws.root.glob(f"{ASIDE}*")):
+        yield Finding(f"{left}: left by a restore that was killed", f"when no restore is running: rm -r {left}")
+    if ws.database_file is not None:
+        kind = _file_system(ws.database_file.resolve())
+        if kind in NETWORK_FILE_SYSTEMS:
+            yield Finding(
+                f"{ws.database_file}: on a network file system ({kind}), where SQLite and locks cannot be relied on",
+                "move the study to a local disk, or use PostgreSQL: `annot backup`, then `annot restore`",
+            )
+
+
+def _private(ws: Workspace) -> Iterator[Finding]:
+    """What others on this machine can read, or would find in a repository."""
+    studio = studio_folder(ws)
+    secret = (*database_files(ws), passwords_file(ws), studio / "admin.json", *(ws.root / "backups").glob("*"))
+    for path in secret:
+        if path.exists() and path.stat().st_mode & (0o007 if path.is_file() else 0o002):
+            yield Finding(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
+    in_repository = any((folder / ".git").exists() for folder in (ws.root.absolute(), *ws.root.absolute().parents))
+    ignored = ws.root / ".gitignore"
+    known = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
+    if in_repository and ws.database_file is not None and ws.database_file.name not in known:
+        yield Finding(
+            f"{ignored}: does not name {ws.database_file.name}, which knows who the assessors are",
+            "`annot init` writes one where there is none; otherwise add `annot.db*`, `.annot/` and `backups/` to it",
+        )
+
+
+def _server(ws: Workspace, *, url: str | None, api_key: str | None) -> tuple[str, list[Finding]]:
+    with connect(ws, url=url, api_key=api_key) as gateway:
+        release, address = gateway.version(), gateway.url
+    seen = exposure.look(address)
+    now = datetime.now(UTC)
+    return f"{address}, Label Studio {release}", [
+        *_release(release),
+        *_open(address, seen),
+        *_clock(address, seen, now),
+    ]
+
+
+def _release(release: str) -> Iterator[Finding]:
+    for what, where in exposure.advisories(release):
+        yield Finding(f"Label Studio {release}: {what} ({where})", f"update it to {installing.VERSION}")
+    if exposure.is_older(release, installing.VERSION):
+        yield Finding(
+            f"Label Studio {release} is older than {installing.VERSION}, for which the screens were made",
+            f"update it to {installing.VERSION}, before the study begins",
+        )
+    elif release != installing.VERSION:
+        yield Finding(
+            f"Label Studio {release} is newer than {installing.VERSION}, for which the screens were made",
+            "judge a pair of each facet yourself before people begin, and look whether every key works",
+        )
+
+
+def _open(address: str, seen: exposure.Exposure) -> Iterator[Finding]:
+    if seen.sign_up:
+        yield Finding(
+            f"{address}: everyone can sign up, and who has an account can open every project",
+            "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people by its link",
+        )
+    if address.startswith("http://") and not is_loopback(address):
+        yield Finding(
+            f"{address}: passwords, tokens and judgements travel readable for everyone on the way",
+            "put it behind https, for example with a reverse proxy",
+        )
+
+
+def _clock(address: str, seen: exposure.Exposure, now: datetime) -> Iterator[Finding]:
+    if seen.clock is None:
+        return
+    apart = (seen.clock - now).total_seconds()
+    if abs(apart) > CLOCK_SECONDS:
+        which = "ahead of" if apart > 0 else "behind"
+        yield Finding(
+            f"{address}: its clock is {abs(apart):.0f} s {which} this machine's, so what came first cannot be told",
+            "set both clocks by NTP (`timedatectl set-ntp true`)",
+        )
+
+
+def _file_system(path: Path) -> str:
+    """The kind of file system a path is on; empty where that is not to be seen."""
+    if not MOUNTS.is_file():
+        return ""
+    found = ("", "")
+    for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
+        _, place, kind, *_ = line.split(" ")
+        place = place.replace("\\040", " ")
+        if path.is_relative_to(place) and len(place) >= len(found[0]):
+            found = place, kind
+    return found[1]

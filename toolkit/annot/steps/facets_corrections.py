@@ -1,0 +1,291 @@
+"""The labels of query papers to people who correct them, and their corrections back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from annot.errors import InputError, MissingInput
+from annot.exchange.connection import connect
+from annot.exchange.material import check_labels
+from annot.facets.query_sentences import facet_sentences
+from annot.labelstudio import controls
+from annot.labelstudio.annotations import account_of
+from annot.labelstudio.delivery import deliver
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.screens import check_predictions, facets_screen, label_instructions_html
+from annot.labelstudio.studio_records import ProjectSpec
+from annot.labelstudio.task_lint import lint_tasks
+from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
+from annot.names import check_name
+from annot.records import Paper, Query, Source
+from annot.store import people, projects
+from annot.store.database import Store, open_store
+from annot.store.facet_labels import FacetLabels, put_corrections
+from annot.store.queries import put_queries, read_queries
+from annot.study import guidelines
+from annot.study.corpus_facts import labels_of, papers_of
+from annot.study.workspace import Workspace
+
+Advance = Callable[[int, int | None], None]
+
+COLOR = "#3B7A57"
+"""Of the project on the server, unlike those of judging and adjudication."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentLabels:
+    """One person's project after a push."""
+
+    assessor: str
+    planned: int
+    there: int
+    sent: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class PulledLabels:
+    """What one person has corrected."""
+
+    assessor: str
+    planned: int
+    answered: int
+    sentences: int
+    """Sentences whose label is another one now."""
+    queries: int
+    """Queries that are other sentences now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person made of one paper."""
+
+    paper: Paper
+    """With the labels as corrected; without labels where the correction is not taken."""
+    changed: int
+    queries: tuple[Query, ...]
+    """The queries of the paper that change, as they are to be."""
+    notes: tuple[str, ...]
+
+
+def push(
+    ws: Workspace, names: Sequence[str], *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
+) -> tuple[SentLabels, ...]:
+    """Send each query paper to one of the people named; a paper that somebody has stays with them.
+
+    Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
+    """
+    with open_store(ws.database_url, create=False) as store:
+        papers, everyone = _material(ws, store)
+    for name in names:
+        check_name(name, list(everyone), what="assessor")
+    if not papers:
+        raise MissingInput("no queries", hint="choose them with `annot query choose` or `annot query add`")
+    screen = facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
+    numbers = {paper_id: f"{number} of {len(papers)}" for number, paper_id in enumerate(papers, start=1)}
+    tasks = {key_of(name): facets_task(key_of(name), papers[name], progress=numbers[name]) for name in papers}
+    private = {*ws.settings.pool.methods, *everyone, *(account for account in everyone.values() if account)}
+    lint_tasks(list(tasks.values()), screen="facets", labels=ws.settings.labels.names, private=private)
+    check_predictions(screen, list(tasks.values()))
+    if dry_run:
+        return tuple(
+            SentLabels(name, len([*papers][at :: len(names)]), 0, 0, "not sent") for at, name in enumerate(names)
+        )
+    sent = []
+    with connect(ws, url=url, api_key=api_key) as gateway:
+        _accounts(gateway, {name: everyone[name] for name in names})
+        given = _given(ws, gateway, everyone, tasks, names)
+        for at, name in enumerate(names):
+            spec = _spec(ws, name, screen)
+            found = gateway.find_project(spec.marker)
+            if found is None:
+                project = gateway.create_project(spec)
+            else:
+                project = found.project_id
+                gateway.update_project(project, spec)
+            mine = [tasks[key] for key, person in given.items() if person == name]
+            delivery = deliver(gateway, project, mine)
+            there = len(mine) - delivery.sent
+            sent.append(SentLabels(name, len(mine), there, delivery.sent, gateway.labelling_url(project)))
+            advance(at + 1, len(names))
+    return tuple(sent)
+
+
+def pull(
+    ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
+) -> tuple[tuple[PulledLabels, ...], tuple[str, ...]]:
+    """Record every corrected abstract: its labels, and the sentences of its queries. Returns the rows and the notes."""
+    rows: list[PulledLabels] = []
+    notes: list[str] = []
+    with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
+        papers, everyone = _material(ws, store)
+        queries, sent = _queries(store)
+        by_key = {key_of(paper_id): paper for paper_id, paper in papers.items()}
+        ids = gateway.user_ids()
+        for name, account in everyone.items():
+            project = gateway.find_project(marker_of(ws, name))
+            if project is None:
+                continue
+            pulled = [task for task in gateway.pull(project.project_id) if task.key in by_key]
+            corrections = []
+            for task in pulled:
+                answers = [one for one in task.annotations if not one.get("was_cancelled")]
+                own = [one for one in answers if account_of(one) == ids.get((account or "").lower())]
+                if len(own) < len(answers):
+                    notes.append(f"{name}: {len(answers) - len(own)} answer(s) of another account are not taken")
+                if own:
+                    answer = max(own, key=lambda one: (one["updated_at"], one["id"]))
+                    corrections.append(_correction(ws, by_key[task.key or ""], answer, queries, sent))
+            if not dry_run and corrections:
+                with store.begin() as session:
+                    taken = [one.paper for one in corrections if one.paper.labels is not None]
+                    put_corrections(session, (_labels(paper) for paper in taken))
+                    put_queries(session, [query for one in corrections for query in one.queries])
+            rows.append(
+                PulledLabels(
+                    name,
+                    len(pulled),
+                    len(corrections),
+                    sum(one.changed for one in corrections),
+                    sum(len(one.queries) for one in corrections),
+                )
+            )
+            notes += [note for one in corrections for note in one.notes]
+            advance(len(rows), None)
+    if not rows:
+        raise MissingInput("no labels were sent to be corrected", hint="send them with `annot facets push NAME`")
+    return tuple(rows), tuple(notes)
+
+
+def key_of(paper_id: str) -> str:
+    """The key of a paper's task."""
+    return pair_key(paper_id, LABELS_SHOWN)
+
+
+def _material(ws: Workspace, store: Store) -> tuple[dict[str, Paper], dict[str, str | None]]:
+    """The query papers with their labels, by id, and everybody's account."""
+    with store.read() as session:
+        ids = sorted({query.paper_id for query in read_queries(session)})
+        labels = labels_of(session, ids)
+        everyone = {person.assessor: person.account for person in people.read_assessors(session)}
+    check_labels(ws, labels)
+    found = papers_of(ws, ids)
+    return {paper_id: replace(found[paper_id], labels=labels[paper_id]) for paper_id in ids}, everyone
+
+
+def _queries(store: Store) -> tuple[dict[str, list[Query]], set[str]]:
+    """The queries of each paper, and the papers of which some query was sent to be judged."""
+    with store.read() as session:
+        queries: dict[str, list[Query]] = {}
+        for query in read_queries(session):
+            queries.setdefault(query.paper_id, []).append(query)
+        asked = {
+            asked.query_id
+            for project in projects.read_projects(session)
+            for asked in projects.read_tasks(session, project.project)
+        }
+    sent = {paper_id for paper_id, own in queries.items() if any(query.query_id in asked for query in own)}
+    return queries, sent
+
+
+def _correction(
+    ws: Workspace, paper: Paper, answer: dict[str, Any], queries: dict[str, list[Query]], sent: set[str]
+) -> Correction:
+    """What the answer makes of the paper and of its queries.
+
+    The sentences of a query follow the labels, unless a person had chosen them by number. What was sent to be judged
+    stays as it was sent: assessors who see other sentences than their colleagues judge another query.
+    """
+    before = paper.labels or ()
+    labels = _corrected(before, answer, ws.settings.labels.names)
+    changed = sum(one != other for one, other in zip(before, labels, strict=True))
+    if changed and paper.paper_id in sent:
+        note = (
+            f"{paper.paper_id}: {changed} correction(s) are not taken: its queries were sent to be judged before them"
+        )
+        return Correction(replace(paper, labels=None), 0, (), (note,))
+    follow, notes = [], []
+    for query in queries.get(paper.paper_id, ()):
+        if query.facet not in ws.settings.facets:
+            continue
+        found = facet_sentences(labels, query.facet, facets=ws.settings.facets)
+        if query.sentences == found or query.sentences != facet_sentences(
+            before, query.facet, facets=ws.settings.facets
+        ):
+            continue
+        if found:
+            follow.append(replace(query, sentences=found))
+        else:
+            notes.append(f"{query.query_id}: no sentence has its facet now; its sentences stay as they were")
+    return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes))
+
+
+def _corrected(before: Sequence[str], answer: dict[str, Any], known: Sequence[str]) -> tuple[str, ...]:
+    """The label of each sentence: as answered, or as it was where the answer has none that is known."""
+    labels = list(before)
+    for region in answer.get("result", ()):
+        side, _, number = str(region.get("id", "")).partition("-")
+        given = (region.get("value") or {}).get("labels") or []
+        if region.get("from_name") != controls.SENTENCE_LABEL or side != "query" or not number.isdigit():
+            continue
+        if len(given) == 1 and given[0] in known and int(number) < len(labels):
+            labels[int(number)] = given[0]
+    return tuple(labels)
+
+
+def _labels(paper: Paper) -> FacetLabels:
+    return FacetLabels(paper.paper_id, paper.labels or (), Source.CORRECTED)
+
+
+def _given(
+    ws: Workspace, gateway: Gateway, everyone: dict[str, str | None], tasks: dict[str, Any], names: Sequence[str]
+) -> dict[str, str]:
+    """The person of each paper, by its task's key: who has it already, or whoever of those named has fewest."""
+    given: dict[str, str] = {}
+    for person in everyone:
+        project = gateway.find_project(marker_of(ws, person))
+        if project is not None:
+            given |= {
+                task.key: person
+                for task in gateway.tasks_of(project.project_id)
+                if task.key is not None and task.key in tasks
+            }
+    load = Counter(given.values())
+    for key in tasks:
+        if key not in given:
+            given[key] = min(names, key=lambda person: (load[person], names.index(person)))
+            load[given[key]] += 1
+    return given
+
+
+def _accounts(gateway: Gateway, accounts: dict[str, str | None]) -> None:
+    """Raise InputError naming those without an account on the server."""
+    ids = gateway.user_ids()
+    faults = [
+        f"{name}: the server has no account of this person"
+        for name, account in accounts.items()
+        if (account or "").lower() not in ids
+    ]
+    if faults:
+        hint = f"give an address with `annot assessor add`, and let the person sign up at {gateway.url}"
+        raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults, hint=hint)
+
+
+def marker_of(ws: Workspace, name: str) -> str:
+    """What the person's project carries in its description."""
+    return f"{hashlib.sha256(ws.settings.collection.name.encode()).hexdigest()[:16]}/labels/{name}"
+
+
+def _spec(ws: Workspace, name: str, screen: str) -> ProjectSpec:
+    return ProjectSpec(
+        marker=marker_of(ws, name),
+        title=f"labels · {name}",
+        description=f"{ws.settings.collection.title}. For {name} alone.",
+        label_config=screen,
+        instructions=label_instructions_html(guidelines.labels(ws), labels=ws.settings.labels.names),
+        color=COLOR,
+    )

@@ -1,0 +1,65 @@
+"""The page for the talk between two batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.report.html import page
+from annot.report.markdown import markdown
+from annot.report.meeting import meeting_page
+from annot.store import papers
+from annot.study.corpus_facts import has_corpus
+from annot.study.meeting import meeting_of
+from annot.study.moments import moment_given
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace, write_file
+
+PAGE, MARKDOWN = "meeting.html", "meeting.md"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMeeting:
+    """Where the page lies, and what stands on it."""
+
+    path: Path
+    since: str
+    until: str
+    pairs: int
+    differing: int
+    shown: int
+    remarks: int
+    held_back: int
+
+
+def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeting:
+    """Write `meeting.html` and the same as Markdown.
+
+    since: the first day of the period; None takes the last days up to the newest answer. out: the folder to write into
+    instead of `exports/`.
+    """
+    start = None if since is None else moment_given(since, option="--since")
+    snapshot = read_snapshot(ws)
+    meeting = meeting_of(snapshot, since=start)
+    query_papers = {query.query_id: query.paper_id for query in snapshot.queries}
+    wanted = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
+    wanted |= set(query_papers.values())
+    made = meeting_page(
+        meeting,
+        title=ws.settings.collection.title,
+        titles=papers.find_papers(ws.corpus, sorted(wanted)) if has_corpus(ws) else {},
+        query_papers=query_papers,
+    )
+    folder = ws.exports if out is None else out
+    write_file(folder / MARKDOWN, markdown(made))
+    write_file(folder / PAGE, page(made, overrides=ws.root / "templates"))
+    return WrittenMeeting(
+        folder / PAGE,
+        meeting.since,
+        meeting.until,
+        meeting.pairs,
+        meeting.differing,
+        len(meeting.widest),
+        len(meeting.remarks),
+        meeting.held_back,
+    )

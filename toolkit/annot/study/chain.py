@@ -1,0 +1,82 @@
+"""The chain of hashes from the corpus to the qrels and runs: each step's manifest names its files and its inputs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlmodel import Session
+
+from annot.errors import InputError
+from annot.records import Source
+from annot.store import people, runs
+from annot.store.papers import corpus_sha256
+from annot.store.soundness import unsound_revisions
+from annot.study.workspace import Workspace, read_manifest, sha256_of
+
+LINKS = (
+    ("corpus/manifest.json", "annot corpus add"),
+    ("pools/rankings/manifest.json", "annot pool"),
+    ("pools/manifest.json", "annot pool"),
+    ("pools/plan.manifest.json", "annot plan"),
+    ("exports/qrels.manifest.json", "annot qrels"),
+)
+"""The manifests in the order of the work, and the command that writes each."""
+CORPUS = "corpus"
+"""The input that is named by the hash of its content, not by a file."""
+
+
+def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
+    """Everything that is not as the manifests, the database and the hashes say; nothing is changed.
+
+    What a study does not have yet is not missed.
+    """
+    return (*_files(ws), *_on_record(ws, session), *unsound_revisions(session.connection()))
+
+
+def _files(ws: Workspace) -> Iterator[str]:
+    for name, command in LINKS:
+        path = ws.root / name
+        if not path.is_file():
+            continue
+        try:
+            manifest = read_manifest(path, hint=f"make it again with `{command}`")
+        except InputError as error:
+            yield error.message
+            continue
+        for file, sha256 in manifest.get("files", {}).items():
+            yield from _changed(path.parent / file, sha256, f"{name} says", ws.root)
+        for given, sha256 in manifest.get("inputs", {}).items():
+            if given == CORPUS:
+                found = corpus_sha256(ws.corpus) if any(ws.corpus.glob("*.parquet")) else "no corpus"
+                if found != sha256:
+                    yield f"{name}: made from another corpus ({sha256[:12]}, found {found[:12]})"
+                continue
+            # An input is named from the study's folder, or from the folder of the manifest.
+            at = next((place for place in (ws.root / given, path.parent / given) if place.is_file()), None)
+            if at is None:
+                yield f"{name}: its input {given} is gone"
+            elif sha256_of(at) != sha256:
+                yield f"{name}: its input {given} was made anew since; `{command}` takes it up"
+
+
+def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
+    plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
+    # An import puts a plan on record that was never drawn, and writes no file of it.
+    imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+    if plan is not None and (path.is_file() or not imported):
+        yield from _changed(path, plan.sha256, "the database says", ws.root)
+    for run in runs.read_runs(session):
+        yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
+
+
+def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
+    name = path.relative_to(root).as_posix()
+    if not path.is_file():
+        yield f"{name}: gone; {who} SHA-256 {sha256[:12]}"
+        return
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"

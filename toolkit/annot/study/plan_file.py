@@ -1,0 +1,50 @@
+"""The plan on record: in the database, and as the file that is hashed and can be read before a push."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from sqlmodel import Session
+
+from annot.planning import plan_lines
+from annot.records import Assignment
+from annot.store import people
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+
+PLAN_FILE = "plan.jsonl"
+MANIFEST_FILE = "plan.manifest.json"
+
+
+def plan_sha256(assignments: Iterable[Assignment]) -> str:
+    """The hash by which a plan is known: that of its file."""
+    return hashlib.sha256(plan_lines(assignments).encode()).hexdigest()
+
+
+def record_plan(
+    ws: Workspace, session: Session, assignments: Iterable[Assignment], *, handed_on: Iterable[Assignment] = ()
+) -> str:
+    """Make these assignments the plan in the database; its hash. handed_on: as `people.replace_plan` has it."""
+    assignments = tuple(assignments)
+    digest = plan_sha256(assignments)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    plan = people.Plan(digest, ws.settings.seed, created)
+    people.replace_plan(session, assignments, plan=plan, handed_on=handed_on)
+    return digest
+
+
+def write_plan(ws: Workspace, assignments: Iterable[Assignment]) -> None:
+    """Write the plan's file and its manifest; without assignments, remove them."""
+    path, manifest = ws.pools / PLAN_FILE, ws.pools / MANIFEST_FILE
+    assignments = tuple(assignments)
+    if not assignments:
+        for stale in (path, manifest):
+            stale.unlink(missing_ok=True)
+        return
+    write_file(path, plan_lines(assignments))
+    pools = ws.pools / "manifest.json"
+    inputs = {"pools/manifest.json": sha256_of(pools)} if pools.is_file() else {}
+    judging = ws.settings.judging
+    facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
+    write_manifest(manifest, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
