@@ -29,9 +29,9 @@ def test_what_is_left_of_a_sum_that_cancels_out_is_nothing() -> None:
 def test_every_number_of_a_record_is_rounded_and_nothing_else_changes() -> None:
     third, cut = 1 / 3, 0.3333333333
     found = rounded(
-        {"a": [Interval(third, 2.0, 0.95, "bca", 2000, 0)], "b": (Both(third, 1), "1/3"), 3: Undefined("none")}
+        {"a": [Interval(third, 2.0, 0.95, "jackknife")], "b": (Both(third, 1), "1/3"), 3: Undefined("none")}
     )
-    assert found == {"a": [Interval(cut, 2.0, 0.95, "bca", 2000, 0)], "b": (Both(cut, 1), "1/3"), 3: Undefined("none")}
+    assert found == {"a": [Interval(cut, 2.0, 0.95, "jackknife")], "b": (Both(cut, 1), "1/3"), 3: Undefined("none")}
     assert isinstance(found["b"][0], Both)
     assert type(found["b"][0].high) is int
     assert math.isnan(rounded(math.nan))

@@ -17,8 +17,9 @@ DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.opti
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
     "train",
-    *("plan", "push", "status", "watch", "pull", "judgements", "audit", "agreement", "adjudicate", "qrels", "substudy"),
-    *("run", "evaluate", "assessor-effect", "browse", "report", "datasheet", "release", "trace"),
+    *("plan", "push", "status", "watch", "pull", "judgements", "comments", "meeting", "audit", "agreement"),
+    *("adjudicate", "qrels", "substudy", "run", "evaluate", "assessor-effect", "browse", "report", "datasheet"),
+    *("release", "trace"),
     *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
@@ -97,6 +98,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "audit",
         "agreement",
         "agreement assessors",
+        "agreement guidelines",
         "plan simulate",
         "qrels",
         "run",

@@ -186,6 +186,7 @@ USUAL: dict[str, Usual] = {
     "status": Usual("judged"),
     "agreement": Usual("settled"),
     "agreement assessors": Usual("settled"),
+    "agreement guidelines": Usual("settled"),
     "judgements withdrawn": Usual("judged", "", with_one_withdrawn),
     "judgements restore": Usual("judged", "fic0407-background fic0101 --assessor a1", with_one_withdrawn),
     "adjudicate push": Usual("judged", "--dry-run"),

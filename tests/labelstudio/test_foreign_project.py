@@ -81,8 +81,8 @@ def test_an_export_of_a_project_that_is_not_ours_becomes_judgements(studio: Stud
     assert done.exit_code == 0, done.stderr
     assert (done.data["judgements"], done.data["added"], done.data["queries"]) == (9, 9, 1)
     assert annot("status", "--json").data["assessors"] == [
-        {"assessor": "a1", "assigned": 4, "judged": 3},
-        {"assessor": "a2", "assigned": 4, "judged": 4},
+        {"assessor": "a1", "assigned": 4, "judged": 3, "left": False},
+        {"assessor": "a2", "assigned": 4, "judged": 4, "left": False},
     ]
     assert annot("qrels", "--partial").exit_code == 0
     text = (tmp_path / "study" / "exports" / "qrels.txt").read_text(encoding="utf-8")

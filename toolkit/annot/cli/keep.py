@@ -56,7 +56,7 @@ def restore(
 
 @command("migrate")
 def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
-    """Bring a database of an earlier annot to this version, after a backup into backups/; no other command does."""
+    """Bring the database of an earlier version to this one, after a backup into backups/; no other command does."""
     from annot.steps import migrate as step
 
     migrated = step.migrate(ws, dry_run=dry_run)

@@ -92,7 +92,7 @@ def _machine(folder: Path) -> Iterator[Finding]:
         )
     if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
         yield Finding(
-            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install annot into one of these"
+            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install the program into one of these"
         )
 
 

@@ -31,7 +31,7 @@ OFTEN = 500
 class Labelled:
     """What `annot facets` did. `agreement` is the share of carried labels that the model gives too.
 
-    Without a model, where every paper came with labels and the model that comes with annot gives others.
+    Without a model, where every paper came with labels and the shipped model gives others.
     """
 
     papers: int

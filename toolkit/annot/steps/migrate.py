@@ -1,4 +1,4 @@
-"""Bringing a database of an earlier annot to this program's version, after a backup."""
+"""Bringing the database of an earlier version to this program's, after a backup."""
 
 from __future__ import annotations
 
