@@ -31,7 +31,7 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     add_people(ws, [("a3", False)])
     query.add(ws, "fic0704", facet="background", sentences=None, dry_run=False)
     draw_pools(ws, per_method=5)
-    plan.make(ws, queries=(), dry_run=False)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
     own = planned(study, "a3")
     assert own
     assert not own & final.keys()
