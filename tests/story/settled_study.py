@@ -26,7 +26,7 @@ def settled_study(folder: Path, studio: Studio, *, name: str, per_method: int) -
         for person, given in (("a1", grade), ("a2", (grade + 1) % 4 if disputed else grade)):
             judged.append(SourcedJudgement(Judgement(*pair, person, given), "label-studio", f"{person}-{at}", None))
         if disputed:
-            settled = Adjudication(*pair, "j1", grade, "shown", (), reason=REASON, comment=COMMENT)
+            settled = Adjudication(*pair, "j1", grade, "shown", (), reason=REASON, comment=COMMENT, judged_at=AT)
             decided.append(SourcedAdjudication(settled, "label-studio", str(at), None))
     with open_store(study.workspace.database_url) as store, store.begin() as session:
         record_judgements(session, judged, recorded_at=AT)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from annot.errors import MissingInput
-from annot.steps import plan, pull, push, query, train
+from annot.exchange.connection import connect
+from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, train
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
@@ -58,22 +59,64 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     places = [task["data"]["progress"].split(" ·")[0] for task in tasks]
     assert places == [f"{at} of {len(stream)}" for at in range(1, len(stream) + 1)]
 
-    study.judge("a3", {pair: final.get(pair, 1) for pair in stream})
+    # One hidden pair waits, all others are answered.
+    *answered, waiting = gold
+    study.judge("a3", {pair: final.get(pair, 1) for pair in stream if pair != waiting})
     for _ in range(2):
         pulled = pull.pull(ws, url=None, api_key=None, advance=quietly)
         (mine,) = [one for one in pulled.assessors if one.assessor == "a3"]
         assert (mine.assigned, mine.judged) == (len(own), len(own))
-    (found,) = train.report(ws).hidden
-    assert (found.assessor, found.hidden, found.answered, found.agreement.n_pairs) == ("a3", wanted, wanted, wanted)
-    assert found.agreement.figures["percent"].value == 100.0
-    assert "gold hidden among the pairs" in train.describe(train.report(ws))
+    in_the_record_beside_the_collection(study, own, final, answered=len(answered), wanted=wanted)
+    again = push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects[-1]
+    assert (again.assessor, again.sent, again.withdrawn, again.updated) == ("a3", 0, 0, 0)
 
-    snapshot = read_snapshot(ws)
-    noted = snapshot.trials["hidden-gold/a3"]
-    assert (noted["pairs"], noted["value"]) == (wanted, 1.0)
+    assert {one.kind for one in audit.audit(ws, url=None, api_key=None, advance=quietly).findings} == set()
+    assert status.status(ws).to_withdraw == plan_check.check(ws).to_withdraw == 0
+    gone_from_the_server(study, answered[0])
+    in_the_record_beside_the_collection(study, own, final, answered=len(answered), wanted=wanted)
+    leaving_with_a_hidden_pair_open(study, own, {*answered[1:]})
+
+
+def in_the_record_beside_the_collection(
+    study: Study, own: set[Pair], final: dict[Pair, int], *, answered: int, wanted: int
+) -> None:
+    report = train.report(study.workspace)
+    (found,) = report.hidden
+    counts = (found.assessor, found.hidden, found.answered, found.agreement.n_pairs)
+    assert counts == ("a3", wanted, answered, answered)
+    assert found.agreement.figures["percent"].value == 100.0
+    assert "gold hidden among the pairs" in train.describe(report)
+    snapshot = read_snapshot(study.workspace)
+    assert snapshot.trials["hidden-gold/a3"]["pairs"] == answered
     judged = {(one.query_id, one.doc_id) for one in snapshot.outcome.judgements if one.assessor == "a3"}
     assert judged == own
     assert {(one.query_id, one.doc_id): one.grade for one in snapshot.outcome.decisions} == final
     lines = (study.folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
     assert sum('"a3"' in line for line in lines) == len(own)
-    assert push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects[-1].sent == 0
+
+
+def gone_from_the_server(study: Study, pair: Pair) -> None:
+    """Hidden gold whose task somebody deleted: no judgement is lost, and nobody is asked it twice."""
+    ids = {task["data"]["pair_id"]: task["id"] for task in study.on_server("a3")}
+    with connect(study.workspace, url=None, api_key=None) as gateway:
+        gateway.delete_task(ids["/".join(pair)])
+    pulled = pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    assert pulled.lost == ()
+    again = push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly).projects[-1]
+    assert (again.assessor, again.sent, again.known) == ("a3", 0, 1)
+
+
+def leaving_with_a_hidden_pair_open(study: Study, own: set[Pair], answered: set[Pair]) -> None:
+    """Hidden gold holds nobody who leaves, goes to nobody else, and stands in nobody's plan."""
+    ws = study.workspace
+    left = assessor_leaving.leave(ws, "a3", successor=None, offline=False, url=None, api_key=None, dry_run=False)
+    assert (left.open, left.kept) == (0, len(own))
+    for withdrawn in (1, 0):
+        pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+        assert sum(one.withdrawn for one in pushed.projects) == withdrawn
+        assert not [note for note in pushed.notes if note.startswith("a3")]
+        there = {tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("a3")}
+        assert there == own | answered
+    assert planned(study, "a3") == own
+    assert status.status(ws).to_withdraw == 0
+    assert [one.hidden for one in train.hide(ws, share=0.5, dry_run=False) if one.assessor == "a3"] == []
