@@ -50,7 +50,7 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
     with studio.gateway() as gateway:
         project = gateway.find_project(corrections.marker_of(study.workspace, "a1"))
         assert project is not None
-        url = gateway.labelling_url(project)
+        url = gateway.labelling_url(project.project_id)
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
     try:
         page = context.new_page()
@@ -124,7 +124,9 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     with study.as_person("a1") as person:
         project = person.find_project(corrections.marker_of(ws, "a1"))
         assert project is not None
-        (task,) = [task for task in person.pull(project) if "result" in str(task.annotations[0]["result"])][:1]
+        (task,) = [task for task in person.pull(project.project_id) if "result" in str(task.annotations[0]["result"])][
+            :1
+        ]
         answer = task.annotations[0]
         for region in answer["result"]:
             region["value"]["labels"] = ["other"]
