@@ -22,6 +22,7 @@ LEVELS = {
         "ranking",
         "pooling",
         "planning",
+        "trials",
         "adjudication",
         "agreement",
         "diagnosis",

@@ -18,7 +18,8 @@ FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
     "train",
     *("plan", "push", "status", "watch", "pull", "judgements", "comments", "meeting", "audit", "agreement"),
-    *("adjudicate", "qrels", "run", "evaluate", "assessor-effect", "browse", "report", "datasheet", "release", "trace"),
+    *("adjudicate", "qrels", "substudy", "run", "evaluate", "assessor-effect", "browse", "report", "datasheet"),
+    *("release", "trace"),
     *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
 """The commands in the order of the work, those yet to come among them."""
@@ -86,6 +87,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "status",
         "judgements withdrawn",
         "adjudicate status",
+        "train report",
+        "substudy report",
         "studio status",
         "trace",
         "verify",
@@ -107,7 +110,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "facets train",
         "invite",
     }
-    servers = {"pull", "watch", "adjudicate pull", "studio up", "studio down", "demo"}
+    servers = {"pull", "watch", "adjudicate pull", "train pull", "substudy pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
 
 

@@ -18,6 +18,8 @@ TALKING = (
     "pull",
     "adjudicate push",
     "adjudicate pull",
+    "train pull",
+    "substudy pull --view abstract",
     "watch --once",
     "assessor add a9 --account a9@example.org",
 )

@@ -736,6 +736,65 @@ WRONG: dict[str, Wrong] = {
     "evaluate: qrels that are not text": Wrong(
         "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
     ),
+    "train gold: nothing is settled": Wrong("train gold", "", ("nothing is settled yet",), "planned"),
+    "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: not there",), "settled"),
+    "train gold: rows that cannot be used": Wrong(
+        "train gold",
+        "gold.csv",
+        (
+            "gold.csv: 4 faults",
+            "gold.csv:2: query 'fic0407-backgruond': not in this study; did you mean 'fic0407-background'?",
+            "gold.csv:3: grade: found '4', expected one of 0, 1, 2, 3",
+            "gold.csv:5: fic0407-background fic0101: given twice",
+            "gold.csv:6: doc_id is empty",
+        ),
+        "settled",
+        write(
+            "gold.csv",
+            "query_id;doc_id;grade;why\nfic0407-backgruond;fic0101;1;x\nfic0407-background;fic0102;4;x\n"
+            "fic0407-background;fic0101;2;x\nfic0407-background;fic0101;1;x\nfic0407-background;;1;x\n",
+        ),
+    ),
+    "train gold: a column that is not there": Wrong(
+        "train gold",
+        "gold.csv",
+        ("found no column 'why'", "query_id, doc_id, grade and why"),
+        "settled",
+        write("gold.csv", "query_id,doc_id,grade\nfic0407-background,fic0101,1\n"),
+    ),
+    "train gold: a paper that is not in the corpus": Wrong(
+        "train gold",
+        "gold.csv",
+        ("nowhere: not in the corpus",),
+        "settled",
+        write("gold.csv", "query_id,doc_id,grade,why\nfic0407-background,nowhere,1,\n"),
+    ),
+    "train push: no gold": Wrong("train push", "", ("no gold pairs", "annot train gold"), "settled"),
+    "train pull: a server that is not there": Wrong(
+        "train pull", " ".join(DOWN), ("no server answers at",), "settled", exit_code=3
+    ),
+    "train hide: nothing is settled": Wrong("train hide", "", ("nothing is settled yet",), "planned"),
+    "train hide: nothing is planned": Wrong("train hide", "", ("nothing is planned", "annot plan"), "pooled"),
+    "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
+    "train report: nobody is trained": Wrong("train report", "", ("nobody is in training",), "settled"),
+    "substudy draw: nothing is settled": Wrong(
+        "substudy draw", "--assessor j1", ("nothing is settled yet",), "planned"
+    ),
+    "substudy draw: nobody of that name": Wrong(
+        "substudy draw", "--assessor j2", ("assessor 'j2': not known; expected one of a1",), "settled"
+    ),
+    "substudy draw: more queries than there are": Wrong(
+        "substudy draw",
+        "--assessor j1 --queries 90",
+        ("the sub-study cannot be drawn", "expected 90", "--queries"),
+        "settled",
+    ),
+    "substudy push: nothing is drawn": Wrong(
+        "substudy push", "--view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
+    ),
+    "substudy push: unknown view": Wrong("substudy push", "--view fulll", ("did you mean 'full'?",), "settled"),
+    "substudy pull: unknown view": Wrong("substudy pull", "--view both", ("view 'both': not known",), "settled"),
+    "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
     "assessor-effect: unknown measure": Wrong(
         "assessor-effect", "--convention trec --measure nDCGG", ("did you mean 'nDCG'?",), "measured"
     ),
@@ -898,6 +957,10 @@ USUAL = {
     "pull": " ".join(DOWN),
     "adjudicate push": " ".join(DOWN),
     "adjudicate pull": " ".join(DOWN),
+    "train pull": " ".join(DOWN),
+    "substudy draw": "--assessor j1",
+    "substudy push": "--view abstract",
+    "substudy pull": f"--view abstract {' '.join(DOWN)}",
 }
 """What is typed after a command where nothing but the workspace is wrong."""
 NAMES = [command.name for command in commands()]

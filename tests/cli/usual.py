@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.formats.csfcube import write_csfcube
+from annot.records import Assignment, Judgement
 from annot.release.questions import answer_sheet, questions
+from annot.store import trials
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
+from annot.store.projects import Round
+from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from demo_collection import demo_material
@@ -72,6 +76,46 @@ def sheet(folder: Path) -> None:
 
 def answers(folder: Path) -> None:
     (folder / "datasheet.toml").write_text(answer_sheet({one.id: "As invented." for one in questions()}))
+
+
+DRAW = ("substudy", "draw", "--assessor", "j1", "--candidates", "3")
+
+
+def substudy(folder: Path) -> None:
+    annot_done(*DRAW, folder=folder)
+
+
+def judged_substudy(folder: Path) -> None:
+    """A drawn sub-study with the answers of one view."""
+    substudy(folder)
+    answered("substudy-abstract", folder)
+
+
+def answered(round: Round, folder: Path) -> None:
+    """What was asked in the round is answered, by place in the sequence."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        answers = [
+            Judgement(one.query_id, one.doc_id, one.assessor, at % 4, lead_time=10.0 + at)
+            for at, one in enumerate(trials.read_assignments(session, round))
+        ]
+        sourced = [Sourced(one, round, str(at), {}) for at, one in enumerate(answers)]
+        trials.record_answers(session, sourced, recorded_at="2026-01-01T00:00:00+00:00")
+
+
+def gold(folder: Path) -> None:
+    """A gold set, and somebody who has none of its pairs in the plan."""
+    annot_done("train", "gold", "--per-facet", "4", folder=folder)
+    annot_done("assessor", "add", "a9", "--account", "a9@demo.example.org", folder=folder)
+
+
+def trained(folder: Path) -> None:
+    """Somebody has answered the gold pairs."""
+    gold(folder)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        pairs = [one.pair for one in trials.read_gold(session)]
+        asked = [Assignment(*pair, "a9", position) for position, pair in enumerate(pairs, start=1)]
+        trials.replace_assignments(session, "train", asked)
+    answered("train", folder)
 
 
 def with_one_withdrawn(folder: Path) -> None:
@@ -149,6 +193,13 @@ USUAL: dict[str, Usual] = {
     "adjudicate return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
+    "train gold": Usual("settled", "--per-facet 4"),
+    "train push": Usual("settled", "--dry-run", gold),
+    "train hide": Usual("settled", "--share 0.1"),
+    "train report": Usual("settled", "", trained),
+    "substudy draw": Usual("settled", " ".join(DRAW[2:])),
+    "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
+    "substudy report": Usual("settled", "", judged_substudy),
     "run": Usual("pooled"),
     "evaluate": Usual("measured"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
@@ -168,5 +219,8 @@ USUAL: dict[str, Usual] = {
     "studio status": Usual("made"),
     "doctor": Usual("judged"),
 }
-WITH_A_SERVER = {"audit", "facets pull", "invite", "pull", "adjudicate pull", "studio up", "demo"}
+WITH_A_SERVER = {
+    *("audit", "facets pull", "invite", "pull", "adjudicate pull", "train pull", "substudy pull"),
+    *("studio up", "demo"),
+}
 """Commands that do nothing without a Label Studio."""

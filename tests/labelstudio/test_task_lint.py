@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
-from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
-from labelling_texts import FACETS, LABELS, QUERY, SCALE, opinion, task, text
+from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task
+from annot.records import Query
+from labelling_texts import CANDIDATE, FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
 
@@ -104,6 +106,62 @@ def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
     with pytest.raises(LeakError) as caught:
         lint_tasks([one, two], screen="judge", labels=LABELS, private=PRIVATE)
     assert len(caught.value.faults) == 3
+
+
+def full_text(where: str = "https://example.org/x.pdf?a=1&b=2") -> dict[str, Any]:
+    query = Query("fic1-method", "fic1", "method", (2,))
+    papers = [replace(paper, paper_id=name) for name, paper in (("fic1", QUERY), ("fic101", CANDIDATE))]
+    return full_text_task(task(), query, *papers, {"fic1": where, "fic101": "Folder 3/<b>.pdf"})
+
+
+def trained() -> dict[str, Any]:
+    return feedback_task(task(), opinion(None, "outside my field", None), gold=2, why="As specter.", scale_names=SCALE)
+
+
+FULL_TEXT_LEAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "the abstract": lambda t: t["data"].update(pair_html=task()["data"]["pair_html"]),
+    "the grade on the abstract": lambda t: t["data"].update(rating_own="1 Related"),
+    "a label": lambda t: t.update(predictions=task()["predictions"]),
+    "a link that is a script": lambda t: t["data"].update(
+        pair_html=t["data"]["pair_html"].replace("https://example.org/x.pdf?a=1&amp;b=2", "javascript:alert(1)")
+    ),
+}
+FEEDBACK_LEAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "the grade of another": lambda t: t["data"].update(rating_a="1 Related"),
+    "a pseudonym in the grade": lambda t: t["data"].update(rating_gold="2 as a1 said"),
+    "a number instead of a grade": lambda t: t["data"].update(rating_gold=2),
+    "no reason": lambda t: t["data"].pop("comment_gold"),
+}
+
+
+@pytest.mark.parametrize("where", ["https://example.org/x.pdf?a=1&b=2", "ask the librarian", "javascript:alert(1)"])
+def test_where_a_full_text_is_passes_and_only_the_web_is_a_link(where: str) -> None:
+    made = full_text(where)
+    lint_tasks([made], screen="full-text", labels=LABELS, private=PRIVATE)
+    assert made["data"]["pair_html"].count("<a ") == where.startswith("https")
+    assert "Folder 3/&lt;b&gt;.pdf" in made["data"]["pair_html"]
+
+
+@pytest.mark.parametrize("leak", FULL_TEXT_LEAKS)
+def test_a_leak_on_the_screen_of_full_texts_is_found(leak: str) -> None:
+    made = full_text()
+    FULL_TEXT_LEAKS[leak](made)
+    with pytest.raises(LeakError):
+        lint_tasks([full_text(), made], screen="full-text", labels=LABELS, private=PRIVATE)
+
+
+@pytest.mark.parametrize("leak", FEEDBACK_LEAKS)
+def test_a_leak_on_the_screen_of_gold_grades_is_found(leak: str) -> None:
+    lint_tasks([trained()], screen="feedback", labels=LABELS, private=PRIVATE)
+    made = trained()
+    FEEDBACK_LEAKS[leak](made)
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="feedback", labels=LABELS, private=PRIVATE)
+
+
+def test_a_gold_grade_never_goes_where_pairs_are_judged() -> None:
+    with pytest.raises(LeakError):
+        lint_tasks([trained()], screen="judge", labels=LABELS, private=PRIVATE)
 
 
 def test_an_abstract_whose_labels_are_corrected_shows_no_more_than_that() -> None:

@@ -84,6 +84,12 @@ CREATE TABLE task_secret (
     CONSTRAINT task_secret_one CHECK (id = 1)
 );
 
+CREATE TABLE trial (
+    name TEXT NOT NULL,
+    facts JSON NOT NULL,
+    PRIMARY KEY (name)
+);
+
 CREATE TABLE adjudication (
     id INTEGER NOT NULL,
     source TEXT NOT NULL,
@@ -130,6 +136,19 @@ CREATE TABLE assignment (
     CONSTRAINT assignment_position UNIQUE (assessor, position),
     CONSTRAINT assignment_occasion_from_1 CHECK (occasion >= 1),
     CONSTRAINT assignment_position_from_1 CHECK (position >= 1)
+);
+
+CREATE TABLE gold (
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    grade INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (query_id, doc_id),
+    CONSTRAINT gold_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT gold_position UNIQUE (position),
+    CONSTRAINT gold_grade CHECK (grade >= 0 AND grade <= 9),
+    CONSTRAINT gold_position_from_1 CHECK (position >= 1)
 );
 
 CREATE TABLE judgement (
@@ -189,8 +208,7 @@ CREATE TABLE project (
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
-    CONSTRAINT project_remote_id UNIQUE (server, remote_id),
-    CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))
+    CONSTRAINT project_remote_id UNIQUE (server, remote_id)
 );
 
 CREATE TABLE returned (
@@ -215,6 +233,52 @@ CREATE TABLE split (
     PRIMARY KEY (name, query_id, fold),
     CONSTRAINT split_query FOREIGN KEY(query_id) REFERENCES query (query_id)
 );
+
+CREATE TABLE trial_assignment (
+    round TEXT NOT NULL,
+    assessor TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (round, assessor, query_id, doc_id),
+    CONSTRAINT trial_assignment_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT trial_assignment_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT trial_assignment_position UNIQUE (round, assessor, position),
+    CONSTRAINT trial_assignment_position_from_1 CHECK (position >= 1)
+);
+
+CREATE TABLE trial_judgement (
+    id INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    server TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    annotation TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    grade INTEGER,
+    cannot_judge TEXT,
+    comment TEXT,
+    judged_at TEXT,
+    lead_time FLOAT,
+    flags JSON NOT NULL,
+    payload JSON NOT NULL,
+    content_sha256 TEXT NOT NULL,
+    recorded_at TEXT NOT NULL,
+    account BIGINT,
+    changed_at TEXT,
+    ruling TEXT,
+    assessor TEXT NOT NULL,
+    occasion INTEGER NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT trial_judgement_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT trial_judgement_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
+    CONSTRAINT trial_judgement_line UNIQUE (source, server, query_id, doc_id, assessor, occasion, annotation, revision),
+    CONSTRAINT trial_judgement_grade CHECK (grade IS NULL OR (grade >= 0 AND grade <= 9)),
+    CONSTRAINT trial_judgement_occasion_from_1 CHECK (occasion >= 1),
+    CONSTRAINT trial_judgement_revision_from_1 CHECK (revision >= 1)
+);
+
+CREATE INDEX trial_judgement_query_doc ON trial_judgement (query_id, doc_id);
 
 CREATE TABLE draw (
     paper_id TEXT NOT NULL,

@@ -69,7 +69,6 @@ def execute(store: Store, *statements: str) -> None:
         ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1").replace("'', 1, '[]'", "'', 0, '[]'")),
         ((), "INSERT INTO plan VALUES (2, '', 1, '')"),
         ((PROJECT,), PROJECT),
-        ((), PROJECT.replace("'judge'", "'guess'")),
         ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1, 1)"),
         (
             (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5 FROM project"),

@@ -14,14 +14,16 @@ from pathlib import Path
 
 import pytest
 from annot.errors import MissingInput, StoreError
-from annot.records import Assessor, Query, Returned
+from annot.records import Assessor, Judgement, Query, Returned
 from annot.store import migrations
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
-from annot.store.models import LINE
 from annot.store.people import put_assessors
+from annot.store.projects import open_project, read_projects, read_tasks
 from annot.store.queries import put_queries, read_queries
 from annot.store.returned import add_returned, read_returned
+from annot.store.revisions import Sourced
+from annot.store.trials import record_answers
 from sqlalchemy import Connection, inspect, text
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -126,17 +128,28 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
             assert store.version() == len(migrations.MIGRATIONS)
 
 
+LATER_TABLES = ("returned", "trial", "trial_assignment", "trial_judgement", "gold")
+LATER_COLUMNS = (
+    *((rows, name) for rows in ("judgement", "adjudication") for name in ("account", "changed_at", "ruling")),
+    *(("project", name) for name in ("created", "sent_on")),
+    *(("assessor", name) for name in ("left_on", "share")),
+)
+
+
+def as_in_the_second_version(connection: Connection) -> None:
+    """Take out of a new database what came later."""
+    for name in LATER_TABLES:
+        connection.execute(text(f"DROP TABLE {name}"))
+    for rows, column in LATER_COLUMNS:
+        connection.execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
+    connection.execute(text("UPDATE annot_schema SET version = 2"))
+
+
 def test_a_database_of_the_first_version_gets_the_types_of_papers_and_what_goes_back(url: str) -> None:
     with open_store(url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (2,))])
         session.connection().execute(text("ALTER TABLE query DROP COLUMN paper_type"))
-        later = [("project", "created")]
-        later += [(rows, name) for rows in LINE for name in ("account", "changed_at", "ruling")]
-        for rows, column in later:
-            session.connection().execute(text(f"ALTER TABLE {rows} DROP COLUMN {column}"))
-        for table_name, column in (("assessor", "left_on"), ("assessor", "share"), ("project", "sent_on")):
-            session.connection().execute(text(f"ALTER TABLE {table_name} DROP COLUMN {column}"))
-        session.connection().execute(text("DROP TABLE returned"))
+        as_in_the_second_version(session.connection())
         session.connection().execute(text("UPDATE annot_schema SET version = 1"))
     with open_store(url) as store:
         assert store.version() == len(migrations.MIGRATIONS)
@@ -149,6 +162,49 @@ def test_a_database_of_the_first_version_gets_the_types_of_papers_and_what_goes_
         with store.read() as session:
             assert [query.paper_type for query in read_queries(session)] == [None, "survey"]
             assert read_returned(session) == (back,)
+
+
+OLD_ROUNDS = "CONSTRAINT project_round CHECK (round IN ('judge', 'adjudicate'))"
+PUSHED = (
+    "INSERT INTO assessor VALUES ('a1', NULL, FALSE)",
+    "INSERT INTO project (round, assessor, server, url, version, account_id, remote_id) "
+    "VALUES ('judge', 'a1', 'one', 'http://one', '1', 3, 7)",
+    "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5 FROM project",
+)
+
+
+def test_a_pushed_study_of_the_second_version_keeps_its_projects_and_tasks_and_knows_new_rounds(url: str) -> None:
+    with open_store(url) as store, store.begin() as session:
+        connection = session.connection()
+        put_queries(session, [Query("p1-method", "p1", "method", (2,))])
+        as_in_the_second_version(connection)
+        if url.startswith("sqlite"):
+            made = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'project'")).scalar_one()
+            connection.execute(text("DROP TABLE project"))
+            connection.exec_driver_sql(f"{made.rstrip().removesuffix(')').rstrip()}, \n\t{OLD_ROUNDS}\n)")
+        else:
+            connection.execute(text(f"ALTER TABLE project ADD {OLD_ROUNDS}"))
+        for statement in PUSHED:
+            connection.execute(text(statement))
+    with open_store(url) as store:
+        with store.begin() as session:
+            connection = session.connection()
+            (project,) = read_projects(session)
+            assert (project.assessor, project.url, project.account_id, project.remote_id) == ("a1", "http://one", 3, 7)
+            assert read_tasks(session, project.project) == {("p1-method", "d1", 1): 5}
+            assert "kept_project" not in inspect(connection).get_table_names()
+            met = {"server": "one", "url": "http://one", "version": "1", "account_id": 3}
+            trained = open_project(session, round="train", assessor="a1", **met)
+            assert trained.project != project.project
+            record_answers(
+                session,
+                [Sourced(Judgement("p1-method", "d1", "a1", 2), "train", "1", {})],
+                recorded_at="2026-01-01T00:00:00Z",
+            )
+        with pytest.raises(StoreError, match="refused"), store.begin() as session:
+            session.connection().execute(text("DELETE FROM trial_judgement"))
+        with pytest.raises(StoreError, match="refused"), store.begin() as session:
+            session.connection().execute(text("DELETE FROM project"))
 
 
 def test_a_newer_database_is_refused(url: str) -> None:

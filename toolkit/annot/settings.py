@@ -189,6 +189,19 @@ class JudgingSettings(_Section):
     """How agreement treats a judgement that is missing: it is left out of its pair, or counts as grade 0."""
 
 
+class TrainingSettings(_Section):
+    """What an assessor must reach on gold pairs before judging."""
+
+    per_facet: Annotated[int, Field(ge=1)] = 10
+    """Gold pairs of each facet."""
+    threshold: Annotated[float, Field(ge=-1, le=1)] = 0.6
+    """The quadratically weighted kappa with the gold grades that passes."""
+    gate: Literal["estimate", "interval"] = "estimate"
+    """What must reach the threshold: the figure itself, or the lower end of its interval."""
+    furthest: Annotated[int, Field(ge=0)] = 5
+    """Pairs furthest from gold that the report names for each assessor."""
+
+
 class AgreementSettings(_Section):
     """The intervals over whole queries."""
 
@@ -274,6 +287,7 @@ class Settings(_Section):
     pool: PoolSettings = PoolSettings()
     word_vectors: WordVectorSettings = WordVectorSettings()
     judging: JudgingSettings = JudgingSettings()
+    training: TrainingSettings = TrainingSettings()
     agreement: AgreementSettings = AgreementSettings()
     forecast: ForecastSettings = ForecastSettings()
     watch: WatchSettings = WatchSettings()

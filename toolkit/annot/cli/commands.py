@@ -23,10 +23,10 @@ PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
     "Judge": (
-        *("assessor", "invite", "guidelines", "plan", "push", "status", "watch", "pull", "judgements", "comments"),
-        *("meeting", "audit"),
+        *("assessor", "invite", "guidelines", "train", "plan", "push", "status", "watch", "pull", "judgements"),
+        *("comments", "meeting", "audit"),
     ),
-    "Settle": ("agreement", "adjudicate", "qrels"),
+    "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
     "Measure": ("run", "evaluate", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
     "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),

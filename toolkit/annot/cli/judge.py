@@ -34,7 +34,10 @@ group("guidelines", help="Print what assessors are told, and check that it fits 
 @command("guidelines show")
 def guidelines_show(
     ws: "Workspace",
-    facet: Annotated[str, typer.Argument(help="A facet of annot.toml; or adjudication, labels, queries or sources.")],
+    facet: Annotated[
+        str,
+        typer.Argument(help="A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training."),
+    ],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
     ] = False,

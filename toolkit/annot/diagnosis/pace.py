@@ -117,7 +117,7 @@ def _pace(panel: Panel, assessor: str, timed: Index, fence: float, bound: float,
     return replace(
         pace,
         median=median,
-        median_interval=_median_interval(times, level),
+        median_interval=median_time_interval(times, level),
         q1=q1,
         q3=q3,
         winsorised=float(winsorised(times, fence=fence).mean()),
@@ -126,7 +126,8 @@ def _pace(panel: Panel, assessor: str, timed: Index, fence: float, bound: float,
     )
 
 
-def _median_interval(times: Array, level: float) -> Interval | Undefined:
+def median_time_interval(times: Array, level: float) -> Interval | Undefined:
+    """An interval of the median of times, shape (n,): two of them."""
     from scipy.special import bdtr
 
     ordered, n = np.sort(times), len(times)

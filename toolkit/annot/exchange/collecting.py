@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from annot.errors import MissingInput
 from annot.exchange.locating import locate, marker_of
-from annot.exchange.sending import ANSWERS, Advance, counting, own_tasks
+from annot.exchange.sending import ANSWERS, PUSHES, Advance, counting, own_tasks
 from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
@@ -95,7 +95,12 @@ def collect(
 
 
 def _lines(store: Store, round: Round, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
-    """What is on record of this person on this server, by what was asked and the annotation's id."""
+    """What is on record of this person on this server, by what was asked and the annotation's id.
+
+    Nothing of a round that never counts: what is gone of it from the server is lost to nobody.
+    """
+    if round not in ANSWERS:
+        return {}
     revisions = ANSWERS[round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
@@ -211,7 +216,7 @@ def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
 
 def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
     person = project.assessor
-    push = "`annot push`" if project.round == "judge" else "`annot adjudicate push`"
+    push = f"`{PUSHES[project.round]}`"
     if not accounts:
         yield f"{person}: the server has no account of this person, so no new answer can be attributed"
     if why_all == PROJECT_GONE:

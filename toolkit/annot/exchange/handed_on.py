@@ -11,6 +11,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
 from annot.store import people, pools, projects
 from annot.store.database import Store
+from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Project
 from annot.store.returned import read_returned
 
@@ -44,6 +45,7 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn,
         back = [returned for returned in read_returned(session) if returned.withdrawn_at is None]
         left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
         recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
+        hidden = read_hidden(session)
         pooled = pools.documents_by_query(session)
     # A push that was killed may have sent what it did not note down: whatever the pools hold can be ours.
     possible = {Asked(query_id, doc_id, at) for query_id in pooled for doc_id in pooled[query_id] for at in REPEATED}
@@ -51,11 +53,15 @@ def withdraw_handed_on(store: Store, gateway: Gateway) -> tuple[tuple[Withdrawn,
     for project in here:
         own = {planned.asked for planned in plan if planned.assessor == project.assessor}
         own |= {returned.asked for returned in back if returned.assessor == project.assessor}
+        gold = {Asked(*pair) for pair in hidden.get(project.assessor, ())}
+        own |= gold if project.assessor not in left else set()
         tasks = recorded[project.project]
         if not (tasks.keys() - own) and project.assessor not in left:
             continue
         try:
-            withdrawn.append(_withdraw(store, gateway, project, own, {*possible, *tasks}))
+            done = _withdraw(store, gateway, project, own, {*possible, *tasks})
+            # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back.
+            withdrawn.append(done._replace(answered=done.answered - gold))
         except StudioError as error:
             if project.assessor not in left:
                 raise

@@ -78,9 +78,12 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
     return tasks
 
 
-def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool) -> str:
-    """The task, the guidelines of every facet there is, and the keys, as the project's instructions."""
-    pages = [guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
+def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool, first: Sequence[str] = ()) -> str:
+    """The task, the guidelines of every facet there is, and the keys, as the project's instructions.
+
+    first: pages before them.
+    """
+    pages = [*first, guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
     if adjudication:
         pages.insert(0, guidelines.adjudication(ws))
     return instructions_html(

@@ -16,12 +16,13 @@ from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import lint_tasks
+from annot.labelstudio.task_lint import Screen, lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
-from annot.store import people, projects
+from annot.store import people, projects, trials
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store
+from annot.store.hidden_gold import read_hidden
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
 from annot.store.returned import read_returned
@@ -30,10 +31,46 @@ from annot.study.workspace import Workspace
 Advance = Callable[[int, int | None], None]
 
 TITLE_LONGEST = 50
-COLORS: dict[Round, str] = {"judge": "#617ADA", "adjudicate": "#B5651D"}
-TITLES: dict[Round, str] = {"judge": "judging", "adjudicate": "adjudication"}
+COLORS: dict[Round, str] = {
+    "judge": "#617ADA",
+    "adjudicate": "#B5651D",
+    "train": "#2E7D32",
+    "train-feedback": "#2E7D32",
+    "substudy-abstract": "#6A4C93",
+    "substudy-full": "#6A4C93",
+    "hidden-gold": "#617ADA",
+}
+TITLES: dict[Round, str] = {
+    "judge": "judging",
+    "adjudicate": "adjudication",
+    "train": "training",
+    "train-feedback": "training, gold grades",
+    "substudy-abstract": "sub-study, abstracts",
+    "substudy-full": "sub-study, full texts",
+    "hidden-gold": "judging",
+}
+PUSHES: dict[Round, str] = {
+    "judge": "annot push",
+    "adjudicate": "annot adjudicate push",
+    "train": "annot train push",
+    "train-feedback": "annot train push",
+    "substudy-abstract": "annot substudy push --view abstract",
+    "substudy-full": "annot substudy push --view full",
+    "hidden-gold": "annot push",
+}
+"""The command that sends the tasks of a round."""
+SCREENS: dict[Round, Screen] = {
+    "judge": "judge",
+    "adjudicate": "adjudicate",
+    "train": "judge",
+    "train-feedback": "feedback",
+    "substudy-abstract": "judge",
+    "substudy-full": "full-text",
+    "hidden-gold": "judge",
+}
+"""Which form the tasks of a round must have."""
 ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
-"""Where the answers of each round are on record."""
+"""Where the answers of the rounds that make the collection are on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +123,14 @@ def push_parcels(
     advance: Advance,
 ) -> Pushed:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
-    _check(ws, store, parcels, screen=round)
+    _check(ws, store, parcels, screen=SCREENS[round])
     if dry_run:
         return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:
         return _send(ws, store, gateway, parcels, round=round, advance=advance)
 
 
-def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Round) -> None:
+def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Screen) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     with store.read() as session:
         everyone = people.read_assessors(session)
@@ -113,7 +150,7 @@ def _send(
     People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
     nobody has one.
     """
-    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels])
+    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=PUSHES[round])
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
@@ -161,9 +198,11 @@ def _send(
 
 def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
     """Of each task whose answer is on record and counts, by its key, when that was last changed."""
+    lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
+    lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
     return {
         pair_key(*line.stands.record.asked): line.stands.changed_at or line.stands.record.judged_at or ""
-        for line in ANSWERS[round].lines(session, person=assessor)
+        for line in lines
         if line.counts
     }
 
@@ -189,12 +228,17 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
         asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-    else:
+        asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
+    elif round == "adjudicate":
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+    else:
+        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
     return {pair_key(*pair): pair for pair in asked}
 
 
-def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], tuple[str, ...]]:
+def _accounts(
+    store: Store, gateway: Gateway, names: Sequence[str], *, push: str
+) -> tuple[dict[str, int], tuple[str, ...]]:
     """The server's id of the account of each person who has one, and a note on each who has not.
 
     Raises FindingError naming them when nobody has one.
@@ -214,7 +258,7 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
             found[name] = by_address[address.lower()]
     if faults and not found:
         raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found, tuple(f"{fault}, then run `annot push` again" for fault in faults)
+    return found, tuple(f"{fault}, then run `{push}` again" for fault in faults)
 
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:

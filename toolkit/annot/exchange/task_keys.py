@@ -6,7 +6,7 @@ import secrets
 
 from annot.labelstudio.sealed_keys import TaskKeys
 from annot.labelstudio.tasks import LABELS_SHOWN
-from annot.store import people, projects
+from annot.store import people, projects, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.store.task_secret import keep_secret, read_secret
@@ -24,6 +24,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
         with store.read() as session:
             secret = read_secret(session)
             pairs = {(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+            pairs |= trials.read_pairs(session)
             pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
             for project in projects.read_projects(session):
                 pairs |= {asked.pair for asked in projects.read_tasks(session, project.project)}

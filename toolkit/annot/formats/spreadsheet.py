@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -74,6 +74,20 @@ def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable
     except csv.Error as error:
         faults.add(f"not CSV from here on: {error}", line=line)
     return CsvTable(start + 1, tuple(headings), rows)
+
+
+def read_columns(data: bytes, faults: Faults, *, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """The cells of these columns, which must be there, in every row that is not empty; each row with its line."""
+    found = read_table(decoded(data), faults, known=columns)
+    headings = {plain(heading): heading for heading in found.headings}
+    missing = [column for column in columns if column not in headings]
+    for column in missing:
+        faults.add(f"found no column {column!r}", line=found.line)
+    if missing:
+        return []
+    return [
+        (line, {column: unguarded(cells[headings[column]]).strip() for column in columns}) for line, cells in found.rows
+    ]
 
 
 def plain(heading: str) -> str:

@@ -1,4 +1,4 @@
-"""The labelling configurations of the three screens and their instructions, rendered and checked without a server."""
+"""The labelling configurations of the screens and their instructions, rendered and checked without a server."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], language:
     return _screen("judge.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
 
 
+def full_text_screen(
+    *, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None
+) -> str:
+    """The configuration of the screen that shows where two full texts are."""
+    return _screen("full-text.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
+
+
+def feedback_screen(*, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None) -> str:
+    """The configuration of the screen that shows an assessor's own grade, the gold grade and why."""
+    return _screen("feedback.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides, graded=False)
+
+
 def adjudicate_screen(
     *, scale_names: Sequence[str], labels: Sequence[str], language: str, opinions: int, overrides: Path | None
 ) -> str:
@@ -47,7 +59,9 @@ def _screen(
     *,
     opinions: int,
     overrides: Path | None,
+    graded: bool = True,
 ) -> str:
+    """graded: whether a grade is given on it."""
     values: dict[str, Any] = {
         "controls": controls,
         "reasons": controls.reasons(language),
@@ -59,7 +73,7 @@ def _screen(
         "opinions": list("abcdefghij"[:opinions]),
     }
     xml = render(template, values, overrides=overrides)
-    return _checked(template, xml, grades=[grade["value"] for grade in values["grades"]])
+    return _checked(template, xml, grades=[grade["value"] for grade in values["grades"]] if graded else None)
 
 
 def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:

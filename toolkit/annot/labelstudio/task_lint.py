@@ -36,6 +36,16 @@ _ALONE = (
     r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
     r'(?:<p class="a-s">[^<>]*</p>)*</div></div></div>$'
 )
+_FULL_TEXT_HTML = (
+    '^<div class="a-pair">'
+    + "".join(
+        rf'<div class="a-side a-{side} a-fixed"><h2><span>{name}</span> [^<>]*</h2><div class="a-none">[^<>]*</div>'
+        r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
+        r'noreferrer">[^<>]*</a>|[^<>]*)</p></div></div>'
+        for side, name in (("query", "Query"), ("cand", "Candidate"))
+    )
+    + "</div>$"
+)
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 """A label in the class of a side; text has no quotation mark or angle bracket of its own."""
 
@@ -99,6 +109,17 @@ class _DisputedData(_Data):
         return self
 
 
+class _FullTextData(_Data):
+    pair_html: str = Field(pattern=_FULL_TEXT_HTML)
+
+
+class _FeedbackData(_Data):
+    rating_own: str = Field(pattern=r"^(?:\d .+|Could not judge: .+)$")
+    comment_own: str
+    rating_gold: str = Field(pattern=r"^\d .+$")
+    comment_gold: str
+
+
 class _JudgeTask(_Closed):
     data: _Data
     predictions: list[_Prediction] = []
@@ -118,6 +139,15 @@ class _DisputedTask(_JudgeTask):
     data: _DisputedData
 
 
+class _FullTextTask(_JudgeTask):
+    data: _FullTextData
+    predictions: list[_Prediction] = Field(default=[], max_length=0)
+
+
+class _FeedbackTask(_JudgeTask):
+    data: _FeedbackData
+
+
 class _LabelsData(_Data):
     progress: str = Field(pattern=r"^\d+ of \d+$")
     pair_html: str = Field(pattern=_ALONE)
@@ -127,13 +157,20 @@ class _LabelsTask(_JudgeTask):
     data: _LabelsData
 
 
-_MODELS: dict[str, type[_JudgeTask]] = {"judge": _JudgeTask, "adjudicate": _DisputedTask, "facets": _LabelsTask}
+Screen = Literal["judge", "adjudicate", "full-text", "feedback", "facets"]
+_TASKS: dict[Screen, type[_JudgeTask]] = {
+    "judge": _JudgeTask,
+    "adjudicate": _DisputedTask,
+    "full-text": _FullTextTask,
+    "feedback": _FeedbackTask,
+    "facets": _LabelsTask,
+}
 
 
 def lint_tasks(
     tasks: Sequence[Payload],
     *,
-    screen: Literal["judge", "adjudicate", "facets"],
+    screen: Screen,
     labels: Sequence[str],
     private: Collection[str],
 ) -> None:
@@ -144,7 +181,7 @@ def lint_tasks(
     accounts, pseudonyms.
     """
     words = [(word, re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)) for word in private if word]
-    model = _MODELS[screen]
+    model = _TASKS[screen]
     faults: list[str] = []
     for task in tasks:
         name = str(task["data"]["pair_id"])

@@ -92,6 +92,34 @@ def adjudicate_task(
     return {**task, "data": {**task["data"], **shown}}
 
 
+def full_text_task(
+    task: dict[str, Any], query: Query, query_paper: Paper, candidate: Paper, where: Mapping[str, str]
+) -> dict[str, Any]:
+    """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
+
+    where: by `paper_id` a link (http or https), or a file's name as the assessor knows it.
+    """
+    sides = (
+        _full_text_side(side, heading, paper, query.facet, where[paper.paper_id])
+        for side, heading, paper in (("query", "Query", query_paper), ("cand", "Candidate", candidate))
+    )
+    data = {**task["data"], "pair_html": f'<div class="a-pair">{"".join(sides)}</div>'}
+    return {"data": data, "predictions": []}
+
+
+def feedback_task(
+    task: dict[str, Any], answer: Judgement, *, gold: int, why: str, scale_names: Sequence[str]
+) -> dict[str, Any]:
+    """`task` (of `judge_task`) with what the assessor in training said, the gold grade and why it is that."""
+    shown = {
+        "rating_own": opinion_text(answer, scale_names),
+        "comment_own": _clean(answer.comment or "") or "no comment",
+        "rating_gold": f"{gold} {scale_names[gold]}",
+        "comment_gold": _clean(why) or "no reason given",
+    }
+    return {**task, "data": {**task["data"], **shown}}
+
+
 def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
     """`task` (of `judge_task`) put before its assessor again: the reason stands above the pair, no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
@@ -147,6 +175,21 @@ def _side(
         f'<div class="a-none">No sentence here is labelled {_text(facet)}.</div>'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
     )
+
+
+def _full_text_side(side: str, heading: str, paper: Paper, facet: str, where: str) -> str:
+    shown = _text(where)
+    link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer">{shown}</a>' if is_link(where) else shown
+    return (
+        f'<div class="a-side a-{side} a-fixed"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
+        f'<div class="a-none">Full text, not the abstract: look for {_text(facet)}.</div>'
+        f'<div class="a-text"><p class="a-s">{link}</p></div></div>'
+    )
+
+
+def is_link(where: str) -> bool:
+    """Whether a browser can open it from the screen."""
+    return re.fullmatch(r"https?://[^\s\"'<>]+", where) is not None
 
 
 def _regions(side: str, paper: Paper, *, column: int) -> list[dict[str, Any]]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
-from annot.agreement import AgreementTable, Summary, Undefined
+from annot.agreement import TITLES, AgreementTable, Interval, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.planning import plan_lines
 from annot.pooling import CITED
 from annot.records import Source
-from annot.report.cells import coefficient, number
+from annot.report.cells import COEFFICIENT, SECONDS, Kind, coefficient, number
 from annot.report.reasons import summaries_of
 from annot.settings import CollectionSettings
 from annot.store.papers import corpus_sha256
@@ -78,6 +78,12 @@ class CollectionFacts:
     protocol: Mapping[str, str] = field(default_factory=dict)
     """See `_protocol`."""
     annot_version: str = __version__
+    training: tuple[dict[str, Any], ...] = ()
+    """Of each assessor in training, unnamed: gold pairs, verdict, threshold, kappa with its interval."""
+    hidden_gold: tuple[dict[str, Any], ...] = ()
+    """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    substudy: dict[str, Any] | None = None
+    """How abstracts and full texts agreed, by coefficient, and seconds a pair, by view; None without a sub-study."""
 
     def total(self, count: str) -> Any:
         """The sum over facets of `queries`, `pairs`, `judgements`, `adjudicated` or `overruled`."""
@@ -119,7 +125,37 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
         ),
         hashes=tuple(_hashes(study, corpus, protocol)),
         protocol=protocol,
+        training=tuple(_against_gold(study, "train/")),
+        hidden_gold=tuple(_against_gold(study, "hidden-gold/")),
+        substudy=_substudy(study),
     )
+
+
+def _against_gold(study: Snapshot, trial: str) -> Iterator[dict[str, Any]]:
+    """By figure, so that the order tells nobody's name."""
+    found = [facts for name, facts in study.trials.items() if name.startswith(trial) and facts["pairs"]]
+    for facts in sorted(found, key=lambda facts: (facts["value"] is None, facts["value"] or 0.0)):
+        yield {**facts, "kappa": _recorded(facts, COEFFICIENT, study)}
+
+
+def _substudy(study: Snapshot) -> dict[str, Any] | None:
+    facts = study.trials.get("substudy-figures")
+    if facts is None or not facts["pairs"]:
+        return None
+    figures = facts["figures"].items()
+    return {
+        "pairs": facts["pairs"],
+        "figures": {TITLES[name]: _recorded(figure, coefficient(name), study) for name, figure in figures},
+        "seconds": {view: _recorded(figure, SECONDS, study) for view, figure in facts["seconds"].items()},
+    }
+
+
+def _recorded(figure: Mapping[str, Any], kind: Kind, study: Snapshot) -> str:
+    """A figure that was noted down when it was measured."""
+    interval = None
+    if figure["low"] is not None:
+        interval = Interval(figure["low"], figure["high"], study.ws.settings.agreement.level, "")
+    return str(number(figure["value"], kind, interval))
 
 
 def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:

@@ -17,6 +17,7 @@ from annot.records import Asked, Assessor
 from annot.report.terminal import told
 from annot.store import judgements, people, projects
 from annot.store.database import Store, open_store
+from annot.store.hidden_gold import read_hidden
 from annot.study.outcome import answered_of
 from annot.study.plan_file import plan_sha256, record_plan, write_plan
 from annot.study.settling import settling_of
@@ -146,6 +147,12 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | Non
             for project in projects.read_projects(session, round="judge")
             if project.assessor == leaver and project.remote_id is not None
             if (tasks := projects.read_tasks(session, project.project))
+        ]
+        # Pairs that are hidden gold go to nobody.
+        hidden = read_hidden(session).get(leaver, ())
+        sent = [
+            (project, {asked: task for asked, task in tasks.items() if asked.pair not in hidden})
+            for project, tasks in sent
         ]
     if not sent:
         return

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from annot.errors import FindingError, MissingInput
 from annot.exchange.auditing import Audited, Finding, of_project
 from annot.exchange.connection import connect
-from annot.exchange.sending import Advance, counting, own_tasks
+from annot.exchange.sending import ANSWERS, Advance, counting, own_tasks
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import pair_key
 from annot.stats.values import to_json
 from annot.store import projects
 from annot.store.database import Store, open_store
+from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Project
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
@@ -35,14 +36,17 @@ class Audit:
 
 
 def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Audit:
-    """Look at every project of this study on the server and write `exports/audit.json`; nothing else is changed."""
+    """Look at every project where pairs are judged or adjudicated, and write `exports/audit.json`.
+
+    Nothing else is changed. Training and sub-study make no judgements of the collection and are left out.
+    """
     with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
         server = gateway.identity()
         with store.read() as session:
             sent = [
                 project
                 for project in projects.read_projects(session)
-                if project.server == server and project.remote_id is not None
+                if project.round in ANSWERS and project.server == server and project.remote_id is not None
             ]
             total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
         if not sent:
@@ -67,7 +71,7 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
                 continue
             tasks += len(met.tasks)
             answers += sum(len(task.annotations) for task in met.tasks)
-            findings += of_project(met, _settled(ws, store) if project.round == "judge" else {})
+            findings += of_project(met, _settled(ws, store, project))
             more(len(met.planned))
     found = Audit(judgements_sha256(ws), len(sent), tasks, answers, tuple(findings))
     write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
@@ -107,11 +111,16 @@ def _screen(ws: Workspace, project: Project) -> str:
     )
 
 
-def _settled(ws: Workspace, store: Store) -> dict[tuple[str, str], str]:
-    """When each adjudicated pair was settled, where the server says so."""
+def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, str], str]:
+    """When each adjudicated pair was settled, where the server says so; hidden gold is settled before it is asked."""
+    if project.round != "judge":
+        return {}
     with store.read() as session:
         settled = outcome_of(session, ws.settings).adjudications
-    return {pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None}
+        hidden = read_hidden(session).get(project.assessor, ())
+    return {
+        pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None and pair not in hidden
+    }
 
 
 def finding(found: Audit) -> FindingError | None:

@@ -6,14 +6,16 @@ from annot.exchange.collecting import Found, collect
 from annot.exchange.connection import connect
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul
 from annot.exchange.sending import Advance
+from annot.exchange.trials import without_hidden_gold
 from annot.records import Judgement, Source
-from annot.store import judgements, people
+from annot.store import judgements, people, trials
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.store.returned import read_returned
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.overtaken import overtaken_of, told_overtaken
+from annot.study.trials import hidden_gold_of, hidden_on_record
 from annot.study.workspace import Workspace
 
 
@@ -36,14 +38,18 @@ def pull(
                     assigned = len(people.read_assignments(session, assessor)) + sum(
                         back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
                     )
+                with store.begin() as session:
+                    haul = without_hidden_gold(session, haul)
                 row, told, missing = record_haul(
                     store, haul, _sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
                 )
                 rows.append(row)
                 notes += told
                 lost += missing
-        with store.read() as session:
+        with store.begin() as session:
             outcome = outcome_of(session, ws.settings)
+            for probed in hidden_gold_of(ws, session):
+                trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             overtaken = told_overtaken(overtaken_of(session))
     export_judgements(ws, outcome)
     return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)

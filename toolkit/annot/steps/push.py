@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
+from typing import Any
 
 from annot.errors import MissingInput
 from annot.exchange.connection import connect
@@ -13,9 +14,10 @@ from annot.exchange.sending import Advance, Parcel, Pushed, Sent, push_parcels
 from annot.labelstudio.tasks import returned_task
 from annot.planning import give_back
 from annot.records import Asked
-from annot.store import people, projects
+from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, record_guidelines
+from annot.store.hidden_gold import read_hidden
 from annot.store.queries import read_queries
 from annot.store.returned import read_returned
 from annot.study import guidelines
@@ -23,6 +25,7 @@ from annot.study.guideline_versions import to_send
 from annot.study.outcome import answered_of
 from annot.study.plan_file import record_plan, write_plan
 from annot.study.workspace import Workspace
+from annot.trials.hidden_gold import with_hidden
 
 
 def push(
@@ -44,6 +47,7 @@ def push(
         with store.read() as session:
             planned = {assignment.query_id for assignment in people.read_assignments(session)}
             facets = {query.facet for query in read_queries(session) if query.query_id in planned}
+            untrained = _not_passed(trials.read_trials(session), {parcel.assessor for parcel in parcels})
             new = to_send(ws, facets, read_guidelines(session), why=guidelines_changed)
         taken: tuple[Withdrawn, ...] = ()
         notes: tuple[str, ...] = ()
@@ -63,7 +67,7 @@ def push(
     rows = [replace(row, withdrawn=row.withdrawn + counts.pop(row.assessor, 0)) for row in pushed.projects]
     gone = [person for person in taken if counts.get(person.assessor)]
     rows += [Sent(person.assessor, 0, 0, 0, person.tasks, 0, person.address) for person in gone]
-    return Pushed(tuple(rows), (*notes, *pushed.notes))
+    return Pushed(tuple(rows), (*untrained, *notes, *pushed.notes))
 
 
 def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
@@ -102,10 +106,12 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
+        hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
     plan = [one for one in planned if one.assessor not in left]
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    material = material_of(ws, store, {(assignment.query_id, assignment.doc_id) for assignment in plan})
+    pairs = {(assignment.query_id, assignment.doc_id) for assignment in plan}.union(*hidden.values())
+    material = material_of(ws, store, pairs)
     screen = guidelines.screen(ws)
     instructions = instructions_of(ws, material, adjudication=False)
     parcels = []
@@ -113,9 +119,21 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         mine = sorted(
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
-        tasks = tasks_of(ws, material, [one.asked for one in mine])
+        own = [one.asked for one in mine]
+        tasks = tasks_of(
+            ws, material, with_hidden(own, hidden.get(assessor, ()), assessor=assessor, seed=ws.settings.seed)
+        )
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
         back = {one.asked: one.why for one in returned if one.assessor == assessor}
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         parcels.append(Parcel(assessor, screen, instructions, tasks))
     return parcels
+
+
+def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Set[str]) -> tuple[str, ...]:
+    """Who is sent pairs to judge although their training is on record without a pass: the lead decides."""
+    return tuple(
+        f"{name}: {facts['verdict']} in the training; see `annot train report`"
+        for name in sorted(assessors)
+        if (facts := trials_on_record.get(f"train/{name}")) is not None and facts["verdict"] != "passed"
+    )

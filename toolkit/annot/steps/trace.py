@@ -38,7 +38,8 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         sent_to = [
             (project.assessor, project.round)
             for project in snapshot.projects
-            if pair in {asked.pair for asked in projects.read_tasks(session, project.project)}
+            if project.round in ("judge", "adjudicate")
+            and pair in {asked.pair for asked in projects.read_tasks(session, project.project)}
         ]
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)

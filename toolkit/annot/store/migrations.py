@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store.models import GuidelinesRow, ReturnedRow, TaskSecretRow, table
-from annot.store.schema import drop_triggers, make_tables, make_triggers
+from annot.store.models import (
+    GoldRow,
+    GuidelinesRow,
+    ReturnedRow,
+    TaskSecretRow,
+    TrialAssignmentRow,
+    TrialJudgementRow,
+    TrialRow,
+    table,
+)
+from annot.store.schema import drop_triggers, make_append_only, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"
 
@@ -51,6 +61,34 @@ def add_task_secret(connection: Connection) -> None:
     table(TaskSecretRow).create(connection, checkfirst=True)
 
 
+def add_trials(connection: Connection) -> None:
+    """Rounds whose answers never count: their own tables, and no list of rounds in the database.
+
+    SQLite cannot drop a constraint: the table is made again, as it stands but for that line, with what is in it.
+    """
+    known = inspect(connection).get_table_names()
+    for model in (TrialRow, TrialAssignmentRow, TrialJudgementRow, GoldRow):
+        table(model).create(connection, checkfirst=True)
+    if TrialJudgementRow.__tablename__ not in known:
+        make_append_only(connection, "trial_judgement")
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("ALTER TABLE project DROP CONSTRAINT IF EXISTS project_round"))
+        return
+    declared = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'project'")).scalar_one()
+    without = re.sub(r",\s*CONSTRAINT project_round CHECK \([^()]*\([^()]*\)\)", "", declared)
+    if without == declared:
+        return
+    for name in ("project", "task"):
+        connection.execute(text(f"CREATE TEMPORARY TABLE kept_{name} AS SELECT * FROM {name}"))
+    # The tasks stand on the projects, so they go first and come back last.
+    for statement in ("DELETE FROM task", "DROP TABLE project"):
+        connection.execute(text(statement))
+    connection.exec_driver_sql(without)
+    for name in ("project", "task"):
+        connection.execute(text(f"INSERT INTO {name} SELECT * FROM kept_{name}"))
+        connection.execute(text(f"DROP TABLE kept_{name}"))
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -59,6 +97,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_leaving_and_shares,
     add_returned,
     add_task_secret,
+    add_trials,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

@@ -28,8 +28,9 @@ HIGHEST_GRADE = 9
 LINE = {
     "judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
     "adjudication": ("source", "server", "query_id", "doc_id", "adjudicator", "annotation"),
+    "trial_judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
 }
-"""Of the two append-only tables, the columns that make a line of revisions."""
+"""Of the append-only tables, the columns that make a line of revisions."""
 TABLES = MetaData()
 """All tables. Not SQLModel's own collection, so that another user of SQLModel stays apart."""
 
@@ -51,7 +52,7 @@ class _Row(SQLModel):
 
 
 class _RevisionRow(_Row):
-    """What the two append-only tables share. Triggers refuse every UPDATE and DELETE.
+    """What the append-only tables share. Triggers refuse every UPDATE and DELETE.
 
     `account`, `changed_at` and `ruling` came with the third version: whose account the answer came from and when it was
     last changed, both as the server has them, and `withdrawn` or `restored` where the lead has spoken.
@@ -250,7 +251,6 @@ class ProjectRow(_Row, table=True):
         ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="project_assessor"),
         UniqueConstraint("round", "assessor", "server", name="project_round_assessor_server"),
         UniqueConstraint("server", "remote_id", name="project_remote_id"),
-        CheckConstraint("round IN ('judge', 'adjudicate')", name="project_round"),
     )
     id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
     round: str = Field(sa_type=Text)
@@ -322,6 +322,65 @@ class AdjudicationRow(_RevisionRow, table=True):
     reason: str | None = Field(sa_type=Text)
     ratings: str = Field(sa_type=Text)
     shown: tuple[str, ...] = Field(sa_type=Listed)
+
+
+class TrialRow(_Row, table=True):
+    """What is on record of a sub-study, or of one assessor's training; `name` says which."""
+
+    __tablename__ = "trial"
+    name: str = Field(primary_key=True, sa_type=Text)
+    facts: dict[str, Any] = Field(sa_type=JSON)
+
+
+class TrialAssignmentRow(_Row, table=True):
+    """One pair given to one assessor in a round whose answers never count as judgements of the collection."""
+
+    __tablename__ = "trial_assignment"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="trial_assignment_query"),
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="trial_assignment_assessor"),
+        UniqueConstraint("round", "assessor", "position", name="trial_assignment_position"),
+        CheckConstraint("position >= 1", name="trial_assignment_position_from_1"),
+    )
+    round: str = Field(primary_key=True, sa_type=Text)
+    assessor: str = Field(primary_key=True, sa_type=Text)
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    position: int
+
+
+class TrialJudgementRow(_RevisionRow, table=True):
+    """One revision of one answer in such a round, which is its `source`; a table of its own, so that none can count."""
+
+    __tablename__ = "trial_judgement"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="trial_judgement_query"),
+        ForeignKeyConstraint(["assessor"], ["assessor.assessor"], name="trial_judgement_assessor"),
+        UniqueConstraint(*LINE["trial_judgement"], "revision", name="trial_judgement_line"),
+        CheckConstraint(GRADE_IN_RANGE, name="trial_judgement_grade"),
+        CheckConstraint("occasion >= 1", name="trial_judgement_occasion_from_1"),
+        CheckConstraint("revision >= 1", name="trial_judgement_revision_from_1"),
+        Index("trial_judgement_query_doc", "query_id", "doc_id"),
+    )
+    assessor: str = Field(sa_type=Text)
+    occasion: int
+
+
+class GoldRow(_Row, table=True):
+    """A pair with the grade that assessors in training are to learn, and why; `position` is its place, from 1."""
+
+    __tablename__ = "gold"
+    __table_args__ = (
+        ForeignKeyConstraint(["query_id"], ["query.query_id"], name="gold_query"),
+        UniqueConstraint("position", name="gold_position"),
+        CheckConstraint("grade >= 0 AND grade <= 9", name="gold_grade"),
+        CheckConstraint("position >= 1", name="gold_position_from_1"),
+    )
+    query_id: str = Field(primary_key=True, sa_type=Text)
+    doc_id: str = Field(primary_key=True, sa_type=Text)
+    grade: int
+    why: str = Field(sa_type=Text)
+    position: int
 
 
 class SplitRow(_Row, table=True):

@@ -10,10 +10,15 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Asked
+from annot.store.hidden_gold import read_hidden
 from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow, table
 from annot.store.rows import check_known, in_chunks, insert_rows
 
-Round = Literal["judge", "adjudicate"]
+Round = Literal["judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold"]
+"""What a project is for. The answers of the first two make the collection; those of the others never count there.
+
+Hidden gold has no project: its pairs stand in those of the round `judge`.
+"""
 
 
 class Project(NamedTuple):
@@ -83,7 +88,7 @@ def set_remote_project(session: Session, project: int, remote_id: int | None, *,
 
 
 def read_projects(session: Session, *, round: Round | None = None) -> tuple[Project, ...]:
-    """The projects of one round or of both, by round, assessor and server."""
+    """The projects of one round or of all, by round, assessor and server."""
     return _projects(session, true() if round is None else table(ProjectRow).c.round == round)
 
 
@@ -138,16 +143,22 @@ def read_tasks(session: Session, project: int) -> dict[Asked, int]:
 
 
 def read_sent(session: Session) -> dict[str, set[Asked]]:
-    """By assessor, what they were sent to judge, on whatever server."""
+    """By assessor, what they were sent to judge, on whatever server; without hidden gold."""
+    hidden = read_hidden(session)
     found: dict[str, set[Asked]] = {}
     for project in read_projects(session, round="judge"):
-        found.setdefault(project.assessor, set()).update(read_tasks(session, project.project))
+        not_judged = hidden.get(project.assessor, ())
+        sent = {asked for asked in read_tasks(session, project.project) if asked.pair not in not_judged}
+        found.setdefault(project.assessor, set()).update(sent)
     return found
 
 
 def was_sent(session: Session) -> bool:
-    """Whether any task of the study was sent."""
-    return session.connection().execute(select(table(TaskRow).c.remote_id).limit(1)).first() is not None
+    """Whether any task was sent to be judged or adjudicated; training and sub-study do not hold the study."""
+    projects, tasks = table(ProjectRow), table(TaskRow)
+    sent = select(tasks.c.remote_id).join(projects, projects.c.id == tasks.c.project_id)
+    of_collection = sent.where(projects.c.round.in_(("judge", "adjudicate")))
+    return session.connection().execute(of_collection.limit(1)).first() is not None
 
 
 def refuse_sent(session: Session, leaving: set[tuple[str, str]], *, what: str, hint: str) -> None:

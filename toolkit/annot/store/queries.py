@@ -11,7 +11,17 @@ from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
 from annot.records import Query
-from annot.store.models import AdjudicationRow, AssignmentRow, JudgementRow, QueryRow, SplitRow, TaskRow, table
+from annot.store.models import (
+    AdjudicationRow,
+    AssignmentRow,
+    GoldRow,
+    JudgementRow,
+    QueryRow,
+    SplitRow,
+    TaskRow,
+    TrialAssignmentRow,
+    table,
+)
 from annot.store.rows import check_distinct, delete_where, in_chunks, insert_records, read_records
 
 _JUDGED: dict[type[SQLModel], str] = {
@@ -23,6 +33,8 @@ _IN_USE: dict[type[SQLModel], str] = {
     **_JUDGED,
     AssignmentRow: "planned assignment(s)",
     SplitRow: "place(s) in a split",
+    GoldRow: "gold pair(s)",
+    TrialAssignmentRow: "pair(s) of training or sub-study",
 }
 
 
@@ -48,7 +60,7 @@ def remove_query(session: Session, query_id: str) -> None:
     _refuse(session, [query_id], _JUDGED, "would go")
     withdraw = f"take its pairs back with `annot plan withdraw --query {query_id}`"
     _refuse(session, [query_id], {AssignmentRow: _IN_USE[AssignmentRow]}, "would go", hint=withdraw)
-    _refuse(session, [query_id], {SplitRow: _IN_USE[SplitRow]}, "would go")
+    _refuse(session, [query_id], {rows: _IN_USE[rows] for rows in (SplitRow, GoldRow, TrialAssignmentRow)}, "would go")
     delete_where(session, QueryRow, "query_id", [query_id])
 
 

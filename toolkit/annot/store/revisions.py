@@ -113,7 +113,7 @@ class Recorded(NamedTuple):
 
 
 class Revisions(Generic[R]):
-    """One of the two append-only tables, whose rows are revisions of records."""
+    """One of the append-only tables, whose rows are revisions of records."""
 
     def __init__(self, model: type[SQLModel], record: type[R]) -> None:
         self._model = model

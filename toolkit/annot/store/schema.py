@@ -27,13 +27,13 @@ def make_tables(connection: Connection) -> None:
 
 
 def make_triggers(connection: Connection) -> None:
-    """Make the two tables append-only for everyone, whatever program writes; those of them that are there."""
+    """Make the tables of judgements append-only for everyone, whatever program writes; those of them that are there."""
     for table in _append_only(connection):
         make_append_only(connection, table)
 
 
 def drop_triggers(connection: Connection) -> None:
-    """Make the two tables writable, for the rest of the caller's transaction or until `make_triggers`."""
+    """Make the tables of judgements writable, for the rest of the caller's transaction or until `make_triggers`."""
     for table in _append_only(connection):
         _make_writable(connection, table)
 

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from annot.records import Adjudication, Judgement
-from annot.store.models import LINE, AdjudicationRow, JudgementRow, table
+from annot.store.models import LINE, AdjudicationRow, JudgementRow, TrialJudgementRow, table
 from annot.store.rows import field_names
 
-KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication))
+KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication), (TrialJudgementRow, Judgement))
 FIRST_FIELDS = frozenset(
     {
         *("query_id", "doc_id", "assessor", "adjudicator", "occasion", "grade", "cannot_judge", "comment", "judged_at"),
@@ -26,7 +26,7 @@ BESIDE_RECORD = ("source", "server", "annotation", "payload")
 
 
 def unsound_revisions(connection: Connection) -> Iterator[str]:
-    """What speaks against the two append-only tables: contents without their hash, and gaps between the revisions."""
+    """What speaks against the append-only tables: contents without their hash, and gaps between the revisions."""
     for model, record in KINDS:
         rows = table(model)
         names = [name for name in field_names(record) if name != "revision"] + [*BESIDE_RECORD]

@@ -16,6 +16,9 @@ LONGEST_DEFINITION = 140
 NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
 """Pages for others than assessors: settling, correcting labels, choosing queries, and what is owed to the source."""
 
+OF_ROUNDS = ("full-text", "training")
+"""Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
@@ -44,8 +47,8 @@ def read(ws: Workspace, facet: str) -> Guidelines:
 
 
 def shown(ws: Workspace, page: str) -> Guidelines:
-    """What `annot guidelines show` prints: the page of a facet and the general one, or one `NOT_FOR_ASSESSORS`."""
-    if page in NOT_FOR_ASSESSORS and page not in ws.settings.facets:
+    """What `annot guidelines show` prints: the page of a facet and the general one, or one of the others."""
+    if page in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and page not in ws.settings.facets:
         return Guidelines(page, "", _text(ws, page))
     found = read(ws, page)
     return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
@@ -54,12 +57,17 @@ def shown(ws: Workspace, page: str) -> Guidelines:
 def packaged_facets() -> set[str]:
     """The facets for which a page comes with annot."""
     pages = {page.name.removesuffix(".md") for page in files("annot.guidelines").iterdir() if page.name.endswith(".md")}
-    return pages - {"general", *NOT_FOR_ASSESSORS}
+    return pages - {"general", *NOT_FOR_ASSESSORS, *OF_ROUNDS}
 
 
 def general(ws: Workspace) -> str:
     """What holds for every facet, as Markdown."""
     return _text(ws, "general")
+
+
+def page(ws: Workspace, name: str) -> str:
+    """A page that comes before the others in a round of its own, as Markdown."""
+    return _text(ws, name)
 
 
 def adjudication(ws: Workspace) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmodel import Session
@@ -10,7 +10,7 @@ from sqlmodel import Session
 from annot.errors import MissingInput
 from annot.labelstudio.studio_records import Payload
 from annot.records import Assessor, Assignment, Judgement, Pool, Query, Source
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
+from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.database import open_store
 from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.people import Plan
@@ -48,6 +48,8 @@ class Snapshot:
     """What was sent of each facet's, the oldest first."""
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
+    trials: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is on record of training and sub-study, by name."""
 
     @property
     def facets(self) -> dict[str, str]:
@@ -135,4 +137,5 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         guidelines=read_guidelines(session),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
+        trials=trials.read_trials(session),
     )

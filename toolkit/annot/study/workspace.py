@@ -51,6 +51,8 @@ class Workspace:
     query_pools = _Place("pools/queries")
     """The pool of each query paper; all its facets share it."""
     rankings = _Place("pools/rankings")
+    substudy = _Place("substudy")
+    training = _Place("training")
     exports = _Place("exports")
     runs = _Place("exports/runs")
     qrels = _Place("exports/qrels.txt")

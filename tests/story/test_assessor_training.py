@@ -1,0 +1,155 @@
+"""Training on a real Label Studio: batch by batch, gold shown after each, and what is changed then is too late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError, MissingInput
+from annot.steps import train
+from annot.store import trials
+from annot.store.database import open_store
+from annot.study.snapshot import read_snapshot
+from fixtures_studio import Studio
+from settled_study import COMMENT, REASON, settled_study
+from studies import Pair, Study, add_people, command, quietly
+
+pytestmark = pytest.mark.studio
+
+NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
+
+
+def send(study: Study, *names: str) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
+    pushed = train.push(study.workspace, assessors=names, url=None, api_key=None, dry_run=False, advance=quietly)
+    return tuple([(one.assessor, one.there, one.sent) for one in sent] for sent in (pushed.batches, pushed.feedback))  # type: ignore[return-value]
+
+
+def fetch(study: Study) -> tuple[tuple[int, int, int, int], tuple[str, ...]]:
+    pulled = train.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    (one,) = pulled.assessors
+    return (one.assigned, one.judged, one.new, one.changed), pulled.notes
+
+
+def on_screen(study: Study, name: str, round: str) -> dict[Pair, dict[str, str]]:
+    tasks = study.on_server(name, round)  # type: ignore[arg-type]
+    return {tuple(task["data"]["pair_id"].split("/")): task["data"] for task in tasks}
+
+
+def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: Studio, tmp_path: Path) -> None:
+    study, final = settled_study(tmp_path / "study", studio, name="training", per_method=6)
+    ws = study.workspace
+    with pytest.raises(MissingInput, match="no gold pairs"):
+        send(study)
+    made = train.gold(ws.replaced("training", per_facet=4), None, dry_run=False)
+    assert (made.pairs, made.by_facet, made.by_grade) == (8, {"background": 4, "method": 4}, {0: 2, 1: 2, 2: 2, 3: 2})
+    path = study.folder / "training" / "gold.tsv"
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    golden = {(row[0], row[1]): (int(row[2]), row[3]) for row in rows}
+    assert {pair: grade for pair, (grade, _) in golden.items()} == {pair: final[pair] for pair in golden}
+    whys = [why for _, why in golden.values()]
+    assert set(whys) == {f"{REASON}: {COMMENT}", "the assessors agreed"}
+    assert whys.count("the assessors agreed") == 4
+    # More are added to what stands; a file that was edited is not written over, but read in.
+    assert train.gold(ws.replaced("training", per_facet=5), None, dry_run=False).added == 2
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("the assessors agreed", "both name the same sensor"), encoding="utf-8")
+    with pytest.raises(InputError, match="changed, and not read in"):
+        train.gold(ws, None, dry_run=False)
+    train.gold(ws, path, dry_run=False)
+    with open_store(ws.database_url) as store, store.read() as session:
+        gold = {one.pair: one for one in trials.read_gold(session)}
+    assert len(gold) == 10
+    assert "both name the same sensor" in {one.why for one in gold.values()}
+
+    # Those who have the pairs in the plan would learn their grade: nothing for them. a3 is new.
+    pushed = train.push(ws, assessors=(), url=None, api_key=None, dry_run=False, advance=quietly)
+    assert pushed.batches == ()
+    assert len(pushed.notes) == 2
+    add_people(ws, [("a3", False)])
+    assert send(study) == ([("a3", 0, 5)], [])
+    assert send(study) == ([("a3", 5, 0)], [])
+    batch = on_screen(study, "a3", "train")
+    assert {data["facet"] for data in batch.values()} == {"background"}
+    assert {data["progress"].split(" ·")[0] for data in batch.values()} == {f"{at} of 10" for at in range(1, 6)}
+    assert all(set(data) == {"pair_id", "facet", "facet_help", "progress", "pair_html"} for data in batch.values())
+
+    # While one pair of the batch is open, nothing more comes.
+    first, *others = batch
+    answers = {pair: gold[pair].grade for pair in others}
+    study.judge("a3", answers, "train", comment="seen")
+    assert fetch(study)[0] == (10, 4, 4, 0)
+    assert send(study) == ([("a3", 5, 0)], [])
+    wrong = 3 if gold[first].grade < 2 else 0
+    given = study.judge("a3", {first: wrong}, "train")
+    assert fetch(study)[0] == (10, 5, 1, 0)
+    # Killed in the middle, three times: the next push brings what is missing, and nothing twice.
+    for seconds in (0.3, 0.7, 1.1):
+        command(["train", "push", "-C", str(study.folder)], batch_size=2, kill_after=seconds)
+    send(study)
+    assert send(study) == ([("a3", 10, 0)], [("a3", 5, 0)])
+    assert len(study.on_server("a3", "train")) == len(on_screen(study, "a3", "train")) == 10
+    assert len(study.on_server("a3", "train-feedback")) == 5
+    feedback = on_screen(study, "a3", "train-feedback")
+    assert set(feedback) == set(batch)
+    for pair, data in feedback.items():
+        own = wrong if pair == first else gold[pair].grade
+        assert (data["rating_own"], data["rating_gold"]) == (NAMES[own], NAMES[gold[pair].grade])
+        assert (data["comment_own"], data["comment_gold"]) == (
+            "no comment" if pair == first else "seen",
+            gold[pair].why,
+        )
+
+    # Now the gold grade is known: an answer changed to it is kept, and does not count.
+    with study.as_person("a3") as person:
+        person.change_annotation(
+            given[first],
+            [
+                {
+                    "from_name": "rating",
+                    "to_name": "pair",
+                    "type": "choices",
+                    "value": {"choices": [str(gold[first].grade)]},
+                }
+            ],
+        )
+        (task,) = [
+            one["id"] for one in study.on_server("a3", "train-feedback") if one["data"]["pair_id"] == "/".join(first)
+        ]
+        person.annotate(
+            task,
+            [{"from_name": "comment", "to_name": "pair", "type": "textarea", "value": {"text": ["Why not?"]}}],
+            lead_time=3.0,
+        )
+    second = [pair for pair in on_screen(study, "a3", "train") if pair not in batch]
+    study.judge("a3", {pair: gold[pair].grade for pair in second[:-1]} | {second[-1]: None}, "train")
+    (assigned, judged, _, _), notes = fetch(study)
+    assert (assigned, judged) == (10, 10)
+    assert "a3: 1 answer(s) changed after the gold grade was shown; the earlier ones count" in notes
+    assert fetch(study)[0] == (10, 10, 0, 0)
+    row = "\t".join(first) + "\t"
+    text = path.read_text(encoding="utf-8").replace(f"{row}{gold[first].grade}", f"{row}{wrong}")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="1 gold pair") as guarded:
+        train.gold(ws, path, dry_run=False)
+    assert guarded.value.faults == (f"{' '.join(first)}: grade {gold[first].grade} on record, found {wrong}",)
+
+    (trained,) = train.report(ws).assessors
+    assert (trained.gold, trained.answered, trained.cannot_judge) == (10, 10, 1)
+    assert trained.agreement.n_pairs == 9
+    assert trained.agreement.figures["percent"].value == pytest.approx(100 * 8 / 9, abs=1e-6)
+    assert [(one.query_id, one.doc_id, one.grade) for one in trained.furthest] == [(*first, wrong)]
+    assert (trained.changed_too_late, trained.looked_at, trained.remarks) == (1, 1, ("Why not?",))
+    assert trained.planned_too == ()
+    assert trained.verdict == ("passed" if trained.agreement.figures["kappa_quadratic"].value >= 0.6 else "not passed")
+    shown = train.describe(train.report(ws))
+    assert trained.verdict in shown
+    assert "Why not?" in shown
+
+    # The verdict is on record, as it was measured then.
+    with open_store(ws.database_url) as store, store.read() as session:
+        facts = trials.read_trial(session, "train/a3")
+    assert facts is not None
+    assert (facts["verdict"], facts["pairs"], facts["threshold"]) == (trained.verdict, 9, 0.6)
+    snapshot = read_snapshot(ws)
+    assert {one.assessor for one in snapshot.outcome.judgements} == {"a1", "a2"}
+    assert {(one.query_id, one.doc_id): one.grade for one in snapshot.outcome.decisions} == final

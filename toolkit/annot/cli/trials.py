@@ -1,0 +1,165 @@
+"""Judging beside the collection: the training of assessors, and the sub-study on full texts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.cli.commands import command, group
+from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
+from annot.cli.output import Answer, progress, table
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+group("train", help="Train assessors on pairs whose grade is known, and see who may judge.")
+
+
+@command("train gold")
+def train_gold(
+    ws: "Workspace",
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A table with query_id, doc_id, grade and why.", show_default="settled pairs, drawn"),
+    ] = None,
+    per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
+    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
+
+    Look at the reasons in that file, better them, and read it in again: assessors see them.
+    """
+    from annot.steps import train as step
+
+    made = step.gold(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
+    notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
+    return Answer(made, step.describe_gold(made), notes)
+
+
+@command("train push")
+def train_push(
+    ws: "Workspace",
+    assessor: Annotated[
+        list[str] | None, typer.Option(help="Train this person; may be repeated.", show_default="all who assess")
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send each assessor the next batch, a facet, and the answered batches again with the gold grade and why."""
+    from annot.steps import train as step
+
+    with progress("sending tasks") as advance:
+        pushed = step.push(
+            ws, assessors=tuple(assessor or ()), url=url, api_key=api_key, dry_run=dry_run, advance=advance
+        )
+    blocks = [table("people.sent", pushed.batches, who=["assessor"], pairs=["to judge"])]
+    if pushed.feedback:
+        blocks.append(table("people.sent", pushed.feedback, who=["assessor"], pairs=["with gold grades"]))
+    return Answer(pushed, "\n\n".join(blocks), pushed.notes)
+
+
+@command("train pull", alone=True)
+def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Fetch the answers to gold pairs and note down who has passed; none of them counts as a judgement."""
+    from annot.steps import train as step
+
+    with progress("reading answers") as advance:
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["gold pairs", "answered"])
+    return Answer(pulled, text, pulled.notes)
+
+
+@command("train hide")
+def train_hide(
+    ws: "Workspace",
+    share: Annotated[float, typer.Option(min=0.0, max=0.5, help="Hidden pairs per pair of the plan.")] = 0.05,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
+
+    Their answers are compared with the final grades in `annot train report`, and never count as judgements.
+    """
+    from annot.steps import train as step
+
+    hidden = step.hide(ws, share=share, dry_run=dry_run)
+    return Answer(hidden, table("training.hidden", hidden))
+
+
+@command("train report")
+def train_report(ws: "Workspace") -> Answer:
+    """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
+    from annot.steps import train as step
+
+    found = step.report(ws)
+    return Answer(found, step.describe(found))
+
+
+group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
+
+ViewOption = Annotated[str, typer.Option(help="abstract or full: what the pairs are judged on.")]
+
+
+@command("substudy draw")
+def substudy_draw(
+    ws: "Workspace",
+    assessor: Annotated[str, typer.Option(help="Who judges all pairs, in both views.")],
+    queries: Annotated[int, typer.Option(min=1, help="Queries of each facet.")] = 3,
+    candidates: Annotated[int, typer.Option(min=1, help="Candidates of each query.")] = 5,
+    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
+
+    The plan goes to substudy/plan.jsonl. Write where each full text is, a link or a file's name, into
+    substudy/full-texts.tsv. None of the answers counts as a judgement of the collection.
+    """
+    from annot.steps import substudy as step
+
+    planned = step.draw(
+        ws.replaced(seed=seed), assessor=assessor, queries=queries, candidates=candidates, dry_run=dry_run
+    )
+    notes = [] if planned.new else ["these pairs were drawn before; nothing is changed"]
+    return Answer(planned, step.describe_plan(planned), notes)
+
+
+@command("substudy push")
+def substudy_push(
+    ws: "Workspace",
+    view: ViewOption,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="A table with the columns paper_id and where.", show_default="substudy/full-texts.tsv"),
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Send the pairs in one view to the assessor's own project; the full texts follow when all abstracts are judged."""
+    from annot.steps import substudy as step
+
+    with progress("sending tasks") as advance:
+        pushed = step.push(ws, view=view, texts=texts, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
+    return Answer(pushed, text, pushed.notes)
+
+
+@command("substudy pull", alone=True)
+def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+    """Fetch the answers of one view and print what is new; they never count as judgements."""
+    from annot.steps import substudy as step
+
+    with progress("reading answers") as advance:
+        pulled = step.pull(ws, view=view, url=url, api_key=api_key, advance=advance)
+    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["pairs", "answered"])
+    return Answer(pulled, text, pulled.notes)
+
+
+@command("substudy report")
+def substudy_report(ws: "Workspace") -> Answer:
+    """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
+    from annot.steps import substudy as step
+
+    found = step.report(ws)
+    return Answer(found, step.describe(found))

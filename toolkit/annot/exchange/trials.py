@@ -1,0 +1,96 @@
+"""Answers of a round that never counts, brought in: every answer and every change of it, none ever taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlmodel import Session
+
+from annot.exchange.collecting import Found, Haul, collect
+from annot.exchange.connection import connect
+from annot.exchange.recording import Collected, Pulled
+from annot.exchange.sending import Advance
+from annot.records import Judgement
+from annot.store import trials
+from annot.store.database import Store
+from annot.store.hidden_gold import read_hidden
+from annot.store.projects import Project, Round
+from annot.store.revisions import Sourced
+from annot.study.trials import current_answers
+from annot.study.workspace import Workspace
+
+SourceOf = Callable[[Session, Haul], Callable[[Found], str]]
+"""Under which source each answer of a project is kept."""
+
+
+def pull_answers(
+    ws: Workspace,
+    store: Store,
+    round: Round,
+    *,
+    hint: str,
+    url: str | None,
+    api_key: str | None,
+    advance: Advance,
+    source_of: SourceOf | None = None,
+) -> Pulled:
+    """Bring in the answers of a round. An answer that is gone from the server stays on record and still counts."""
+    rows: list[Collected] = []
+    notes: list[str] = []
+    with connect(ws, url=url, api_key=api_key) as gateway:
+        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance):
+            recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+            with store.begin() as session:
+                source = (lambda _: round) if source_of is None else source_of(session, haul)
+                recorded = trials.record_answers(
+                    session,
+                    [_sourced(found, haul.project, source(found)) for found in haul.found],
+                    recorded_at=recorded_at,
+                )
+                assigned = len(trials.read_assignments(session, round, haul.project.assessor))
+                counting = [
+                    answer
+                    for answer in current_answers(session, round)
+                    if answer.counts and answer.assessor == haul.project.assessor
+                ]
+            flagged = sum(bool(found.reading.flags) for found in haul.found)
+            rows.append(
+                Collected(
+                    haul.project.assessor, assigned, len(counting), recorded.added, recorded.revised, flagged, lost=0
+                )
+            )
+            notes += [*haul.notes, *haul.flagged("answer")]
+    return Pulled(tuple(rows), tuple(notes))
+
+
+def without_hidden_gold(session: Session, haul: Haul) -> Haul:
+    """The judging project without the answers to hidden gold, which are recorded where they do not count."""
+    hidden = set(read_hidden(session).get(haul.project.assessor, ()))
+    answers = [found for found in haul.found if found.asked.pair in hidden]
+    sourced = [_sourced(found, haul.project, "hidden-gold") for found in answers]
+    trials.record_answers(session, sourced, recorded_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    return haul._replace(found=tuple(found for found in haul.found if found.asked.pair not in hidden))
+
+
+def _sourced(found: Found, project: Project, source: str) -> Sourced[Judgement]:
+    reading = found.reading
+    answer = Judgement(
+        *found.asked.pair,
+        project.assessor,
+        reading.grade,
+        cannot_judge=reading.cannot_judge,
+        comment=reading.comment,
+        judged_at=reading.created_at,
+        lead_time=reading.lead_time,
+        flags=reading.flags,
+    )
+    return Sourced(
+        answer,
+        source,
+        found.annotation,
+        reading.payload,
+        server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
+    )

@@ -1,0 +1,363 @@
+"""The sub-study: pairs judged on the abstracts and then on the full texts, and how far the two agree."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlmodel import Session
+
+from annot.agreement import HEADLINE, TITLES
+from annot.agreement.between import Between, agreement_between
+from annot.diagnosis.pace import median_time_interval
+from annot.errors import InputError, MissingInput
+from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
+from annot.exchange.recording import Pulled
+from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
+from annot.exchange.trials import pull_answers
+from annot.formats.full_texts import read_full_texts, write_full_texts
+from annot.labelstudio.screens import full_text_screen
+from annot.labelstudio.tasks import full_text_task
+from annot.names import check_name
+from annot.records import Asked, Assignment, Judgement
+from annot.stats.rounding import rounding
+from annot.stats.values import Estimate, Interval, Undefined
+from annot.store import people, projects, trials
+from annot.store.database import Store, open_store
+from annot.store.projects import Round
+from annot.store.queries import read_queries
+from annot.study import guidelines
+from annot.study.corpus_facts import papers_of
+from annot.study.outcome import outcome_of
+from annot.study.trials import current_answers
+from annot.study.workspace import Workspace, write_file, write_manifest
+from annot.trials.sequence import query_by_query
+from annot.trials.substudy import draw as draw_pairs
+from annot.trials.substudy import plan_lines
+
+TRIAL = "substudy"
+FIGURES = "substudy-figures"
+ROUNDS: dict[str, Round] = {"abstract": "substudy-abstract", "full": "substudy-full"}
+"""The round of each view."""
+NAMES = {"abstract": "abstracts", "full": "full texts", "final": "final grades"}
+HINT = "draw it with `annot substudy draw --assessor a1`"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The sub-study as it is planned."""
+
+    assessor: str
+    pairs: int
+    by_facet: dict[str, int]
+    by_type: dict[str, int]
+    """Queries of each type of paper."""
+    by_grade: dict[int, int]
+    """Pairs by the final grade they had when they were drawn."""
+    seed: int
+    sha256: str
+    texts: Path
+    """Where to write the places of the full texts."""
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The answers of one view."""
+
+    view: str
+    pairs: int
+    answered: int
+    graded: int
+    cannot_judge: int
+    seconds: Estimate
+    """The median time a pair."""
+    timed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two gradings of the pairs."""
+
+    first: str
+    second: str
+    agreement: Between
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the sub-study found."""
+
+    assessor: str
+    level: float
+    titles: dict[str, str]
+    views: tuple[View, ...]
+    compared: tuple[Compared, ...]
+    changes: dict[int, int]
+    """Pairs by the grade on the full texts less that on the abstracts."""
+    judged_before: int
+    """Pairs that the assessor has judged for the collection as well."""
+
+
+def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> Planned:
+    """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same wishes again draw nothing.
+
+    Raises InputError once something of another draw was sent, and where too little is settled.
+    """
+    texts = ws.substudy / "full-texts.tsv"
+    wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
+            check_name(assessor, present, what="assessor")
+            standing = trials.read_trial(session, TRIAL)
+            known = read_queries(session)
+            final = {(one.query_id, one.doc_id): one.grade for one in outcome_of(session, ws.settings).decisions}
+        if standing is not None and all(standing[name] == value for name, value in wishes.items()):
+            return _planned(standing, texts, new=False)
+        if not final:
+            raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
+        drawn = draw_pairs(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
+        asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
+        lines = plan_lines(asked)
+        facts: dict[str, Any] = {
+            **wishes,
+            "by_facet": drawn.by_facet,
+            "by_type": drawn.by_type,
+            "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
+            "pairs": len(drawn.pairs),
+            "sha256": hashlib.sha256(lines.encode()).hexdigest(),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        paper_of = {query.query_id: query.paper_id for query in known}
+        papers = papers_of(ws, {name for pair in drawn.pairs for name in (paper_of[pair[0]], pair[1])})
+        if not dry_run:
+            with store.begin() as session:
+                _refuse_sent(session)
+                trials.put_trial(session, TRIAL, facts)
+                for view, sequence in asked.items():
+                    numbered = enumerate(sequence, start=1)
+                    assignments = [Assignment(*pair, assessor, position) for position, pair in numbered]
+                    trials.replace_assignments(session, ROUNDS[view], assignments)
+            write_file(ws.substudy / "plan.jsonl", lines)
+            write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
+            write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
+    return _planned(facts, texts, new=True)
+
+
+def push(
+    ws: Workspace,
+    *,
+    view: str,
+    texts: Path | None,
+    url: str | None,
+    api_key: str | None,
+    dry_run: bool,
+    advance: Advance,
+) -> Pushed:
+    """Send the pairs in one view. texts: where the full texts are; None takes the table that `draw` has written.
+
+    Raises InputError for the full texts while pairs are not judged on the abstracts, and for papers without a place.
+    """
+    check_name(view, list(ROUNDS), what="view")
+    with open_store(ws.database_url, create=False) as store:
+        facts, sequence = _sequence(store, view)
+        material = material_of(ws, store, {one.pair for one in sequence})
+        tasks = tasks_of(ws, material, sequence)
+        screen, first = guidelines.screen(ws), []
+        if view == "full":
+            _refuse_before_abstracts(store, facts["assessor"])
+            path = texts or ws.substudy / "full-texts.tsv"
+            if not path.is_file():
+                raise MissingInput(f"{path}: not there", hint="it says where the full text of each paper is; " + HINT)
+            where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
+            tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
+            names, labels = ws.settings.scale.names, ws.settings.labels.names
+            language, overrides = ws.settings.collection.language, ws.root / "templates"
+            screen = full_text_screen(scale_names=names, labels=labels, language=language, overrides=overrides)
+            first = [guidelines.page(ws, "full-text")]
+        instructions = instructions_of(ws, material, adjudication=False, first=first)
+        parcel = Parcel(facts["assessor"], screen, instructions, tasks)
+        return push_parcels(
+            ws, store, [parcel], round=ROUNDS[view], url=url, api_key=api_key, dry_run=dry_run, advance=advance
+        )
+
+
+def pull(ws: Workspace, *, view: str, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+    """Bring back the answers of one view, and note down what they show; none is a judgement of the collection."""
+    check_name(view, list(ROUNDS), what="view")
+    hint = f"send the pairs with `annot substudy push --view {view}`"
+    with open_store(ws.database_url, create=False) as store:
+        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, url=url, api_key=api_key, advance=advance)
+    if any(one.judged for one in pulled.assessors):
+        facts = _on_record(report(ws))
+        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+            trials.put_trial(session, FIGURES, facts)
+    return pulled
+
+
+@rounding
+def report(ws: Workspace) -> Report:
+    """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        facts = _facts(session)
+        answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
+        outcome = outcome_of(session, ws.settings)
+        asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    if not any(answers.values()):
+        raise MissingInput(
+            "no answers to the sub-study", hint="bring them in with `annot substudy pull --view abstract`"
+        )
+    grades: dict[str, Mapping[tuple[str, str], int]] = {
+        view: {(one.query_id, one.doc_id): one.grade for one in given if one.grade is not None and not one.flags}
+        for view, given in answers.items()
+    }
+    grades["final"] = {(one.query_id, one.doc_id): one.grade for one in outcome.decisions}
+    level = ws.settings.agreement.level
+    compared = tuple(
+        Compared(
+            NAMES[first],
+            NAMES[second],
+            agreement_between(
+                {pair: grade for pair, grade in grades[first].items() if pair in asked},
+                grades[second],
+                grades=ws.settings.scale.grades,
+                level=level,
+                coefficients=HEADLINE,
+            ),
+        )
+        for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
+    )
+    changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
+    return Report(
+        assessor=facts["assessor"],
+        level=level,
+        titles={name: TITLES[name] for name in HEADLINE},
+        views=tuple(_view(view, len(asked), given, level) for view, given in answers.items()),
+        compared=compared,
+        changes={change: changes.count(change) for change in sorted(set(changes))},
+        judged_before=len(
+            {
+                (one.query_id, one.doc_id)
+                for one in outcome.judgements
+                if one.assessor == facts["assessor"] and one.counts and (one.query_id, one.doc_id) in asked
+            }
+        ),
+    )
+
+
+def describe_plan(planned: Planned) -> str:
+    """The plan as text for the terminal."""
+    from annot.report.terminal import aligned
+
+    def listed(counts: Mapping[Any, int]) -> str:
+        return ", ".join(f"{name}: {count}" for name, count in counts.items())
+
+    rows = [
+        ("pairs", f"{planned.pairs}, for {planned.assessor}"),
+        ("queries by facet", listed(planned.by_facet)),
+        ("queries by type of paper", listed(planned.by_type) or "no type is on record"),
+        ("pairs by final grade", listed(planned.by_grade)),
+        ("full texts", planned.texts),
+    ]
+    return aligned(rows)
+
+
+def describe(found: Report) -> str:
+    """The report as text for the terminal."""
+    from annot.report.terminal import told
+
+    return told("substudy", found=found)
+
+
+def _view(view: str, pairs: int, given: Sequence[Judgement], level: float) -> View:
+    answered = [one for one in given if one.counts]
+    times = np.array([one.lead_time for one in answered if one.lead_time], dtype=np.float64)
+    none = Undefined("no answer has a time")
+    seconds = Estimate(none, none)
+    if len(times):
+        seconds = Estimate(float(np.median(times)), median_time_interval(times, level))
+    graded = sum(one.grade is not None for one in answered)
+    return View(NAMES[view], pairs, len(answered), graded, len(answered) - graded, seconds, len(times))
+
+
+def _on_record(found: Report) -> dict[str, Any]:
+    """What stays on record for the datasheet: how the two views agree, and the time a pair takes in each."""
+    between = found.compared[0].agreement
+    return {
+        "pairs": between.n_pairs,
+        "figures": {name: _numbers(figure) for name, figure in between.figures.items()},
+        "seconds": {view.view: _numbers(view.seconds) for view in found.views},
+    }
+
+
+def _numbers(estimate: Estimate) -> dict[str, float | None]:
+    interval = estimate.interval if isinstance(estimate.interval, Interval) else None
+    return {
+        "value": estimate.value if isinstance(estimate.value, float) else None,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
+
+
+def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> Planned:
+    by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
+    names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")
+    return Planned(**{name: facts[name] for name in names}, by_grade=by_grade, texts=texts, new=new)
+
+
+def _facts(session: Session) -> dict[str, Any]:
+    facts = trials.read_trial(session, TRIAL)
+    if facts is None:
+        raise MissingInput("no sub-study is drawn", hint=HINT)
+    return facts
+
+
+def _sequence(store: Store, view: str) -> tuple[dict[str, Any], list[Asked]]:
+    with store.read() as session:
+        return _facts(session), [one.asked for one in trials.read_assignments(session, ROUNDS[view])]
+
+
+def _refuse_sent(session: Session) -> None:
+    sent = [
+        project
+        for round in ROUNDS.values()
+        for project in projects.read_projects(session, round=round)
+        if projects.read_tasks(session, project.project)
+    ]
+    if sent:
+        raise InputError(
+            f"a sub-study was sent to {sent[0].assessor} already",
+            hint="a study has one sub-study; `annot substudy report` tells what it found so far",
+        )
+
+
+def _refuse_before_abstracts(store: Store, assessor: str) -> None:
+    """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
+    with store.read() as session:
+        asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+        done = {(one.query_id, one.doc_id) for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
+    if still_open := asked - done:
+        raise InputError(
+            f"{len(still_open)} of {len(asked)} pairs are not judged on the abstracts yet, which come first",
+            hint=f"let {assessor} finish, then `annot substudy pull --view abstract`",
+        )
+
+
+def _with_full_texts(
+    task: dict[str, Any], asked: Asked, material: TaskMaterial, where: Mapping[str, str]
+) -> dict[str, Any]:
+    query = material.queries[asked.query_id]
+    return full_text_task(task, query, material.papers[query.paper_id], material.papers[asked.doc_id], where)
+
+
+def _places(texts: Path) -> dict[str, str]:
+    """What stands in the table already; a table that cannot be read is not written over."""
+    if not texts.is_file():
+        return {}
+    return read_full_texts(texts.read_bytes(), name=str(texts), wanted=None)
