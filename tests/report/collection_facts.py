@@ -76,6 +76,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "repeats": 0,
             "repeats_same": 0,
             "not_counted": (("by another account than the planned one", 3),),
+            "audit": None,
             "simulated": True,
             "imported": None,
             "pairs_by_judgements": (),
