@@ -51,6 +51,8 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     names = [name for name, usual in USUAL.items() if name not in WAITING and usual.stage in ("judged", "settled")]
     assert {"status", "agreement", "qrels", "watch", "plan simulate"} <= set(names)
+    for name in names:
+        USUAL[name].prepare(folder)
     with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
         for name in names:
             annot_done(*name.split(), *USUAL[name].typed.split(), folder=folder)

@@ -674,6 +674,8 @@ WRONG: dict[str, Wrong] = {
         "judged",
         sql("UPDATE assessor SET adjudicator = 0"),
     ),
+    "agreement guidelines: an option that is none": Wrong("agreement guidelines", "--all", ("No such option: --all",)),
+    "audit: server down": Wrong("audit", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "adjudicate pull: server down": Wrong(
         "adjudicate pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
     ),

@@ -114,7 +114,7 @@ def test_addresses_stay_in_the_database(ws: Workspace, annot: Run, bring: Callab
         ("a2", "zoe@example.org"),
     ]
     told = [said.stdout, said.stderr]
-    for command in (("status",), ("assessor", "list"), ("qrels", "--partial"), ("agreement",)):
+    for command in (("status",), ("qrels", "--partial"), ("agreement",)):
         told += [annot(*command).stdout]
     files = [path for path in ws.root.rglob("*") if path.is_file() and path.name != "theirs.json"]
     told += [path.read_text(encoding="utf-8") for path in files if not path.name.startswith("annot.db")]

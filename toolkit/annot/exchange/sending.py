@@ -123,14 +123,14 @@ def push_parcels(
     advance: Advance,
 ) -> Pushed:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
-    _check(ws, store, parcels, screen=SCREENS[round])
+    check_parcels(ws, store, parcels, round=round)
     if dry_run:
         return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:
         return _send(ws, store, gateway, parcels, round=round, advance=advance)
 
 
-def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Screen) -> None:
+def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, round: Round) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     with store.read() as session:
         everyone = people.read_assessors(session)
@@ -138,7 +138,7 @@ def _check(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, screen: Sc
     private |= {person.account for person in everyone if person.account is not None}
     for parcel in parcels:
         tasks = list(parcel.tasks.values())
-        lint_tasks(tasks, screen=screen, labels=ws.settings.labels.names, private=private)
+        lint_tasks(tasks, screen=SCREENS[round], labels=ws.settings.labels.names, private=private)
         check_predictions(parcel.label_config, tasks)
 
 

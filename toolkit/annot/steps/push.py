@@ -10,7 +10,7 @@ from annot.errors import MissingInput
 from annot.exchange.connection import connect
 from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Advance, Parcel, Pushed, Sent, push_parcels
+from annot.exchange.sending import Advance, Parcel, Pushed, Sent, check_parcels, push_parcels
 from annot.labelstudio.tasks import returned_task
 from annot.planning import give_back
 from annot.records import Asked
@@ -52,6 +52,8 @@ def push(
         taken: tuple[Withdrawn, ...] = ()
         notes: tuple[str, ...] = ()
         if not dry_run:
+            # Before anything is withdrawn, too.
+            check_parcels(ws, store, parcels, round="judge")
             with connect(ws, url=url, api_key=api_key) as gateway:
                 taken, notes = withdraw_handed_on(store, gateway)
             if late := {person.assessor: person.answered for person in taken if person.answered}:
