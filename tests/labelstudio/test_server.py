@@ -17,9 +17,13 @@ from annot.errors import StudioError
 from annot.labelstudio import installing, server
 
 STAND_IN = f"""#!{sys.executable}
-import os, sys
+import os, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+hung = os.environ.get("STAND_IN_HANGS")
+if hung and not os.path.exists(hung):
+    open(hung, "w").close()
+    time.sleep(600)
 arguments = sys.argv[1:]
 port = int(arguments[arguments.index("--port") + 1])
 print("token", os.environ["LABEL_STUDIO_USER_TOKEN"], flush=True)
@@ -151,6 +155,17 @@ def test_a_server_that_ends_is_told_with_its_log_and_without_the_token(folder: P
         start(folder, {**environ, "STAND_IN_FAILS": "1"})
     assert server.credentials(folder).token not in caught.value.message
     assert "token [token]" in caught.value.message
+
+
+def test_a_server_that_hangs_before_its_first_word_is_started_again(
+    folder: Path, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SILENT_SECONDS", 1.0)
+    said: list[str] = []
+    hangs = {**environ, "STAND_IN_HANGS": str(tmp_path / "has-hung")}
+    assert server.up(folder, environ=hangs, port=None, say=said.append).healthy
+    assert (tmp_path / "has-hung").exists()
+    assert "hangs" in said[-1]
 
 
 def test_an_environment_without_label_studio_is_named(folder: Path, tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ FIRST_PORT = 8090
 PORTS_TRIED = 50
 START_SECONDS = 600.0
 """The first start migrates an empty database: about a minute on two cores, more when they are busy."""
+SILENT_SECONDS = 90.0
+"""A server says its first word within seconds. One start in some hundreds hangs before that, for ever."""
 
 STOP_SECONDS = 20.0
 PORT_SECONDS = 5.0
@@ -70,7 +72,12 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
             return _wait_until_healthy(folder)
         with _free_port(port, last=_number_in(folder / "port")) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
+            said = _log_size(folder)
             _spawn(program, folder, chosen, environ)
+            if not _speaks(folder, said) and (hung := _process(folder)) is not None:
+                say("it hangs before its first word; starting it again")
+                _end(folder, *hung)
+                _spawn(program, folder, chosen, environ)
             return _wait_until_healthy(folder)
 
 
@@ -83,15 +90,8 @@ def down(folder: Path) -> bool:
         found = _process(folder)
         if found is None:
             return False
-        pid, port = found
-        for stop in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError):
-                os.killpg(os.getpgid(pid), stop)
-            if _comes_true(lambda: _process(folder) is None, within=STOP_SECONDS):
-                # An ending process loses its command line a moment before its port: who starts again wants it back.
-                _comes_true(lambda: _can_bind(port), within=PORT_SECONDS)
-                return True
-        raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
+        _end(folder, *found)
+        return True
 
 
 def status(folder: Path) -> Server | None:
@@ -162,6 +162,33 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
             check=True,
         )
     _comes_true(lambda: _process(folder) is not None, within=STOP_SECONDS)
+
+
+def _end(folder: Path, pid: int, port: int) -> None:
+    """End this server, by force where it does not end by itself."""
+    for stop in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(os.getpgid(pid), stop)
+        if _comes_true(lambda: _process(folder) is None, within=STOP_SECONDS):
+            # An ending process loses its command line a moment before its port: who starts again wants it back.
+            _comes_true(lambda: _can_bind(port), within=PORT_SECONDS)
+            return
+    raise StudioError(f"the local Label Studio (process {pid}) does not end", hint=f"end it by hand: kill -9 {pid}")
+
+
+def _speaks(folder: Path, said: int) -> bool:
+    """Whether the server adds a word to the `said` bytes of its log, answers, or ends."""
+
+    def heard() -> bool:
+        found = status(folder)
+        return found is None or found.healthy or _log_size(folder) > said
+
+    return _comes_true(heard, within=SILENT_SECONDS)
+
+
+def _log_size(folder: Path) -> int:
+    log = folder / "server.log"
+    return log.stat().st_size if log.is_file() else 0
 
 
 def _wait_until_healthy(folder: Path) -> Server:
