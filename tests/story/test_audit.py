@@ -8,11 +8,14 @@ from typing import Any
 
 import httpx
 import pytest
+from annot.exchange.auditing import Audited, of_project
 from annot.labelstudio.annotations import write_result
+from annot.labelstudio.studio_records import PulledTask
+from annot.records import Asked
 from annot.steps import adjudicate, audit, pull, push
 from command_line import annot, annot_done
 from fixtures_studio import Studio
-from studies import Pair, Study, make_study, quietly
+from studies import Pair, Study, address_of, make_study, quietly
 from test_killed import grades_of
 
 pytestmark = pytest.mark.studio
@@ -55,6 +58,13 @@ def on_the_server(study: Study, method: str, path: str, **body: Any) -> None:
 
 def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settled: Study) -> None:
     assert found(settled) == {}
+    # Another account from now on, as the lead says: what the person answered under the first one stays theirs.
+    another = settled.studio.account("audited-another")
+    annot_done("assessor", "account", "a2", another.email, folder=settled.folder)
+    push.push(settled.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    assert found(settled) == {}
+    annot_done("assessor", "account", "a2", address_of("a2"), folder=settled.folder)
+    push.push(settled.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
     said = annot_done("audit", folder=settled.folder).stdout
     assert "3 projects" in said
     assert "nothing found" in said
@@ -108,3 +118,12 @@ def test_nothing_sent_is_told(tmp_path: Path, studio: Studio) -> None:
     result = annot("audit", folder=study.folder)
     assert result.exit_code == 2
     assert "annot push" in result.message()
+
+
+def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
+    answer = {"id": 1, "completed_by": 7, "updated_by": 7, "updated_at": "2031-01-02T00:00:00Z", "lead_time": 9.0}
+    settled_at = {("q", "d"): "2031-01-01T00:00:00Z"}
+    for occasion, expected in ((1, ["after adjudication"]), (2, [])):
+        asked = {"key": Asked("q", "d", occasion)}
+        met = Audited("a1", [7], set(), [PulledTask("key", (answer,))], asked, frozenset(asked), {}, {})
+        assert [finding.kind for finding in of_project(met, settled_at)] == expected

@@ -7,7 +7,7 @@ says how many and which; none says that somebody cheated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -43,8 +43,10 @@ class Audited(NamedTuple):
     """One person's project as it was met."""
 
     person: str
-    account: int | None
-    """The server's id of the person's account, as on record."""
+    accounts: Collection[int]
+    """The server's ids of the accounts that are the person's, now or when they answered."""
+    counted: Collection[str]
+    """The ids of the annotations whose answers count: the server forgets whose they were when it removes an account."""
     tasks: Sequence[PulledTask]
     own: Mapping[str, Asked]
     """What may stand in the project, by key."""
@@ -70,7 +72,10 @@ def of_project(met: Audited, adjudicated: Mapping[tuple[str, str], str]) -> Iter
     found: dict[str, list[str]] = {}
     for task in met.tasks:
         if task.key is not None and task.key in met.own:
-            for kind in _of_task(task.annotations, met.account, adjudicated.get(met.own[task.key].pair)):
+            asked = met.own[task.key]
+            # A hidden repeat settles nothing, and may come after its pair was settled.
+            settled = adjudicated.get(asked.pair) if asked.occasion == 1 else None
+            for kind in _of_task(task.annotations, met, settled):
                 found.setdefault(kind, []).append(task.key)
     for kind, what in KINDS.items():
         if len(found.get(kind, ())) >= (FAST_ANSWERS if kind == "too fast" else 1):
@@ -87,7 +92,7 @@ KINDS = {
 """What a task's answers may show, and in what words."""
 
 
-def _of_task(annotations: Sequence[Payload], account: int | None, settled: str | None) -> set[str]:
+def _of_task(annotations: Sequence[Payload], met: Audited, settled: str | None) -> set[str]:
     """Which of `KINDS` the answers to one task show."""
     kinds = set()
     given = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
@@ -95,9 +100,9 @@ def _of_task(annotations: Sequence[Payload], account: int | None, settled: str |
         kinds.add("answered twice")
     for annotation in given:
         author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
-        if author != account:
+        if author not in met.accounts and not (author is None and str(annotation["id"]) in met.counted):
             kinds.add("other account")
-        elif editor not in (None, author):
+        elif editor not in (None, author, *met.accounts):
             kinds.add("edited by another")
         if settled is not None and str(annotation.get("updated_at") or "") > settled:
             kinds.add("after adjudication")

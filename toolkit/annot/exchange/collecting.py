@@ -88,20 +88,20 @@ def collect(
     more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
     for project in pushed:
         # Before the server is asked: what another pull records meanwhile is not missed here.
-        lines = _lines(store, round, project)
+        lines = lines_of(store, project)
         others = {account for name, account in present.items() if name != project.assessor}
-        accounts = _accounts(lines, present[project.assessor], others)
+        accounts = accounts_of(lines, present[project.assessor], others)
         yield _haul(ws, gateway, project, tasks[project.project], own[project.project], lines, accounts, more)
 
 
-def _lines(store: Store, round: Round, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
+def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
     """What is on record of this person on this server, by what was asked and the annotation's id.
 
     Nothing of a round that never counts: what is gone of it from the server is lost to nobody.
     """
-    if round not in ANSWERS:
+    if project.round not in ANSWERS:
         return {}
-    revisions = ANSWERS[round]
+    revisions = ANSWERS[project.round]
     with store.read() as session:
         lines = revisions.lines(session, server=project.server, person=project.assessor)
         if any(line.counts and line.stands.changed_at is None for line in lines):
@@ -120,7 +120,7 @@ def _changed_on_record(line: Line[Any]) -> str | None:
     return stands.changed_at or (stands.payload or {}).get("updated_at")
 
 
-def _accounts(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
+def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set[int | None]) -> list[int]:
     """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
     former = {_account_on_record(line) for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})

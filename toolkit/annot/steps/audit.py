@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from annot.errors import FindingError, MissingInput
 from annot.exchange.auditing import Audited, Finding, of_project
+from annot.exchange.collecting import accounts_of, lines_of
 from annot.exchange.connection import connect
 from annot.exchange.sending import ANSWERS, Advance, counting, own_tasks
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
@@ -64,7 +65,8 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
                 )
             )
         for project in sent:
-            met = _met(ws, store, gateway, project)
+            colleagues = {other.account_id for other in sent if other.assessor != project.assessor}
+            met = _met(ws, store, gateway, project, colleagues)
             if met is None:
                 what = f"{project.assessor}: their project ({project.round}) is gone from the server"
                 findings.append(Finding("project gone", what, 1))
@@ -78,8 +80,8 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
     return found
 
 
-def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project) -> Audited | None:
-    """The project as it is on the server; None where it is gone."""
+def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project, others: set[int | None]) -> Audited | None:
+    """The project as it is on the server; None where it is gone. others: the accounts of other people."""
     assert project.remote_id is not None
     there = gateway.project(project.remote_id)
     if there is None:
@@ -87,9 +89,11 @@ def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project) -> Aud
     with store.read() as session:
         own = own_tasks(session, project.round, project.assessor)
         known = {pair_key(*asked): asked for asked in projects.read_tasks(session, project.project)}
+    lines = lines_of(store, project)
     return Audited(
         project.assessor,
-        project.account_id,
+        accounts_of(lines, project.account_id, others),
+        {annotation for (_, annotation), line in lines.items() if line.counts},
         gateway.pull(project.remote_id),
         {**own, **known},
         frozenset(known),
