@@ -121,9 +121,14 @@ def push_parcels(
     api_key: str | None,
     dry_run: bool,
     advance: Advance,
+    checked: bool = False,
 ) -> Pushed:
-    """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent."""
-    check_parcels(ws, store, parcels, round=round)
+    """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent.
+
+    checked: `check_parcels` has passed these parcels.
+    """
+    if not checked:
+        check_parcels(ws, store, parcels, round=round)
     if dry_run:
         return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:

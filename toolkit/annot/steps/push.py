@@ -49,6 +49,7 @@ def push(
             facets = {query.facet for query in read_queries(session) if query.query_id in planned}
             untrained = _not_passed(trials.read_trials(session), {parcel.assessor for parcel in parcels})
             new = to_send(ws, facets, read_guidelines(session), why=guidelines_changed)
+        late: dict[str, Collection[Asked]] = {}
         taken: tuple[Withdrawn, ...] = ()
         notes: tuple[str, ...] = ()
         if not dry_run:
@@ -56,11 +57,20 @@ def push(
             check_parcels(ws, store, parcels, round="judge")
             with connect(ws, url=url, api_key=api_key) as gateway:
                 taken, notes = withdraw_handed_on(store, gateway)
-            if late := {person.assessor: person.answered for person in taken if person.answered}:
+            late = {person.assessor: person.answered for person in taken if person.answered}
+            if late:
                 notes += _given_back(ws, store, late)
                 parcels = parcels_of(ws, store)
         pushed = push_parcels(
-            ws, store, parcels, round="judge", url=url, api_key=api_key, dry_run=dry_run, advance=advance
+            ws,
+            store,
+            parcels,
+            round="judge",
+            url=url,
+            api_key=api_key,
+            dry_run=dry_run,
+            advance=advance,
+            checked=not (dry_run or late),
         )
         if new and not dry_run:
             with store.begin() as session:
