@@ -51,8 +51,12 @@ def test_a_server_that_hangs_is_told_of_while_the_command_waits(
     assert "5ecre7" not in ended.stderr
 
 
-def test_a_server_that_answers_is_not_spoken_of(slow_server: str, tmp_path: Path) -> None:
+def test_a_server_that_has_answered_is_not_spoken_of(
+    slow_server: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(patience, "SAID_AFTER", 0.2)
     AT_ONCE.set()
-    annot_done("init", "study", folder=tmp_path)
-    ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
-    assert "waiting on" not in ended.stderr
+    with patience.PatientClient(trust_env=False) as client:
+        assert client.get(slow_server).status_code == 403
+    threading.Event().wait(0.4)
+    assert caplog.records == []
