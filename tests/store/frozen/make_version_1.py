@@ -16,9 +16,9 @@ from pathlib import Path
 
 from annot.records import Adjudication, Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, queries, runs
+from annot.store.base import TABLES
 from annot.store.database import open_store
 from annot.store.migrations import MIGRATIONS
-from annot.store.models import TABLES
 from annot.store.schema import TRIGGERS
 from sqlalchemy import Boolean, create_mock_engine
 from sqlalchemy.dialects import postgresql

@@ -18,8 +18,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from annot.errors import InputError, StoreError
+from annot.store.base import TABLES
 from annot.store.migrations import MIGRATIONS, VERSION_TABLE, make_version_table, version_of
-from annot.store.models import TABLES
 from annot.store.rows import copy_rows
 from annot.store.schema import make_triggers
 

@@ -10,7 +10,8 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Source
-from annot.store.models import FacetLabelsRow, table
+from annot.store.base import table
+from annot.store.models import FacetLabelsRow
 from annot.store.rows import delete_where, in_chunks, insert_rows
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.store.models import AssignmentRow, TrialAssignmentRow, table
+from annot.store.base import table
+from annot.store.models import AssignmentRow, TrialAssignmentRow
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:

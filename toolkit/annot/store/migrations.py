@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
+from annot.store.base import table
 from annot.store.models import (
     GoldRow,
     GuidelinesRow,
@@ -16,7 +17,6 @@ from annot.store.models import (
     TrialAssignmentRow,
     TrialJudgementRow,
     TrialRow,
-    table,
 )
 from annot.store.schema import drop_triggers, make_append_only, make_tables, make_triggers
 

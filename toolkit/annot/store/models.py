@@ -10,76 +10,19 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     CheckConstraint,
-    Dialect,
     Float,
     ForeignKeyConstraint,
     Identity,
     Index,
-    MetaData,
-    Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
 )
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
-HIGHEST_GRADE = 9
-LINE = {
-    "judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
-    "adjudication": ("source", "server", "query_id", "doc_id", "adjudicator", "annotation"),
-    "trial_judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
-}
-"""Of the append-only tables, the columns that make a line of revisions."""
-TABLES = MetaData()
-"""All tables. Not SQLModel's own collection, so that another user of SQLModel stays apart."""
+from annot.store.base import GRADE_IN_RANGE, LINE, Listed, RevisionRow, Row
 
 
-class Listed(TypeDecorator[tuple[Any, ...]]):
-    """A JSON list in the database, a tuple outside."""
-
-    impl = JSON
-    cache_ok = True
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Any, ...]:
-        return tuple(value)
-
-
-class _Row(SQLModel):
-    """A table of this store."""
-
-    metadata = TABLES
-
-
-class _RevisionRow(_Row):
-    """What the append-only tables share. Triggers refuse every UPDATE and DELETE.
-
-    `account`, `changed_at` and `ruling` came with the third version: whose account the answer came from and when it was
-    last changed, both as the server has them, and `withdrawn` or `restored` where the lead has spoken.
-    """
-
-    id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
-    source: str = Field(sa_type=Text)
-    server: str = Field(sa_type=Text)
-    query_id: str = Field(sa_type=Text)
-    doc_id: str = Field(sa_type=Text)
-    annotation: str = Field(sa_type=Text)
-    revision: int
-    grade: int | None
-    cannot_judge: str | None = Field(sa_type=Text)
-    comment: str | None = Field(sa_type=Text)
-    judged_at: str | None = Field(sa_type=Text)
-    lead_time: float | None = Field(sa_type=Float)
-    flags: tuple[str, ...] = Field(sa_type=Listed)
-    payload: Any = Field(sa_type=JSON)
-    content_sha256: str = Field(sa_type=Text)
-    recorded_at: str = Field(sa_type=Text)
-    account: int | None = Field(sa_type=BigInteger)
-    changed_at: str | None = Field(sa_type=Text)
-    ruling: str | None = Field(sa_type=Text)
-
-
-class FacetLabelsRow(_Row, table=True):
+class FacetLabelsRow(Row, table=True):
     """The sentence labels of a paper, joined by commas, and where they come from."""
 
     __tablename__ = "facet_labels"
@@ -91,7 +34,7 @@ class FacetLabelsRow(_Row, table=True):
     origin: str = Field(sa_type=Text)
 
 
-class QueryRow(_Row, table=True):
+class QueryRow(Row, table=True):
     """A paper and one facet of it; `paper_type` came with the second version."""
 
     __tablename__ = "query"
@@ -103,7 +46,7 @@ class QueryRow(_Row, table=True):
     paper_type: str | None = Field(sa_type=Text)
 
 
-class PoolRow(_Row, table=True):
+class PoolRow(Row, table=True):
     """How the pool of one query paper was drawn; all facets of the paper share it."""
 
     __tablename__ = "pool"
@@ -124,7 +67,7 @@ class PoolRow(_Row, table=True):
     rankings_sha256: str = Field(sa_type=Text)
 
 
-class PoolEntryRow(_Row, table=True):
+class PoolEntryRow(Row, table=True):
     """One document of a pool; `position` is its place in the order drawn, from 1."""
 
     __tablename__ = "pool_entry"
@@ -138,7 +81,7 @@ class PoolEntryRow(_Row, table=True):
     position: int
 
 
-class DrawRow(_Row, table=True):
+class DrawRow(Row, table=True):
     """A method that had the document. `place` 0 is the one that brought it in; the others follow in their order."""
 
     __tablename__ = "draw"
@@ -160,7 +103,7 @@ class DrawRow(_Row, table=True):
     place: int
 
 
-class AssessorRow(_Row, table=True):
+class AssessorRow(Row, table=True):
     """A person. The account is an identity and never leaves the database unasked.
 
     `left_on` and `share` came with the third version.
@@ -178,7 +121,7 @@ class AssessorRow(_Row, table=True):
     share: float | None = Field(sa_type=Float)
 
 
-class AssignmentRow(_Row, table=True):
+class AssignmentRow(Row, table=True):
     """One pair given to one assessor on one occasion; `position` is its place in that assessor's sequence, from 1."""
 
     __tablename__ = "assignment"
@@ -196,7 +139,7 @@ class AssignmentRow(_Row, table=True):
     position: int
 
 
-class GuidelinesRow(_Row, table=True):
+class GuidelinesRow(Row, table=True):
     """The guidelines of a facet as they were sent from one moment on."""
 
     __tablename__ = "guidelines"
@@ -207,7 +150,7 @@ class GuidelinesRow(_Row, table=True):
     why: str | None = Field(sa_type=Text)
 
 
-class ReturnedRow(_Row, table=True):
+class ReturnedRow(Row, table=True):
     """A pair that was put before its assessor again; it came with the third version."""
 
     __tablename__ = "returned"
@@ -226,7 +169,7 @@ class ReturnedRow(_Row, table=True):
     withdrawn_at: str | None = Field(sa_type=Text)
 
 
-class PlanRow(_Row, table=True):
+class PlanRow(Row, table=True):
     """The plan that the assignments make; there is one."""
 
     __tablename__ = "plan"
@@ -237,7 +180,7 @@ class PlanRow(_Row, table=True):
     created: str = Field(sa_type=Text)
 
 
-class ProjectRow(_Row, table=True):
+class ProjectRow(Row, table=True):
     """One assessor's project of one round on one server; `remote_id` is None until the server has made it.
 
     `server` tells servers apart and outlives a change of the address, which is `url`. `version` is its
@@ -264,7 +207,7 @@ class ProjectRow(_Row, table=True):
     sent_on: str | None = Field(sa_type=Text)
 
 
-class TaskRow(_Row, table=True):
+class TaskRow(Row, table=True):
     """The server's task for one pair in one project."""
 
     __tablename__ = "task"
@@ -280,7 +223,7 @@ class TaskRow(_Row, table=True):
     remote_id: int = Field(sa_type=BigInteger)
 
 
-class TaskSecretRow(_Row, table=True):
+class TaskSecretRow(Row, table=True):
     """With what the keys of tasks are sealed; there is one, from the first push on."""
 
     __tablename__ = "task_secret"
@@ -289,7 +232,7 @@ class TaskSecretRow(_Row, table=True):
     secret: str = Field(sa_type=Text)
 
 
-class JudgementRow(_RevisionRow, table=True):
+class JudgementRow(RevisionRow, table=True):
     """One revision of one judgement."""
 
     __tablename__ = "judgement"
@@ -306,7 +249,7 @@ class JudgementRow(_RevisionRow, table=True):
     occasion: int
 
 
-class AdjudicationRow(_RevisionRow, table=True):
+class AdjudicationRow(RevisionRow, table=True):
     """One revision of one adjudication."""
 
     __tablename__ = "adjudication"
@@ -324,7 +267,7 @@ class AdjudicationRow(_RevisionRow, table=True):
     shown: tuple[str, ...] = Field(sa_type=Listed)
 
 
-class TrialRow(_Row, table=True):
+class TrialRow(Row, table=True):
     """What is on record of a sub-study, or of one assessor's training; `name` says which."""
 
     __tablename__ = "trial"
@@ -332,7 +275,7 @@ class TrialRow(_Row, table=True):
     facts: dict[str, Any] = Field(sa_type=JSON)
 
 
-class TrialAssignmentRow(_Row, table=True):
+class TrialAssignmentRow(Row, table=True):
     """One pair given to one assessor in a round whose answers never count as judgements of the collection."""
 
     __tablename__ = "trial_assignment"
@@ -349,7 +292,7 @@ class TrialAssignmentRow(_Row, table=True):
     position: int
 
 
-class TrialJudgementRow(_RevisionRow, table=True):
+class TrialJudgementRow(RevisionRow, table=True):
     """One revision of one answer in such a round, which is its `source`; a table of its own, so that none can count."""
 
     __tablename__ = "trial_judgement"
@@ -366,7 +309,7 @@ class TrialJudgementRow(_RevisionRow, table=True):
     occasion: int
 
 
-class GoldRow(_Row, table=True):
+class GoldRow(Row, table=True):
     """A pair with the grade that assessors in training are to learn, and why; `position` is its place, from 1."""
 
     __tablename__ = "gold"
@@ -383,7 +326,7 @@ class GoldRow(_Row, table=True):
     position: int
 
 
-class SplitRow(_Row, table=True):
+class SplitRow(Row, table=True):
     """A query in a fold of a named split; folds may share queries, as development and test folds do."""
 
     __tablename__ = "split"
@@ -393,7 +336,7 @@ class SplitRow(_Row, table=True):
     fold: str = Field(primary_key=True, sa_type=Text)
 
 
-class RunRow(_Row, table=True):
+class RunRow(Row, table=True):
     """A run: what made it, and the hash of its file."""
 
     __tablename__ = "run"
@@ -403,15 +346,10 @@ class RunRow(_Row, table=True):
     sha256: str = Field(sa_type=Text)
 
 
-class ImportRow(_Row, table=True):
+class ImportRow(Row, table=True):
     """A source that was read in, and what was found there."""
 
     __tablename__ = "imported"
     what: str = Field(primary_key=True, sa_type=Text)
     source_sha256: str = Field(primary_key=True, sa_type=Text)
     facts: dict[str, Any] = Field(sa_type=JSON)
-
-
-def table(model: type[SQLModel]) -> Table:
-    """The table of a row class, for statements over many rows."""
-    return TABLES.tables[str(model.__tablename__)]

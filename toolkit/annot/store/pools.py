@@ -10,7 +10,8 @@ from sqlmodel import Session, SQLModel
 
 from annot.errors import MissingInput
 from annot.records import Draw, Pool, PoolEntry
-from annot.store.models import AdjudicationRow, DrawRow, JudgementRow, PoolEntryRow, PoolRow, QueryRow, table
+from annot.store.base import table
+from annot.store.models import AdjudicationRow, DrawRow, JudgementRow, PoolEntryRow, PoolRow, QueryRow
 from annot.store.projects import refuse_sent
 from annot.store.rows import (
     check_distinct,

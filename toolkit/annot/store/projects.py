@@ -10,8 +10,9 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.records import Asked
+from annot.store.base import table
 from annot.store.hidden_gold import read_hidden
-from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow, table
+from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow
 from annot.store.rows import check_known, in_chunks, insert_rows
 
 Round = Literal["judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold"]

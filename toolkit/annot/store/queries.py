@@ -11,6 +11,7 @@ from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
 from annot.records import Query
+from annot.store.base import table
 from annot.store.models import (
     AdjudicationRow,
     AssignmentRow,
@@ -20,7 +21,6 @@ from annot.store.models import (
     SplitRow,
     TaskRow,
     TrialAssignmentRow,
-    table,
 )
 from annot.store.rows import check_distinct, delete_where, in_chunks, insert_records, read_records
 

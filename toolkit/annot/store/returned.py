@@ -7,7 +7,8 @@ from operator import attrgetter
 from sqlmodel import Session
 
 from annot.records import Returned
-from annot.store.models import AssessorRow, QueryRow, ReturnedRow, table
+from annot.store.base import table
+from annot.store.models import AssessorRow, QueryRow, ReturnedRow
 from annot.store.rows import check_known, insert_records, read_records
 
 

@@ -13,7 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
 from annot.errors import InputError
-from annot.store.models import AssessorRow, Listed, QueryRow, table
+from annot.store.base import Listed, table
+from annot.store.models import AssessorRow, QueryRow
 
 T = TypeVar("T")
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.store.models import ImportRow, QueryRow, RunRow, SplitRow, table
+from annot.store.base import table
+from annot.store.models import ImportRow, QueryRow, RunRow, SplitRow
 from annot.store.rows import check_distinct, check_known, delete_where, insert_records, insert_rows, read_records
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Connection, inspect
 
-from annot.store.models import LINE, TABLES
+from annot.store.base import LINE, TABLES
 
 FUNCTION = """
 CREATE OR REPLACE FUNCTION annot_append_only() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from annot.records import Adjudication, Judgement
-from annot.store.models import LINE, AdjudicationRow, JudgementRow, TrialJudgementRow, table
+from annot.store.base import LINE, table
+from annot.store.models import AdjudicationRow, JudgementRow, TrialJudgementRow
 from annot.store.rows import field_names
 
 KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication), (TrialJudgementRow, Judgement))

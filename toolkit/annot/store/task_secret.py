@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlmodel import Session
 
-from annot.store.models import TaskSecretRow, table
+from annot.store.base import table
+from annot.store.models import TaskSecretRow
 from annot.store.rows import insert_rows
 
 
