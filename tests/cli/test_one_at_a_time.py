@@ -17,7 +17,16 @@ from command_line import annot, annot_done, commands, difference, snapshot
 from usual import USUAL
 
 CHANGING = {
-    *("corpus add", "import csfcube", "import judgements", "facets", "query choose", "query add", "pool"),
+    *(
+        "corpus add",
+        "import csfcube",
+        "import judgements",
+        "import grades",
+        "facets",
+        "query choose",
+        "query add",
+        "pool",
+    ),
     *("assessor add", "plan", "plan withdraw", "push", "pull", "adjudicate push", "adjudicate pull", "run"),
 }
 """What changes the study's database or the server; one of them at a time."""

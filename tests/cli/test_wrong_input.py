@@ -131,6 +131,9 @@ WRONG: dict[str, Wrong] = {
         ("test-pid2anns-csfcube-method.json:1: not valid JSON"),
         spoil=write("release/test-pid2anns-csfcube-method.json", "{"),
     ),
+    "import grades: a form that is not known": Wrong(
+        "import grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
+    ),
     "import judgements: no such file": Wrong("import judgements", "none.csv", ("none.csv: no such file",)),
     "import judgements: a folder": Wrong("import judgements", "corpus", ("corpus: no such file",)),
     "import judgements: unknown facet": Wrong(
@@ -936,6 +939,7 @@ USUAL = {
     "corpus add": "papers.jsonl",
     "import csfcube": "release",
     "import judgements": "mine.csv",
+    "import grades": "mine.qrels",
     "query sample": "--out sheet.csv",
     "query choose": "1",
     "query add": "fic0802 --facet method",

@@ -36,6 +36,12 @@ def judgements_file(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(["query_id,doc_id,assessor,grade", *rows]) + "\n")
 
 
+def grades_file(folder: Path) -> None:
+    rows = [f"fic0407-background 0 fic01{at:02} {at % 4}" for at in range(1, 11)]
+    (folder / "mine.qrels").write_text("\n".join(rows) + "\n")
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+
+
 def export_file(folder: Path) -> None:
     tasks = [
         {
@@ -154,6 +160,7 @@ USUAL: dict[str, Usual] = {
     "corpus add": Usual("made", "papers.jsonl"),
     "import csfcube": Usual("made", "release", release_folder),
     "import judgements": Usual("made", "mine.csv", judgements_file),
+    "import grades": Usual("made", "mine.qrels", grades_file),
     "import labelstudio": Usual(
         "made", "theirs.json --rating rel --query topic --document paper -f method", export_file
     ),

@@ -281,7 +281,8 @@ class Settings(_Section):
         "method": ("method",),
         "result": ("result",),
     }
-    """The sentence labels that make each facet; a label of no facet (`other`) is in none."""
+    """The sentence labels that make each facet; a label of no facet (`other`) is in none. A facet without labels is the
+    whole abstract."""
     corpus: CorpusSettings = CorpusSettings()
     queries: QuerySettings = QuerySettings()
     pool: PoolSettings = PoolSettings()

@@ -103,6 +103,31 @@ def import_judgements(
     return Answer(imported, step.describe(imported), imported.notes)
 
 
+@command("import grades")
+def import_grades(
+    ws: "Workspace",
+    files: Annotated[list[Path], typer.Argument(help="The file, or one for each fold.")],
+    form: Annotated[str, typer.Option("--format", help="qrels (TREC's), relish or treccovid-rf.")] = "qrels",
+    facet: Annotated[
+        str | None,
+        typer.Option("--facet", "-f", help="Facet for query ids without a facet suffix.", show_default=False),
+    ] = None,
+    per_topic: Annotated[int, typer.Option(min=1, help="Of treccovid-rf: papers of a topic that become queries.")] = 1,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import the grades of a collection whose queries are papers: SciDocs, RELISH, TREC-COVID, any qrels.
+
+    The papers are in the corpus first. For whole abstracts, add a facet without labels to annot.toml: whole = [].
+    """
+    from annot.steps import import_grades as step
+
+    imported = step.grades_from(ws, files, form=form, facet=facet, per_topic=per_topic, dry_run=dry_run)
+    counts = {"queries": imported.queries, "pairs": imported.pairs}
+    counts |= {f"grade {grade}": pairs for grade, pairs in imported.grades.items()}
+    counts |= {f"queries in {fold}": queries for fold, queries in imported.folds.items()}
+    return Answer(imported, table("import.counts", counts.items()), imported.notes)
+
+
 @command("import labelstudio")
 def import_labelstudio(
     ws: "Workspace",

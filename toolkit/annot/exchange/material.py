@@ -59,7 +59,7 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
     tasks = {}
     # In the order of the labels, whatever order the facet names them in.
     facet_labels = {
-        facet: [label for label in ws.settings.labels.names if label in own]
+        facet: [label for label in ws.settings.labels.names if label in (own or (label,))]
         for facet, own in ws.settings.facets.items()
     }
     for position, asked in enumerate(sequence, start=1):

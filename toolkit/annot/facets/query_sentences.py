@@ -10,7 +10,7 @@ from annot.names import near
 from annot.records import Paper, Query
 
 Facets = Mapping[str, Sequence[str]]
-"""The sentence labels that make each facet, as `Settings.facets` has them."""
+"""The sentence labels that make each facet, as `Settings.facets` has them; one without labels is the whole abstract."""
 
 
 def make_query(
@@ -58,12 +58,12 @@ def sentence_numbers(text: str) -> tuple[int, ...]:
 def facet_sentences(labels: Sequence[str], facet: str, *, facets: Facets) -> tuple[int, ...]:
     """Positions (from 0) of the sentences whose label belongs to `facet`. Raises InputError for an unknown facet."""
     check_facet(facet, facets=facets)
-    return tuple(position for position, label in enumerate(labels) if label in facets[facet])
+    return tuple(position for position, label in enumerate(labels) if label in (facets[facet] or (label,)))
 
 
 def offered_facets(labels: Sequence[str], *, facets: Facets) -> tuple[str, ...]:
     """The facets that have at least one sentence, in the order of `facets`."""
-    return tuple(facet for facet, members in facets.items() if not {*members}.isdisjoint(labels))
+    return tuple(facet for facet in facets if facet_sentences(labels, facet, facets=facets))
 
 
 def check_facet(facet: str, *, facets: Facets) -> None:

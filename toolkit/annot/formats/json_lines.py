@@ -29,6 +29,24 @@ def read_objects(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, di
             faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object a line", line=number)
 
 
+def whole_json(file: Iterable[str]) -> Iterator[str]:
+    """The lines of a file that is one JSON text, one record a line: the values of its object (as SciDocs writes its
+    papers by id) or the entries of its list. JSON Lines come back as they are."""
+    text = "".join(file)
+    try:
+        records = json.loads(text)
+    except (ValueError, RecursionError):
+        yield from text.splitlines()
+        return
+    several = isinstance(records, list) or (isinstance(records, dict) and all(map(_is_object, records.values())))
+    for record in (records.values() if isinstance(records, dict) else records) if several else [records]:
+        yield json.dumps(record)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     """One record a line."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

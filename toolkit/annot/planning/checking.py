@@ -26,7 +26,7 @@ def faults_of(
     plan: Iterable[Assignment],
     *,
     documents: Mapping[str, Collection[str]],
-    per_pair: int,
+    per_pair: int | None,
     left: Collection[str],
     answered: Collection[tuple[str, Asked]],
     settling: Mapping[Pair, Collection[str]],
@@ -35,8 +35,9 @@ def faults_of(
     """Every fault of the plan, in words.
 
     documents: the pool of each query; a query without one is not held against it, since its judgements were imported.
-    left: people who left. answered: (assessor, what was asked) with an answer that counts. settling: by pair, the
-    adjudicators who have it as a task or settled it. may_assess: whether they may be its assessors, too.
+    per_pair: None where the plan is what was imported. left: people who left. answered: (assessor, what was asked)
+    with an answer that counts. settling: by pair, the adjudicators who have it as a task or settled it. may_assess:
+    whether they may be its assessors, too.
     """
     plan = tuple(plan)
     return (
@@ -59,13 +60,15 @@ def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[Over
     )
 
 
-def _of_pairs(plan: Sequence[Assignment], documents: Mapping[str, Collection[str]], per_pair: int) -> Iterator[str]:
+def _of_pairs(
+    plan: Sequence[Assignment], documents: Mapping[str, Collection[str]], per_pair: int | None
+) -> Iterator[str]:
     members: dict[Pair, list[str]] = {}
     for one in plan:
         if one.occasion == 1:
             members.setdefault(one.asked.pair, []).append(one.assessor)
     for pair, names in sorted(members.items()):
-        if len(names) != per_pair:
+        if per_pair is not None and len(names) != per_pair:
             yield f"{' '.join(pair)}: {len(names)} assessor(s) ({', '.join(sorted(names))}), expected {per_pair}"
         if pair[0] in documents and pair[1] not in documents[pair[0]]:
             yield f"{' '.join(pair)}: planned, but not in the pool"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annot.corpus_filters import Tally, filter_papers
 from annot.errors import InputError, MissingInput
+from annot.formats.json_lines import whole_json
 from annot.formats.paper_lines import read_papers as parse_papers
 from annot.records import Paper, Source
 from annot.report.terminal import told
@@ -94,7 +95,8 @@ def describe(added: AddedPapers) -> str:
 def _parse(files: list[Path], labels: tuple[str, ...]) -> Iterator[Paper]:
     for path in files:
         try:
-            with path.open(encoding="utf-8") as lines:
+            with path.open(encoding="utf-8") as file:
+                lines = whole_json(file) if path.suffix == ".json" else file
                 yield from parse_papers(lines, name=str(path), known_labels=labels, clean_text=True)
         except UnicodeDecodeError as error:
             raise InputError(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from annot.errors import MissingInput
 from annot.planning import faults_of, overlaps
 from annot.planning.checking import Overlap
-from annot.records import Source
 from annot.report.terminal import told
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
@@ -43,11 +42,11 @@ def check(ws: Workspace) -> PlanCheck:
         answered = answered_of(session)
         settling = settling_of(session)
         sent = projects.read_sent(session)
-        imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+        imported = runs.judgements_imported(session)
     faults = faults_of(
         plan,
         documents=documents,
-        per_pair=ws.settings.judging.per_pair,
+        per_pair=None if imported else ws.settings.judging.per_pair,
         left={person.assessor for person in everyone if person.left_on is not None},
         answered=answered,
         settling=settling,

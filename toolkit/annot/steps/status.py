@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annot.report.terminal import told
-from annot.store import facet_labels, people, pools, projects
+from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
 from annot.store.queries import read_queries
@@ -75,6 +75,7 @@ def status(ws: Workspace) -> Status:
         answered = answered_of(session)
         outcome = outcome_of(session, ws.settings)
         sent_guidelines = read_guidelines(session)
+        imported = runs.judgements_imported(session)
         overtaken, not_as_they_were = overtaken_of(session), withdrawn_of(session)
     assigned = Counter(planned.assessor for planned in plan)
     judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
@@ -107,7 +108,9 @@ def status(ws: Workspace) -> Status:
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         guidelines_changed=tuple(changed(ws, ws.settings.facets, sent_guidelines)),
-        unassigned=sum(len(names) < ws.settings.judging.per_pair for names in outcome.planned.values()),
+        unassigned=0
+        if imported
+        else sum(len(names) < ws.settings.judging.per_pair for names in outcome.planned.values()),
         to_withdraw=sum(
             (name, asked) not in have and (name, asked) not in answered for name, own in sent.items() for asked in own
         ),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlmodel import Session
 
+from annot.records import Source
 from annot.store.base import table
 from annot.store.models import ImportRow, QueryRow, RunRow, SplitRow
 from annot.store.rows import check_distinct, check_known, delete_where, insert_records, insert_rows, read_records
@@ -55,6 +56,11 @@ def put_import(session: Session, imported: Imported) -> None:
 def read_imports(session: Session) -> tuple[Imported, ...]:
     """Everything that was read in, by what and hash."""
     return tuple(sorted(read_records(session, ImportRow, Imported), key=lambda one: (one.what, one.source_sha256)))
+
+
+def judgements_imported(session: Session) -> bool:
+    """Whether judgements were made elsewhere: the plan is then what was read in, with as many assessors a pair."""
+    return any(one.what in (Source.CSFCUBE, Source.FILE) for one in read_imports(session))
 
 
 def put_split(session: Session, name: str, folds: Mapping[str, Iterable[str]]) -> None:

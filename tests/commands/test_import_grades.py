@@ -1,0 +1,207 @@
+"""`annot import grades`: other collections of the sources, from made files in their form to figures of systems.
+
+The forms: SciDocs (Cohan et al. 2020), one JSON object of papers and TREC qrels for each task and fold; RELISH (Brown
+and Zhou 2019), a list of seed articles; TREC-COVID (Voorhees et al. 2021), qrels of topics with grades 0, 1, 2.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError
+from annot.formats.relish import read_relish
+from annot.formats.trec import read_qrels
+from annot.records import Assessor, Assignment, Qrel, Query
+from annot.selection.topics_as_papers import topics_as_papers
+from annot.store.database import open_store
+from annot.store.people import Plan, put_assessors, replace_plan
+from annot.store.pools import documents_by_query
+from annot.store.queries import put_queries, read_queries
+from annot.store.runs import read_splits
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+
+SUBJECTS = ("graph paths edges nodes", "cells proteins genes drugs", "queries ranking index terms")
+RELISH = [
+    {"uid": "x", "pmid": "1", "response": {"relevant": ["5", "9"], "partial": ["13"], "irrelevant": ["2", "77"]}},
+    {"uid": "y", "pmid": "1", "response": {"relevant": ["5"], "partial": ["9"], "irrelevant": ["2"]}},
+]
+
+
+def abstract(at: int) -> str:
+    words = random.Random(at)
+    subject = SUBJECTS[at % 3].split()
+    return " ".join(f"We {' '.join(words.choices(subject, k=8))}." for _ in range(4))
+
+
+@pytest.fixture
+def scidocs(tmp_path: Path) -> Path:
+    """A study of whole abstracts with 30 papers of three subjects; one task, two folds, relevant if of one subject."""
+    annot_done("init", ".", folder=tmp_path)
+    settings = tmp_path / "annot.toml"
+    text = settings.read_text().replace("[facets]", "[facets]\nwhole = []", 1)
+    settings.write_text(text.replace("relevant_from = 2", "relevant_from = 1"))
+    papers = {f"p{at}": {"paper_id": f"p{at}", "title": "On it", "abstract": abstract(at)} for at in range(30)}
+    papers["p29"]["abstract"] = None
+    (tmp_path / "metadata.json").write_text(json.dumps(papers))
+    for fold, queries in {"val": range(3), "test": range(3, 9)}.items():
+        lines = [f"p{query} 0 p{at} {int(at % 3 == query % 3)}\n" for query in queries for at in range(9, 30)]
+        (tmp_path / f"{fold}.qrel").write_text("".join(lines))
+    annot_done("corpus", "add", "metadata.json", folder=tmp_path)
+    return tmp_path
+
+
+def test_scidocs_goes_from_its_files_to_figures_of_systems(scidocs: Path) -> None:
+    told = annot_done("import", "grades", "val.qrel", "test.qrel", "--facet", "whole", "--json", folder=scidocs).data
+    assert (told["queries"], told["pairs"]) == (9, 9 * 21)
+    assert told["folds"] == {"val": 3, "test": 6}
+    ws = Workspace.open(scidocs)
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        assert {query.sentences for query in read_queries(session)} == {(0, 1, 2, 3)}
+        assert read_splits(session)["grades"]["val"] == ("p0-whole", "p1-whole", "p2-whole")
+        assert set(documents_by_query(session)["p4-whole"]) == {f"p{at}" for at in range(9, 30)}
+    annot_done("qrels", folder=scidocs)
+    kept = {line for fold in ("val", "test") for line in (scidocs / f"{fold}.qrel").read_text().splitlines()}
+    written = {line.replace("-whole ", " ") for line in (scidocs / "exports" / "qrels.txt").read_text().splitlines()}
+    assert written == kept
+    annot_done("run", "fabs_bm25", folder=scidocs)
+    evaluated = annot_done("evaluate", "--csv", folder=scidocs).stdout
+    assert "fabs_bm25" in evaluated
+    # The subjects share no word but "we": every system that reads the texts puts one subject first.
+    ranked = (scidocs / "exports" / "runs" / "fabs_bm25.run").read_text().split("\n")
+    first = [line.split() for line in ranked if line.split()[3:4] == ["1"]]
+    assert len(first) == 9
+    assert all(int(line[0][1:].split("-")[0]) % 3 == int(line[2][1:]) % 3 for line in first)
+
+
+def test_such_a_study_is_whole_as_it_stands(scidocs: Path) -> None:
+    annot_done("import", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
+    before = (scidocs / "annot.toml").read_text()
+    assert annot_done("plan", "check", "--json", folder=scidocs).data["faults"] == []
+    status = annot_done("status", "--json", folder=scidocs).data
+    assert (status["pairs"], status["agreed"], status["unassigned"]) == (63, 63, 0)
+    annot_done("agreement", folder=scidocs)
+    annot_done("report", folder=scidocs)
+    again = annot_done("import", "grades", "val.qrel", "--facet", "whole", "--json", folder=scidocs).data
+    assert again["pairs"] == 63
+    assert annot_done("status", "--json", folder=scidocs).data == status
+    assert (scidocs / "annot.toml").read_text() == before
+
+
+def test_what_has_no_text_is_told_and_its_grade_counts(scidocs: Path) -> None:
+    told = annot_done("import", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
+    assert "papers without a text in the corpus: 1 of 24" in told.stderr
+    annot_done("qrels", folder=scidocs)
+    assert "p2-whole 0 p29 1" in (scidocs / "exports" / "qrels.txt").read_text()
+
+
+def test_grades_that_no_measure_calls_relevant_are_told(scidocs: Path) -> None:
+    settings = scidocs / "annot.toml"
+    settings.write_text(settings.read_text().replace("relevant_from = 1", "relevant_from = 2"))
+    told = annot_done("import", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
+    assert "set evaluation.relevant_from = 1" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("p0 0 p9 -1", "grade -1, expected 0 to 3"),
+        ("p0 0 p9 4", "grade 4, expected 0 to 3"),
+        ("zz 0 p9 1", "no query is a paper of the corpus"),
+    ],
+)
+def test_bad_grades_leave_nothing_behind(scidocs: Path, line: str, said: str) -> None:
+    (scidocs / "bad.qrel").write_text(line + "\n")
+    result = annot("import", "grades", "bad.qrel", "--facet", "whole", folder=scidocs)
+    assert result.exit_code == 2
+    assert said in result.message()
+    assert annot_done("status", "--json", folder=scidocs).data["queries"] == 0
+
+
+def test_grades_of_others_do_not_enter_a_study_with_its_own_plan(scidocs: Path) -> None:
+    ws = Workspace.open(scidocs)
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        put_assessors(session, [Assessor("a1", None, False)])
+        put_queries(session, [Query("p0-whole", "p0", "whole", (0,))])
+        replace_plan(session, [Assignment("p0-whole", "p9", "a1", 1)], plan=Plan("0" * 64, 1, "2026-01-01"))
+    result = annot("import", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
+    assert result.exit_code == 2
+    assert "its own plan or judgements" in result.message()
+    assert annot_done("status", "--json", folder=scidocs).data["queries"] == 1
+
+
+def test_relish_is_read_as_its_paper_tells() -> None:
+    read = read_relish(json.dumps(RELISH).encode(), name="relish.json")
+    assert [(row.query, row.document, row.assessor, row.grade) for row in read] == [
+        ("1", "2", "a1", 0),
+        ("1", "77", "a1", 0),
+        ("1", "13", "a1", 1),
+        ("1", "5", "a1", 2),
+        ("1", "9", "a1", 2),
+        ("1", "2", "a2", 0),
+        ("1", "9", "a2", 1),
+        ("1", "5", "a2", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "expected a list"),
+        ('[{"pmid": 7, "response": {"relevant": [], "partial": [], "irrelevant": []}}]', "entry 1: pmid"),
+        ('[{"pmid": "7", "response": {"relevant": [], "partial": []}}]', "no field 'irrelevant'"),
+        (
+            '[{"pmid": "7", "response": {"relevant": ["8"], "partial": ["8"], "irrelevant": []}}]',
+            "'8' is there 2 times",
+        ),
+    ],
+)
+def test_what_is_not_relish_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_relish(text.encode(), name="relish.json")
+    assert said in " ".join(error.value.faults)
+
+
+def topics() -> tuple[Qrel, ...]:
+    grades = random.Random(5)
+    lines = [f"{topic} 0 d{at} {grades.choice((0, 0, 1, 2))}\n" for topic in range(1, 6) for at in range(40)]
+    return read_qrels(lines, name="covid")
+
+
+@pytest.mark.parametrize("per_topic", [1, 3])
+def test_topics_become_papers_as_aspire_made_them(per_topic: int) -> None:
+    """By hand, from the definition: relevance 2 to be a query, relevant to its topic or to others only."""
+    grades = {(topic, doc_id): grade for topic, doc_id, grade in topics()}
+    relevant = {
+        doc_id: {topic for (topic, doc), grade in grades.items() if doc == doc_id and grade} for _, doc_id in grades
+    }
+    made = topics_as_papers(topics(), per_topic=per_topic, seed=7)
+    queries = {query for query, _, _ in made}
+    assert len(queries) == 5 * per_topic
+    pool = {doc_id for doc_id, found in relevant.items() if found}
+    topic_of = {}
+    for query in queries:
+        mine = {doc_id: grade for name, doc_id, grade in made if name == query}
+        assert mine.keys() == pool - {query}
+        (topic_of[query],) = [
+            topic
+            for topic in {topic for topic, _ in grades}
+            if grades[topic, query] == 2
+            and {doc_id for doc_id, grade in mine.items() if grade}
+            == {doc_id for doc_id in pool - {query} if topic in relevant[doc_id]}
+        ]
+    assert sorted(topic_of.values()) == sorted(str(topic) for topic in range(1, 6) for _ in range(per_topic))
+
+
+def test_the_same_seed_draws_the_same_papers_and_another_draws_others() -> None:
+    drawn = {seed: topics_as_papers(topics(), per_topic=2, seed=seed) for seed in range(8)}
+    assert drawn[3] == topics_as_papers(reversed(topics()), per_topic=2, seed=3)
+    assert len({frozenset(query for query, _, _ in made) for made in drawn.values()}) > 4
+
+
+def test_without_a_highly_relevant_paper_there_is_no_query() -> None:
+    with pytest.raises(InputError, match="grade 2"):
+        topics_as_papers([Qrel("1", "d1", 1)], per_topic=1, seed=1)

@@ -1,0 +1,210 @@
+"""Grades of a collection made elsewhere: TREC qrels, RELISH, and TREC-COVID with papers for its topics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlmodel import Session
+
+from annot.errors import InputError
+from annot.facets.query_sentences import facet_sentences
+from annot.formats.faults import Faults
+from annot.formats.judgements_file import FileJudgement
+from annot.formats.relish import read_relish
+from annot.formats.trec import read_qrels
+from annot.names import check_name
+from annot.records import Draw, Paper, Pool, PoolEntry, Qrel, Query
+from annot.selection.topics_as_papers import topics_as_papers
+from annot.settings import Settings
+from annot.store.database import open_store
+from annot.store.facet_labels import read_labels
+from annot.store.papers import find_papers
+from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
+from annot.store.queries import put_queries
+from annot.store.runs import put_split
+from annot.study.brought_in import bring_in, refuse_other_work
+from annot.study.named_rows import queries_of
+from annot.study.workspace import Workspace
+
+WHO = "a1"
+"""Under whose name the grades of qrels stand: they do not say who gave them."""
+METHOD = "judged"
+"""How every document came into an imported pool."""
+
+
+SPLIT = "grades"
+"""The split whose folds are the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedGrades:
+    """What the files held."""
+
+    queries: int
+    pairs: int
+    grades: dict[int, int]
+    """How many pairs have each grade."""
+    folds: dict[str, int]
+    """Queries of each fold; none where there is one file."""
+    notes: tuple[str, ...]
+
+
+def grades_from(
+    ws: Workspace, files: Sequence[Path], *, form: str, facet: str | None, per_topic: int, dry_run: bool
+) -> ImportedGrades:
+    """Bring in the grades of `files`: a query id is a paper of the corpus with its facet behind it, or with `facet`.
+
+    form: one of `FORMS`. Several files are the folds of one split, each called by the name of its file. per_topic:
+    papers that a topic gives, for `treccovid-rf`.
+
+    The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
+    when no query's paper is in the corpus, and when the study has judgements of its own.
+    """
+    rows_of = _read(ws, files, form, per_topic)
+    rows = [row for judged in rows_of.values() for row in judged]
+    name = ", ".join(map(str, files))
+    _check_grades(rows, len(ws.settings.scale.names), name=name)
+    queries = queries_of(rows, ws.settings, facet, name=name)
+    ids = {query.paper_id for query in queries.values()} | {row.document for row in rows}
+    texts = find_papers(ws.corpus, ids)
+    if not any(query.paper_id in texts for query in queries.values()):
+        raise InputError(
+            f"{name}: no query is a paper of the corpus, expected ids such as {next(iter(queries.values())).paper_id}",
+            hint="add the papers first, with `annot corpus add`",
+        )
+    folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
+    if not dry_run:
+        with open_store(ws.database_url, create=False) as store, store.begin() as session:
+            refuse_other_work(ws, session)
+            labels = {one.paper_id: one.labels for one in read_labels(session, list(ids & texts.keys()))}
+            put_queries(session, [_with_sentences(query, texts, labels, ws.settings) for query in queries.values()])
+            _put_pools(session, _graded(rows, queries, texts))
+            if len(folds) > 1:
+                put_split(session, SPLIT, folds)
+    data = b"".join(file.read_bytes() for file in files)
+    brought = bring_in(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
+    return ImportedGrades(
+        queries=brought.queries,
+        pairs=len(rows),
+        grades=dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items())),
+        folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
+        notes=(*brought.notes, *_notes(queries.values(), ids, texts, rows, ws.settings)),
+    )
+
+
+def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
+    """The grades of each file, by its name without ending."""
+    check_name(form, tuple(FORMS), what="form of grades")
+    absent = [f"{file}: no such file" for file in files if not file.is_file()]
+    if absent:
+        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+    stems = [file.stem for file in files]
+    if len({*stems}) < len(stems):
+        raise InputError(f"found files of one name ({', '.join(stems)}), expected a name for each fold")
+    return {file.stem: FORMS[form](ws, file, per_topic) for file in files}
+
+
+def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> None:
+    faults = Faults(name)
+    for row in rows:
+        if row.grade is None or not 0 <= row.grade < grades:
+            faults.add(f"{row.query} {row.document}: grade {row.grade}, expected 0 to {grades - 1}", line=row.line)
+    faults.raise_if_any(hint="name the grades in scale.names of annot.toml, and leave out pairs that were not judged")
+
+
+def _with_sentences(
+    query: Query, texts: Mapping[str, Paper], labels: Mapping[str, Sequence[str]], settings: Settings
+) -> Query:
+    """A whole abstract needs no labels; a facet has no sentence before `annot facets`."""
+    whole = not settings.facets[query.facet]
+    blank = ("",) * len(texts[query.paper_id].sentences) if query.paper_id in texts else ()
+    own = blank if whole else labels.get(query.paper_id, ())
+    return replace(query, sentences=facet_sentences(own, query.facet, facets=settings.facets))
+
+
+def _graded(
+    rows: Iterable[FileJudgement], queries: Mapping[str, Query], texts: Mapping[str, Paper]
+) -> dict[str, dict[str, None]]:
+    """The documents that were graded for each query paper whose text is there, in the order of the file."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if (paper_id := queries[row.query].paper_id) in texts:
+            found.setdefault(paper_id, {})[row.document] = None
+    return found
+
+
+def _put_pools(session: Session, graded: Mapping[str, Mapping[str, None]]) -> None:
+    """Pools of what was graded, beside those that stand; a paper that has one gets the new documents behind."""
+    standing, hashes = read_pools(session), read_rankings_sha256(session)
+    for paper_id, documents in graded.items():
+        before = standing[paper_id].entries if paper_id in standing else ()
+        there = {entry.doc_id for entry in before}
+        new = (PoolEntry(doc_id, Draw(METHOD, None, None, None)) for doc_id in documents if doc_id not in there)
+        standing[paper_id] = Pool(
+            paper_id=paper_id,
+            mode="blocks",
+            per_method=None,
+            ranking_depth=None,
+            seed=None,
+            methods=(METHOD,),
+            without=(),
+            dry=(),
+            cited_outside=None,
+            entries=(*before, *new),
+        )
+        hashes.setdefault(paper_id, METHOD)
+    replace_pools(session, standing.values(), rankings_sha256=hashes)
+
+
+def _notes(
+    queries: Iterable[Query],
+    ids: Collection[str],
+    texts: Mapping[str, Paper],
+    rows: Iterable[FileJudgement],
+    settings: Settings,
+) -> Iterator[str]:
+    if without := sorted(query.query_id for query in queries if query.paper_id not in texts):
+        yield f"queries without a text in the corpus, which no system ranks: {len(without)}, such as {without[0]}"
+    if absent := len([paper_id for paper_id in ids if paper_id not in texts]):
+        yield f"papers without a text in the corpus: {absent} of {len(ids)}; their grades count, no system ranks them"
+    highest, needed = max(row.grade or 0 for row in rows), settings.evaluation.relevant_from
+    if highest < needed:
+        yield (
+            f"the highest grade is {highest}, and a paper is relevant from grade {needed} on: none is; "
+            f"set evaluation.relevant_from = {max(1, highest)} in annot.toml"
+        )
+
+
+def _judgements(qrels: Iterable[Qrel]) -> list[FileJudgement]:
+    return [
+        FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
+        for line, (query_id, doc_id, grade) in enumerate(qrels, 1)
+    ]
+
+
+def _qrels_in(file: Path) -> tuple[Qrel, ...]:
+    with file.open(encoding="utf-8") as lines:
+        return read_qrels(lines, name=str(file))
+
+
+def _qrels(_ws: Workspace, file: Path, _per_topic: int) -> Sequence[FileJudgement]:
+    return _judgements(_qrels_in(file))
+
+
+def _relish(_ws: Workspace, file: Path, _per_topic: int) -> Sequence[FileJudgement]:
+    return read_relish(file.read_bytes(), name=str(file))
+
+
+def _treccovid_rf(ws: Workspace, file: Path, per_topic: int) -> Sequence[FileJudgement]:
+    return _judgements(topics_as_papers(_qrels_in(file), per_topic=per_topic, seed=ws.settings.seed))
+
+
+FORMS: Mapping[str, Callable[[Workspace, Path, int], Sequence[FileJudgement]]] = {
+    "qrels": _qrels,
+    "relish": _relish,
+    "treccovid-rf": _treccovid_rf,
+}
+"""How each kind of file is read: from the study, the file, and how many papers a topic gives."""
