@@ -29,7 +29,7 @@ LEVELS = {
         "forecast",
     ),
     3: ("evaluation",),
-    4: ("assessor_effect",),
+    4: ("assessor_effect", "reusability"),
     5: ("store", "labelstudio"),
     6: ("study",),
     7: ("exchange", "report", "library"),

@@ -819,6 +819,7 @@ WRONG: dict[str, Wrong] = {
     "assessor-effect: no random assessors": Wrong(
         "assessor-effect", "--random-assessors 0", ("greater than or equal to 1",), "measured"
     ),
+    "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
     "adjudicate return: not their pair": Wrong(
         "adjudicate return",
         "fic0407-background fic0101 --to j1 --why Again.",

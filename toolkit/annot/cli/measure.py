@@ -77,3 +77,15 @@ def assessor_effect(
         tell=say,
     )
     return Answer(found, step.describe(found))
+
+
+@command("reusability")
+def reusability(ws: "Workspace") -> Answer:
+    """Write the certificate: can systems that did not help to build the pools be measured on this collection?
+
+    Looks at smaller pools, unjudged papers and halves of the queries; the page is exports/certificate.html.
+    """
+    from annot.steps import reusability as step
+
+    found, path = step.certificate(ws, tell=say)
+    return Answer(found, f"{step.describe(found)}\n\n{path}")

@@ -63,6 +63,8 @@ def grades_from(
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
     when no query's paper is in the corpus, and when the study has judgements of its own.
     """
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        refuse_other_work(ws, session)
     rows_of = _read(ws, files, form, per_topic)
     rows = [row for judged in rows_of.values() for row in judged]
     name = ", ".join(map(str, files))
@@ -78,7 +80,6 @@ def grades_from(
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
     if not dry_run:
         with open_store(ws.database_url, create=False) as store, store.begin() as session:
-            refuse_other_work(ws, session)
             labels = {one.paper_id: one.labels for one in read_labels(session, list(ids & texts.keys()))}
             put_queries(session, [_with_sentences(query, texts, labels, ws.settings) for query in queries.values()])
             _put_pools(session, _graded(rows, queries, texts))

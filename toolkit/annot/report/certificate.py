@@ -1,0 +1,73 @@
+"""The certificate as one page: its first sentence is the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from annot.report.document import Document, Section, Table
+from annot.report.words import sentence, sentences, table
+from annot.reusability.certificate import ALIKE, JUDGED, KEPT, Certificate
+from annot.reusability.reductions import Reduction
+
+
+def certificate_page(found: Certificate, *, title: str) -> Document:
+    """The verdict with its reasons, then what it rests on."""
+    return Document(
+        title=sentence("reusability.title", title=title),
+        subtitle=sentence("reusability.verdict", found=found),
+        notice=sentence("reusability.notice", found=found),
+        answers=(),
+        body=tuple(_sections(found)),
+        appendix=(),
+    )
+
+
+def terminal(found: Certificate) -> tuple[str, list[Table]]:
+    """The verdict with its reasons, and the tables."""
+    told = [sentence("reusability.verdict", found=found), *sentences("reusability.reasons", **_values(found))]
+    return "\n".join(told), [one for section in _sections(found) for one in section.blocks if isinstance(one, Table)]
+
+
+def _sections(found: Certificate) -> Iterator[Section]:
+    values = _values(found)
+    yield Section("reasons", "Why", sentences("reusability.reasons", **values), ())
+    if found.methods:
+        yield _reduced("methods", "Without one method", found.methods, values)
+    if found.depths:
+        yield _reduced("depths", "At a lesser depth", found.depths, values)
+    runs = (table("reusability.runs", found.runs),)
+    yield Section("unjudged", "What is not judged", sentences("reusability.unjudged", **values), runs)
+    halves = (table("reusability.halves", found.halves.swaps),) if found.halves else ()
+    yield Section("halves", "Half of the queries", sentences("reusability.halves", **values), halves)
+
+
+def _reduced(name: str, heading: str, rows: tuple[Reduction, ...], values: dict[str, object]) -> Section:
+    changed = [
+        {"name": row.name, "change": change}
+        for row in rows
+        for change in row.changes
+        if change.rank_before != change.rank_after or abs(change.before - change.after) >= NOTABLE
+    ]
+    blocks = [table(f"reusability.{name}", rows)]
+    if changed:
+        blocks.append(table(f"reusability.{name}_runs", changed))
+    return Section(name, heading, sentences(f"reusability.{name}", **values), tuple(blocks))
+
+
+NOTABLE = 0.005
+"""Half a point: changes below, without another rank, are in the JSON only."""
+
+
+def _values(found: Certificate) -> dict[str, object]:
+    return {
+        "found": found,
+        "alike": ALIKE,
+        "judged": JUDGED,
+        "kept": KEPT,
+        "lowest": min(
+            ((one.tau, one.name) for one in found.methods if one.lost and isinstance(one.tau, float)), default=None
+        ),
+        "worst": min(found.methods, key=lambda one: one.kept - one.significant, default=None),
+        "turned": [one.name for one in found.methods if one.reversed],
+        "unjudged": [run.run for run in found.runs if run.judged_at_20 < JUDGED],
+    }

@@ -1,0 +1,146 @@
+"""Smaller pools: what had been found, and how the runs would stand, without a method or at a lesser depth.
+
+Leaving out a method's unique documents is how the reusability of TREC's pools is tested: what only it brought in is
+unjudged, as it would be for a system that came later (Zobel 1998, How Reliable are the Results of Large-Scale
+Information Retrieval Experiments?, SIGIR).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.records import Draw, Pool, PoolEntry, Qrel
+from annot.reusability.scoring import Score, Standing, standing, tau
+from annot.stats.values import Undefined, Value
+
+NOTHING_LEFT = Undefined("no judged document is left")
+DEPTHS = (5, 10, 15, 20, 25, 50)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one run."""
+
+    run: str
+    before: float
+    after: float
+    rank_before: int
+    rank_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """The study with a smaller pool."""
+
+    name: str
+    """The method that is left out, or the depth."""
+    lost: int
+    """Judged pairs that would not have been judged."""
+    lost_relevant: int
+    tau: Value
+    """Between the runs' orders under all grades and under those left."""
+    changes: tuple[Change, ...]
+    """By run."""
+    significant: int
+    """Pairs of runs whose difference is significant under all grades."""
+    kept: int
+    """Of these, those that are so under the grades left, in the same direction."""
+    reversed: int
+    """Pairs of runs that are significantly different under both, the other way round."""
+
+
+def without_methods(
+    pools: Mapping[str, Pool],
+    qrels: Sequence[Qrel],
+    papers: Mapping[str, str],
+    score: Score,
+    *,
+    relevant_from: int,
+    seed: int,
+) -> tuple[Reduction, ...]:
+    """The study without what each method alone brought in, by method.
+
+    pools: by query paper. papers: the query paper of each query.
+    """
+    sources = _sources(pools)
+    methods = sorted({method for found in sources.values() for method in found})
+    reduced = {
+        method: [
+            one for one in qrels if sources.get((papers[one.query_id], one.doc_id), {method: 0}).keys() != {method}
+        ]
+        for method in methods
+    }
+    return tuple(_reductions(reduced, qrels, papers, score, relevant_from=relevant_from, seed=seed))
+
+
+def at_depths(
+    pools: Mapping[str, Pool],
+    qrels: Sequence[Qrel],
+    papers: Mapping[str, str],
+    score: Score,
+    *,
+    relevant_from: int,
+    seed: int,
+) -> tuple[Reduction, ...]:
+    """The study with what the methods have at each of `DEPTHS` or above; depths that lose nothing are left out.
+
+    A document without a rank (one that the query cites, one that was imported) stays at every depth.
+    """
+    sources = _sources(pools)
+    reduced = {
+        str(depth): [
+            one for one in qrels if min(sources.get((papers[one.query_id], one.doc_id), {"": 0}).values()) <= depth
+        ]
+        for depth in DEPTHS
+    }
+    reduced = {depth: left for depth, left in reduced.items() if len(left) < len(qrels)}
+    return tuple(_reductions(reduced, qrels, papers, score, relevant_from=relevant_from, seed=seed))
+
+
+def _sources(pools: Mapping[str, Pool]) -> dict[tuple[str, str], dict[str, int]]:
+    """The rank at which each method had each pooled document; 0 where it has none."""
+    return {
+        (paper_id, entry.doc_id): {draw.method: draw.rank or 0 for draw in _draws(entry)}
+        for paper_id, pool in pools.items()
+        for entry in pool.entries
+    }
+
+
+def _draws(entry: PoolEntry) -> tuple[Draw, ...]:
+    return (entry.drawn, *entry.also)
+
+
+def _reductions(
+    reduced: Mapping[str, Sequence[Qrel]],
+    qrels: Sequence[Qrel],
+    papers: Mapping[str, str],
+    score: Score,
+    *,
+    relevant_from: int,
+    seed: int,
+) -> Iterator[Reduction]:
+    whole = standing(score(qrels), papers)
+    better = whole.better(seed=seed)
+    for name, left in reduced.items():
+        gone = set(qrels) - set(left)
+        # A query without a judged document stays, as one in which nothing is found.
+        kept_queries = {one.query_id for one in left}
+        silent = [Qrel(one.query_id, one.doc_id, 0) for one in qrels if one.query_id not in kept_queries]
+        now = standing(score([*left, *silent]), papers) if left else None
+        after = now.better(seed=seed) if now else frozenset()
+        yield Reduction(
+            name=name,
+            lost=len(gone),
+            lost_relevant=sum(one.relevance >= relevant_from for one in gone),
+            tau=tau(whole, now) if now else NOTHING_LEFT,
+            changes=tuple(_changes(whole, now)) if now else (),
+            significant=len(better),
+            kept=len(better & after),
+            reversed=sum((worse, best) in after for best, worse in better),
+        )
+
+
+def _changes(before: Standing, after: Standing) -> Iterable[Change]:
+    for at, run in enumerate(before.runs):
+        yield Change(run, float(before.means[at]), float(after.means[at]), int(before.ranks[at]), int(after.ranks[at]))

@@ -1,0 +1,75 @@
+"""What every part needs: the runs measured under some qrels, their order, and which differences are significant."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.records import Qrel
+from annot.stats.significance import holm, randomisation_tests, tau_b_of_rows
+from annot.stats.values import Undefined, Value
+
+Array = npt.NDArray[np.float64]
+Score = Callable[[Sequence[Qrel]], Mapping[str, Mapping[str, float]]]
+"""The measure of each query (by id) of each run, under qrels; every run has every query of the qrels."""
+
+ALPHA = 0.05
+EXACT_UP_TO, PERMUTATIONS = 20, 10_000
+SAME_TAU = Undefined("one of the two ties all runs")
+DIGITS = 12
+"""Beyond, means differ by rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The runs under one set of qrels."""
+
+    runs: tuple[str, ...]
+    """By name."""
+    by_paper: Array
+    """Shape (runs, papers): the mean of the measure over the queries of a paper."""
+
+    @property
+    def means(self) -> Array:
+        """Shape (runs,), over papers."""
+        return np.asarray(np.round(self.by_paper.mean(axis=1), DIGITS))
+
+    @property
+    def ranks(self) -> Array:
+        """Shape (runs,), from 1; runs that tie share the best of their ranks."""
+        return np.asarray((self.means[:, None] < self.means[None, :]).sum(axis=1) + 1)
+
+    def better(self, *, seed: int) -> frozenset[tuple[str, str]]:
+        """(better, worse) of every two runs whose difference is significant: paired randomisation test by query paper,
+        corrected by Holm's method."""
+        pairs = list(itertools.combinations(range(len(self.runs)), 2))
+        if not pairs:
+            return frozenset()
+        differences = np.stack([self.by_paper[a] - self.by_paper[b] for a, b in pairs])
+        tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+        return frozenset(
+            (self.runs[a], self.runs[b]) if test.mean_difference > 0 else (self.runs[b], self.runs[a])
+            for (a, b), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+            if p <= ALPHA
+        )
+
+
+def standing(values: Mapping[str, Mapping[str, float]], papers: Mapping[str, str]) -> Standing:
+    """values: by run, then query. papers: the query paper of each query; its facets share one pool."""
+    runs = tuple(sorted(values))
+    queries = sorted(values[runs[0]])
+    rows = sorted({papers[query_id] for query_id in queries})
+    of = np.array([rows.index(papers[query_id]) for query_id in queries])
+    by_query = np.array([[values[run][query_id] for query_id in queries] for run in runs])
+    counts = np.bincount(of, minlength=len(rows))
+    return Standing(runs, np.stack([np.bincount(of, weights=row, minlength=len(rows)) / counts for row in by_query]))
+
+
+def tau(first: Standing, second: Standing) -> Value:
+    """Kendall's tau-b between two orders of the same runs."""
+    found = float(tau_b_of_rows(first.means[None, :], second.means[None, :])[0])
+    return SAME_TAU if np.isnan(found) else found

@@ -1,0 +1,85 @@
+"""The certificate: whether systems that did not help to build the pools can be measured on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from annot.errors import MissingInput
+from annot.evaluation.measures import evaluate
+from annot.records import Qrel
+from annot.report.certificate import certificate_page, terminal
+from annot.report.html import page
+from annot.report.markdown import markdown
+from annot.report.text import table_text
+from annot.reusability.certificate import Certificate, Runs, certify
+from annot.reusability.scoring import Score
+from annot.stats.values import Undefined, to_json
+from annot.store.database import open_store
+from annot.store.pools import read_pools
+from annot.study.exports import exported_qrels
+from annot.study.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, read_run_files
+from annot.study.results import as_text, keep
+from annot.study.snapshot import Snapshot, read_snapshot
+from annot.study.workspace import Workspace, write_file
+
+PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.json"
+
+
+def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certificate, Path]:
+    """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
+    snapshot = read_snapshot(ws)
+    qrels, runs = exported_qrels(snapshot), read_run_files(ws)
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        pools = read_pools(session)
+    if not pools:
+        raise MissingInput("no pools on record to make smaller", hint="draw them with `annot pool`")
+    found = certify(
+        runs,
+        qrels,
+        pools,
+        {query.query_id: query.paper_id for query in snapshot.queries},
+        _score(ws),
+        measure=MEASURE,
+        relevant_from=ws.settings.evaluation.relevant_from,
+        assessor_tau=_assessor_tau(snapshot, runs, qrels),
+        seed=ws.settings.seed,
+    )
+    made = certificate_page(found, title=ws.settings.collection.title)
+    keep(ws.exports / FIGURES, as_text(to_json(found)), tell=tell)
+    write_file(ws.exports / MARKDOWN, markdown(made))
+    write_file(ws.exports / PAGE, page(made, overrides=ws.root / "templates"))
+    return found, ws.exports / PAGE
+
+
+def describe(found: Certificate) -> str:
+    """The verdict and the tables."""
+    verdict, tables = terminal(found)
+    return "\n\n".join([verdict, *map(table_text, tables)])
+
+
+def _score(ws: Workspace) -> Callable[[Runs], Score]:
+    def under(runs: Runs) -> Score:
+        def values(qrels: Sequence[Qrel]) -> Mapping[str, Mapping[str, float]]:
+            return {
+                tag: {
+                    query.query_id: query.values[MEASURE]
+                    for query in evaluate(
+                        run, qrels, convention=CONVENTION, relevant_from=ws.settings.evaluation.relevant_from
+                    ).queries
+                }
+                for tag, run in runs.items()
+            }
+
+        return values
+
+    return under
+
+
+def _assessor_tau(snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...]) -> float | None:
+    """From `annot assessor-effect`: the order under one random assessor of each pair against the final one."""
+    if len(runs) < 2 or max(map(len, snapshot.outcome.planned.values()), default=0) < 2:
+        return None
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=CONVENTION, measure=MEASURE, n_random=N_RANDOM)
+    found = effect.random_assessors.tau
+    return None if isinstance(found, Undefined) else found
