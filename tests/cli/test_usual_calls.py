@@ -79,6 +79,9 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
     reading = {
         "query list",
         "pool show",
+        "pool replay",
+        "pool stats",
+        "pool compare",
         "assessor list",
         "assessor silent",
         "plan check",

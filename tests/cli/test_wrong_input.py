@@ -277,7 +277,7 @@ WRONG: dict[str, Wrong] = {
     "query add: unknown facet": Wrong(
         "query add", "fic0802 --facet metod", ("unknown facet 'metod': did you mean 'method'?",), "labelled"
     ),
-    "query add: no facet": Wrong("query add", "fic0802", ("Missing option '--facet'",), "labelled"),
+    "query add: no facet": Wrong("query add", "fic0802", ("no paper and facet",), "labelled"),
     "query add: sentences that are no numbers": Wrong(
         "query add", "fic0802 --facet method --sentences two", ("found 'two', expected numbers",), "labelled"
     ),
@@ -292,6 +292,19 @@ WRONG: dict[str, Wrong] = {
         sql("UPDATE facet_labels SET labels = replace(replace(labels, 'background', 'result'), 'objective', 'result')"),
     ),
     "query add: no corpus": Wrong("query add", "fic0802 --facet method", ("annot corpus add",)),
+    "query add: a file with faults on three lines": Wrong(
+        "query add",
+        "--file wanted.csv",
+        (
+            "wanted.csv:2: unknown facet 'methd'",
+            "wanted.csv:3: paper 'gone': not in the corpus",
+            "wanted.csv:4: sentence",
+        ),
+        "labelled",
+        write("wanted.csv", "paper_id,facet,sentences\nfic0802,methd,\ngone,method,\nfic0802,method,99\n"),
+    ),
+    "query add: a file and a paper": Wrong("query add", "fic0802 --file x.csv", ("one or the other",), "labelled"),
+    "query add: neither": Wrong("query add", "", ("no paper and facet",), "labelled"),
     "query remove: unknown": Wrong(
         "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"
     ),
@@ -359,13 +372,6 @@ WRONG: dict[str, Wrong] = {
         replace("annot.toml", '"title_tfidf"', '"../../x"'),
     ),
     "pool: nothing frozen": Wrong("pool", "--frozen", ("pools/rankings/manifest.json",), "queried"),
-    "pool: a frozen ranking broken on line 17": Wrong(
-        "pool",
-        "--frozen",
-        ("abs_tfidf.run:17: 2 columns, expected 6",),
-        "pooled",
-        line_17("pools/rankings/abs_tfidf.run", "two columns"),
-    ),
     "pool: a frozen ranking is missing": Wrong(
         "pool", "--frozen", ("abs_tfidf.run: no rankings",), "pooled", remove("pools/rankings/abs_tfidf.run")
     ),
@@ -375,6 +381,22 @@ WRONG: dict[str, Wrong] = {
     "pool: the manifest of rankings is no JSON": Wrong(
         "pool", "--frozen", ("manifest.json: not a manifest",), "pooled", write("pools/rankings/manifest.json", "{")
     ),
+    "pool replay: a ranking that was changed": Wrong(
+        "pool replay",
+        "",
+        ("abs_tfidf.run: its SHA-256 is", "manifest.json", "backup"),
+        "pooled",
+        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
+    ),
+    "pool: frozen, from a ranking that was changed": Wrong(
+        "pool",
+        "--frozen",
+        ("abs_tfidf.run: its SHA-256 is",),
+        "pooled",
+        line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
+    ),
+    "pool stats: no pool yet": Wrong("pool stats", "", ("no pools", "annot pool"), "queried"),
+    "pool compare: not a study": Wrong("pool compare", ". guidelines", ("guidelines: not a study",), "pooled"),
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"
     ),
@@ -932,7 +954,7 @@ WRONG: dict[str, Wrong] = {
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
 
-WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor"}
+WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor"}
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""

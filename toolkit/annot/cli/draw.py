@@ -1,5 +1,6 @@
 """Pool: rank the corpus for each query paper and draw what is to be judged."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -68,3 +69,34 @@ def pool_show(
 
     shown = step.show(ws, query)
     return Answer(shown.pool, step.describe(shown))
+
+
+@command("pool replay")
+def pool_replay(ws: "Workspace") -> Answer:
+    """Print whether the pools, drawn again from pools/rankings/, are those on record; exit code 1 where one is not."""
+    from annot.steps import pool_facts as step
+
+    replayed = step.replay(ws)
+    return Answer(replayed, step.describe_replayed(replayed), finding=step.finding(replayed))
+
+
+@command("pool stats")
+def pool_stats(ws: "Workspace") -> Answer:
+    """Print the pools in figures: sizes, what each method alone found, how far methods overlap, hubs."""
+    from annot.steps import pool_facts as step
+
+    facts = step.stats(ws)
+    return Answer(facts, step.describe_stats(facts))
+
+
+@command("pool compare", needs_study=False)
+def pool_compare(
+    ws: "Workspace | None",
+    first: Annotated[Path, typer.Argument(help="A study's folder.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+) -> Answer:
+    """Print what the pools of two studies share, query paper by query paper."""
+    from annot.steps import pool_facts as step
+
+    found = step.compare(first, second)
+    return Answer(found, table("pool.compared", found))

@@ -8,6 +8,7 @@ import typer
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
 from annot.cli.output import Answer, progress, table
+from annot.errors import InputError
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -282,16 +283,28 @@ def query_choose(
 @command("query add")
 def query_add(
     ws: "Workspace",
-    paper: Annotated[str, typer.Argument(help="The id of the query paper.")],
-    facet: Annotated[str, typer.Option("--facet", "-f", help="A facet of annot.toml.")],
+    paper: Annotated[str | None, typer.Argument(help="The id of the query paper.", show_default=False)] = None,
+    facet: Annotated[
+        str | None, typer.Option("--facet", "-f", help="A facet of annot.toml.", show_default=False)
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="CSV with the columns paper_id, facet, sentences.", show_default=False)
+    ] = None,
     sentences: Annotated[
         str | None, typer.Option(help="The query's sentences, counted from 1: 2,3.", show_default="all of the facet")
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Add one query, by facet or by chosen sentences."""
+    """Add one query, by facet or by chosen sentences; or all those of a file."""
     from annot.steps import query as step
 
+    if file is not None:
+        if paper is not None or facet is not None or sentences is not None:
+            raise InputError("--file: found a paper or its facet beside it, expected one or the other")
+        several = step.add_file(ws, file, dry_run=dry_run)
+        return Answer(several, f"{len(several)} queries: {', '.join(query.query_id for query in several)}")
+    if paper is None or facet is None:
+        raise InputError("found no paper and facet, expected `annot query add PAPER --facet FACET`, or --file")
     added = step.add(ws, paper, facet=facet, sentences=sentences, dry_run=dry_run)
     places = ", ".join(str(place + 1) for place in added.sentences)
     return Answer(added, f"{added.query_id}: sentences {places}")

@@ -13,15 +13,19 @@ from annot.ranking.counts import document_frequency
 from annot.ranking.tfidf import Tfidf
 from annot.ranking.vectors import Vectors
 
+DOCUMENTS = 5
+"""Documents for each dimension."""
+
 
 def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int, seed: int) -> Vectors:
-    """The decomposition of a field. A corpus too small for `dimensions` gets as many as it has documents or tokens.
+    """The decomposition of a field. A corpus with fewer than `DOCUMENTS` for each of the `dimensions` gets fewer: with
+    as many as it has documents, the cosine would be that of tf-idf itself.
 
     Raises InputError when no document has a token.
     """
     from sklearn.decomposition import TruncatedSVD
 
-    rank = min(dimensions, model.counts.shape[0], np.count_nonzero(document_frequency(model.counts)))
+    rank = min(dimensions, -(-model.counts.shape[0] // DOCUMENTS), np.count_nonzero(document_frequency(model.counts)))
     if rank < 1:
         raise InputError(f"lsa needs a document with a token; found none in {model.counts.shape[0]} document(s)")
     svd = TruncatedSVD(n_components=rank, algorithm="randomized", n_iter=iterations, random_state=seed)

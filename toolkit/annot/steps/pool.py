@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -10,29 +9,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from annot.corpus_filters import normalised_title
-from annot.errors import InputError, MissingInput
+from annot.errors import MissingInput
 from annot.formats.judgement_lines import pool_lines
-from annot.formats.trec import rankings_sha256, read_run, write_run
+from annot.formats.trec import rankings_sha256, write_run
 from annot.names import file_name, known_query
-from annot.pooling import CITED, draw, shares
+from annot.pooling import CITED, shares
 from annot.ranking.methods import rank_all, settings_of
-from annot.records import Draw, Paper, Pool, Query, Ranking
+from annot.records import Draw, Pool, Query
 from annot.report.terminal import told
 from annot.report.words import sentences
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
+from annot.study.frozen_rankings import MANIFEST, Rankings, draw_pools, rankings_manifest, read_rankings, twins_of
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance, open_index
 from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
-
-MANIFEST = "manifest.json"
-
-Rankings = dict[str, dict[str, Ranking]]
-"""By method, then by query paper."""
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +95,14 @@ def build(
             paper_id: asked_design(recorded[paper_id], asked) if paper_id in recorded else design
             for paper_id in query_papers
         }
-        twins = _twins(ws, query_papers)
+        twins = twins_of(ws, query_papers)
         depth = max(one.ranking_depth for one in designs.values())
         ranked_methods = sorted({name for one in designs.values() for name in one.ranked_methods})
         if frozen:
-            rankings, facts = _read_rankings(ws, ranked_methods, query_papers), None
+            rankings, facts = read_rankings(ws, ranked_methods, query_papers), None
         else:
             rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance, keep=not dry_run)
-        with_cited = {paper_id for paper_id, one in designs.items() if CITED in one.methods}
-        in_corpus = _cited_in_corpus(ws, query_papers) if with_cited else frozenset()
-        drawn = [
-            draw(
-                {method: rankings[method][paper_id] for method in designs[paper_id].ranked_methods},
-                paper_id=paper_id,
-                cited=in_corpus.intersection(paper.citations) if paper_id in with_cited else None,
-                cited_outside=len(set(paper.citations) - in_corpus) if paper_id in with_cited else None,
-                mode=designs[paper_id].mode,
-                per_method=designs[paper_id].per_method,
-                ranking_depth=designs[paper_id].ranking_depth,
-                seed=designs[paper_id].seed,
-                without=designs[paper_id].without,
-                excluded=twins[paper_id],
-            )
-            for paper_id, paper in query_papers.items()
-        ]
+        drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins)
         changes = pool_changes(standing, drawn, queries)
         if not dry_run:
             digests = {paper_id: rankings_sha256(rankings, paper_id) for paper_id in query_papers}
@@ -153,7 +131,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
     methods = list(design_of_settings(ws.settings).ranked_methods)
-    twins = _twins(ws, query_papers)
+    twins = twins_of(ws, query_papers)
     return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
 
 
@@ -188,24 +166,7 @@ def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, obj
             stale.unlink()
     inputs = {"corpus": str(facts["corpus_sha256"])}
     told = {name: value for name, value in facts.items() if name != "corpus_sha256"}
-    write_manifest(ws.rankings / MANIFEST, files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
-
-
-def _twins(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
-    """For each query paper the other papers of its normalised title: they never enter its pool."""
-    titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
-    wanted = set(titles.values()) - {""}
-    named = defaultdict(list)
-    for paper in papers.read_papers(ws.corpus, columns=("title",)):
-        title = normalised_title(paper.title)
-        if title in wanted:
-            named[title].append(paper.paper_id)
-    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
-
-
-def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
-    cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
-    return frozenset(cited & set(papers.paper_ids(ws.corpus)))
+    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
 
 
 def _rank(
@@ -238,32 +199,13 @@ def _rank(
     return rankings, facts
 
 
-def _read_rankings(ws: Workspace, methods: list[str], query_papers: Mapping[str, Paper]) -> Rankings:
-    hint = "make new rankings with `annot pool`, without --frozen"
-    ranked = read_manifest(ws.rankings / MANIFEST, hint=hint).get("query_papers")
-    if not isinstance(ranked, list):
-        raise InputError(f"{ws.rankings / MANIFEST}: found no list `query_papers`", hint=hint)
-    absent = [paper_id for paper_id in query_papers if paper_id not in ranked]
-    if absent:
-        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=hint)
-    rankings: Rankings = {}
-    for method in methods:
-        path = ws.rankings / f"{method}.run"
-        if not path.is_file():
-            raise MissingInput(f"{path}: no rankings to draw from", hint=hint)
-        found = read_run(path.read_text(encoding="utf-8").splitlines(), name=str(path)).rankings
-        # A query paper without a usable token has an empty ranking, and so no line in the file.
-        rankings[method] = {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
-    return rankings
-
-
 def _write_pools(ws: Workspace, drawn: list[Pool]) -> None:
     files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in drawn}
     for path, pool in files.items():
         write_file(path, pool_lines(pool))
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
-    inputs = {"rankings/manifest.json": sha256_of(ws.rankings / MANIFEST)}
+    inputs = {"rankings/manifest.json": sha256_of(rankings_manifest(ws))}
     facts = {name: getattr(drawn[0], name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
     write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from annot.errors import InputError, MissingInput
 from annot.facets.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
+from annot.formats.faults import Faults
+from annot.formats.spreadsheet import read_columns
 from annot.names import check_name, known_query
 from annot.records import Paper, Query
 from annot.report.terminal import told
@@ -21,6 +23,8 @@ from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
+
+QUERY_COLUMNS = ("paper_id", "facet", "sentences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +202,47 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
             with store.begin() as session:
                 put_queries(session, [query])
     return query
+
+
+def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
+    """Add the queries of a CSV file with the columns paper_id, facet and sentences (may be empty); all, or none.
+
+    Raises InputError with the line of every fault.
+    """
+    if not file.is_file():
+        raise InputError(f"{file}: no such file, expected CSV with the columns {', '.join(QUERY_COLUMNS)}")
+    faults = Faults(str(file))
+    rows = read_columns(file.read_bytes(), faults, columns=QUERY_COLUMNS)
+    ids = sorted({row["paper_id"] for _, row in rows})
+    there = papers.find_papers(ws.corpus, ids)
+    made: dict[str, Query] = {}
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            labels = labels_of(session, sorted(there)) if there else {}
+        for line, row in rows:
+            paper_id, facet = row["paper_id"], row["facet"]
+            try:
+                check_facet(facet, facets=ws.settings.facets)
+                if paper_id not in there:
+                    raise InputError(f"paper {paper_id!r}: not in the corpus")
+                chosen = sentence_numbers(row["sentences"]) if row["sentences"] else None
+                query = make_query(
+                    there[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen
+                )
+            except InputError as error:
+                for fault in error.faults or (error.message,):
+                    faults.add(fault, line=line)
+                continue
+            if query.query_id in made:
+                faults.add(f"query {query.query_id} is there twice", line=line)
+            made[query.query_id] = query
+        if not rows and not faults.found:
+            faults.add("found no query")
+        faults.raise_if_any(hint="nothing was added")
+        if not dry_run:
+            with store.begin() as session:
+                put_queries(session, made.values())
+    return tuple(made.values())
 
 
 def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:

@@ -1,0 +1,103 @@
+"""The figures of pools, against plain counting; pools drawn again, beside another study's, and after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annot.pooling import draw
+from annot.records import Draw, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.store.database import open_store
+from annot.store.pools import read_pools
+from annot.study.pool_facts import differing, facts_of, first_difference
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+
+
+def listed(doc_ids: Sequence[str]) -> Ranking:
+    return tuple(ScoredDoc(doc_id, -float(place)) for place, doc_id in enumerate(doc_ids))
+
+
+def two_methods(seed: int) -> dict[str, Ranking]:
+    chance = np.random.default_rng(seed)
+    docs = [f"d{at:02}" for at in range(40)]
+    return {name: listed([docs[at] for at in chance.permutation(40)[:30]]) for name in ("one", "two")}
+
+
+def drawn(rankings: dict[str, Ranking], paper_id: str = "q") -> Pool:
+    return draw(
+        rankings, paper_id=paper_id, cited=None, cited_outside=None, mode="round-robin", per_method=6,
+        ranking_depth=20, seed=3, without=(), excluded=(),
+    )  # fmt: skip
+
+
+def test_figures_are_what_counting_gives() -> None:
+    rankings = {f"q{at}": two_methods(at) for at in range(5)}
+    pools = {paper_id: drawn(own, paper_id) for paper_id, own in rankings.items()}
+    by_method = {name: {paper_id: own[name] for paper_id, own in rankings.items()} for name in ("one", "two")}
+    found = facts_of(pools, by_method)
+    assert found.sizes == (12,) * 5
+    times = [entry.doc_id for pool in pools.values() for entry in pool.entries]
+    assert found.documents == len(set(times))
+    assert found.hubs == tuple(sorted({doc_id for doc_id in times if times.count(doc_id) >= 3}))
+    (overlap,) = found.overlaps
+    for depth in (10, 25):
+        tops = [[{doc.doc_id for doc in own[name][:depth]} for name in ("one", "two")] for own in rankings.values()]
+        assert overlap.shared[depth] == pytest.approx(np.mean([len(one & two) / depth for one, two in tops]))
+    assert 50 not in overlap.shared
+    for method in found.methods:
+        other = "two" if method.method == "one" else "one"
+        alone = [
+            entry.doc_id
+            for paper_id, pool in pools.items()
+            for entry in pool.entries
+            if entry.drawn.method == method.method
+            and entry.doc_id not in {doc.doc_id for doc in rankings[paper_id][other][:20]}
+        ]
+        assert (method.pools, method.drawn, method.alone) == (5, 30, len(alone))
+
+
+def test_two_sets_of_pools_are_told_apart() -> None:
+    first = {"q1": drawn(two_methods(1), "q1"), "q2": drawn(two_methods(2), "q2")}
+    second = {"q1": drawn(two_methods(3), "q1")}
+    one, two = differing(first, second)
+    ids = [{entry.doc_id for entry in pools["q1"].entries} for pools in (first, second)]
+    assert (one.both, {*one.only_first}, {*one.only_second}) == (
+        len(ids[0] & ids[1]), ids[0] - ids[1], ids[1] - ids[0],
+    )  # fmt: skip
+    assert (two.both, len(two.only_first), two.only_second) == (0, 12, ())
+
+
+def test_the_first_difference_of_two_drawings_is_named() -> None:
+    pool = drawn(two_methods(1))
+    assert first_difference(pool, pool) is None
+    other = replace(pool.entries[3], drawn=replace(pool.entries[3].drawn, rank=99))
+    assert "document 4 is" in str(first_difference(pool, replace(pool, entries=(*pool.entries[:3], other))))
+    assert first_difference(pool, replace(pool, entries=pool.entries[:-1])) == "12 documents on record, 11 drawn"
+
+
+def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    ws = Workspace.open(folder)
+    again = annot_done("pool", "replay", "--json", folder=folder).data
+    with open_store(ws.database_url) as store, store.begin() as session:
+        pools = read_pools(session)
+        assert again["pools"] == len(pools)
+        assert again["differences"] == {}
+        paper_id = min(pools)
+        first, *others = pools[paper_id].entries
+        other = others[-1].doc_id
+        rows = "UPDATE pool_entry SET position = ? WHERE paper_id = ? AND doc_id = ?"
+        for position, doc_id in ((99, first.doc_id), (1, other), (len(others) + 1, first.doc_id)):
+            session.connection().exec_driver_sql(rows, (position, paper_id, doc_id))
+    found = annot("pool", "replay", folder=folder)
+    assert found.exit_code == 1
+    assert f"{paper_id}: document 1 is" in found.stdout
+
+
+def test_an_imported_pool_that_tells_no_ranks_is_no_difference() -> None:
+    pool = Pool("q", "blocks", None, None, None, ("m",), (), (), None, (PoolEntry("d", Draw("m", None, None, None)),))
+    assert facts_of({"q": pool}, {}).methods[0].deepest is None

@@ -1,0 +1,91 @@
+"""Looking at pools: drawn again from the frozen rankings, in figures, and beside those of another study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.errors import FindingError, MissingInput
+from annot.records import Pool
+from annot.report.terminal import told
+from annot.store import pools
+from annot.store.database import open_store
+from annot.study.corpus_facts import papers_of
+from annot.study.frozen_rankings import draw_pools, rankings_manifest, read_rankings, twins_of
+from annot.study.pool_design import recorded_designs
+from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The pools that were drawn again, and where they part from those on record."""
+
+    pools: int
+    documents: int
+    imported: int
+    """Pools that do not tell how they were drawn."""
+    differences: dict[str, str]
+    """By query paper."""
+
+
+def replay(ws: Workspace) -> Replayed:
+    """Draw every pool again from `pools/rankings/` as it was drawn, and hold it against the one on record.
+
+    Raises InputError where a ranking is not the file that its manifest names, MissingInput where it is gone.
+    """
+    recorded = _pools(ws)
+    designs = recorded_designs(recorded.values())
+    query_papers = papers_of(ws, sorted(designs))
+    methods = sorted({method for design in designs.values() for method in design.ranked_methods})
+    rankings = read_rankings(ws, methods, query_papers) if designs else {}
+    drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins_of(ws, query_papers))
+    found = {pool.paper_id: first_difference(recorded[pool.paper_id], pool) for pool in drawn}
+    return Replayed(
+        pools=len(drawn),
+        documents=sum(len(pool.entries) for pool in drawn),
+        imported=len(recorded) - len(drawn),
+        differences={paper_id: difference for paper_id, difference in sorted(found.items()) if difference},
+    )
+
+
+def finding(replayed: Replayed) -> FindingError | None:
+    """What ends the command where a pool is another."""
+    if not replayed.differences:
+        return None
+    return FindingError(
+        f"{len(replayed.differences)} pool(s) cannot be drawn again as they are on record",
+        hint="`annot verify` tells whether the corpus or a file has changed since",
+    )
+
+
+def stats(ws: Workspace) -> PoolFacts:
+    """The pools in figures; the overlap of methods where the rankings are on disk."""
+    recorded = _pools(ws)
+    designs = recorded_designs(recorded.values())
+    methods = sorted({method for design in designs.values() for method in design.ranked_methods})
+    there = bool(designs) and rankings_manifest(ws).is_file()
+    return facts_of(recorded, read_rankings(ws, methods, sorted(designs)) if there else {})
+
+
+def compare(first: Path, second: Path) -> tuple[PoolDifference, ...]:
+    """The pools of two studies, by query paper."""
+    return differing(_pools(Workspace.open(first)), _pools(Workspace.open(second)))
+
+
+def describe_replayed(replayed: Replayed) -> str:
+    """Whether the pools follow from what is on disk."""
+    return told("replayed", replayed=replayed)
+
+
+def describe_stats(facts: PoolFacts) -> str:
+    """Sizes, methods, overlaps."""
+    return told("pool-stats", facts=facts)
+
+
+def _pools(ws: Workspace) -> dict[str, Pool]:
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found = pools.read_pools(session)
+    if not found:
+        raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")
+    return found
