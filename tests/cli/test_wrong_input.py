@@ -549,7 +549,8 @@ WRONG: dict[str, Wrong] = {
         "planned",
         sql(
             "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment GROUP BY query_id, doc_id",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment "
+            "GROUP BY query_id, doc_id",
         ),
     ),
     "plan simulate: unknown coefficient": Wrong(

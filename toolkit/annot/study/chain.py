@@ -11,6 +11,7 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.records import Source
 from annot.store import people, runs
+from annot.store.guidelines import read_guidelines
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
 from annot.study.workspace import Workspace, read_manifest, sha256_of
@@ -62,6 +63,10 @@ def _files(ws: Workspace) -> Iterator[str]:
 
 
 def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
+    for facet, versions in read_guidelines(session).items():
+        for sent in versions:
+            if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
+                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: not the text that was sent"
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))

@@ -41,6 +41,14 @@ def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: st
     ]
 
 
+def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:
+    """The versions of one facet by their first sending: a text that was sent again is no other version."""
+    first: dict[str, SentGuidelines] = {}
+    for sent in versions:
+        first.setdefault(sent.sha256, sent)
+    return list(first.values())
+
+
 def hashes(ws: Workspace, facets: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of the guidelines of each facet as they are now."""
     return {facet: _sha256(_text(ws, facet)) for facet in sorted(facets)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 
 from annot.adjudication import Pair
@@ -18,6 +17,7 @@ from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
+from annot.study.guideline_versions import distinct
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
@@ -77,8 +77,7 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
     """
     found = []
     for facet, sent_of_facet in snapshot.guidelines.items():
-        first_sent = {sent.sha256: sent for sent in reversed(sent_of_facet)}
-        versions = sorted(first_sent.values(), key=attrgetter("sent_at"))
+        versions = distinct(sent_of_facet)
         pairs: dict[Pair, list[Judgement]] = {}
         for judgement in snapshot.outcome.of_answered_pairs:
             if snapshot.facets[judgement.query_id] == facet:
