@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,12 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     assert "only as a baseline" not in shown_there()
     annot_done("push", "--guidelines-changed", "baselines were graded", folder=study.folder)
     assert "only as a baseline" in shown_there()
+    # A project that was not reached, as on another server, shows the earlier text; the next push brings it along.
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        connection.execute("UPDATE task SET guidelines = '[' || json_extract(guidelines, '$[0]') || ']'")
+    (finding, _) = annot("audit", "--json", folder=study.folder).data["findings"]
+    open_of_method = len(of_method) - len(early)
+    assert finding["what"] == f"a1: {open_of_method} open task(s) with earlier guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
     annot_done("push", folder=study.folder)
     assert "have changed" not in annot_done("status", folder=study.folder).stdout
@@ -86,6 +94,13 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     assert [[sha256 for _, sha256 in tasks[Asked(*pair)]] for pair in (early[0], of_method[-1])] == [[old, new]] * 2
     assert annot_done("audit", "--json", folder=study.folder).data["findings"] == []
     annot_done("verify", folder=study.folder)
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        connection.execute("UPDATE guidelines SET sha256 = 'another' WHERE why IS NOT NULL")
+    (finding, _) = annot("audit", "--json", folder=study.folder).data["findings"]
+    assert finding["what"] == f"a1: {len(places) + 1} answer(s) by guidelines that are not on record"
+    assert "the guidelines of method sent on" in annot("verify", folder=study.folder).stdout
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        connection.execute(f"UPDATE guidelines SET sha256 = '{new}' WHERE why IS NOT NULL")
     pages = collection_facts._protocol(read_snapshot(study.workspace))
     assert sorted(name for name in pages if "version" in name) == ["guidelines/method.version-1.md"]
     assert hashlib.sha256(pages["guidelines/method.version-1.md"].encode()).hexdigest() == old
