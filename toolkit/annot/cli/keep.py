@@ -86,4 +86,4 @@ def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, d
     from annot.steps import rebuild as step
 
     rebuilt = step.rebuild(ws, url=url, api_key=api_key, dry_run=dry_run)
-    return Answer(rebuilt, step.describe(rebuilt), rebuilt.notes)
+    return Answer(rebuilt, step.describe(rebuilt))
