@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.labelstudio import controls
 from annot.labelstudio.annotations import write_result
 from annot.records import Source
 from annot.steps import facets_corrections as corrections
@@ -31,16 +32,22 @@ KEPT = ("exports/qrels.txt", "exports/judgements.jsonl", "pools/plan.jsonl", "po
 def correct_labels(study: Study) -> None:
     """a1 gives the first sentence of the first query paper another label in Label Studio."""
     annot_done("facets", "push", "a1", folder=study.folder)
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        (own,) = read_labels(session, [HALT])
+    other = "result" if own.labels[0] != "result" else "background"
+    region: dict[str, Any] = {
+        "id": "query-0",
+        "from_name": controls.SENTENCE_LABEL,
+        "to_name": controls.TEXT,
+        "type": "labels",
+    }
+    region["value"] = {"labels": [other], "start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]", "text": "x"}
     with study.studio.gateway() as gateway, study.as_person("a1") as person:
         project = gateway.find_project(corrections.marker_of(study.workspace, "a1"))
         assert project is not None
-        for task in gateway.snapshot(project.project_id)["tasks"]:
-            (prediction,) = task["predictions"]
-            result = prediction["result"]
-            if task["id"] == min(one["id"] for one in gateway.snapshot(project.project_id)["tasks"]):
-                first = result[0]["value"]
-                first["labels"] = ["result" if first["labels"] == ["background"] else "background"]
-            person.annotate(task["id"], result, lead_time=3.0)
+        first, second = (task.task_id for task in gateway.tasks_of(project.project_id))
+        person.annotate(first, [region], lead_time=3.0)
+        person.annotate(second, [], lead_time=3.0)
     annot_done("facets", "pull", folder=study.folder)
 
 
@@ -96,7 +103,7 @@ def complete(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     annot_done("adjudicate", "pull", folder=folder)
     annot_done("adjudicate", "return", *pairs[5], "--to", "a1", "--why", "Read it again.", folder=folder)
     annot_done("push", folder=folder)
-    study.judge("a1", {(*pairs[5], "2"): 2})
+    study.judge("a1", {(*pairs[5], "2"): 1})
     annot_done("pull", folder=folder)
     annot_done("qrels", folder=folder)
     return study

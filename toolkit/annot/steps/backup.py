@@ -22,6 +22,7 @@ from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
 from annot.store.trials import TRIALS
 from annot.study.backing_up import write_backup
+from annot.study.ledger import keep_ledger
 from annot.study.standing import files
 from annot.study.workspace import Workspace
 
@@ -54,6 +55,8 @@ def backup(
     if path.exists():
         raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
     notes: list[str] = []
+    if not dry_run:
+        keep_ledger(ws)
     taken = tuple(files(ws, notes))
     with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
         if dry_run:
