@@ -13,8 +13,8 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.errors import InputError, MissingInput, StudioError
+from annot.exchange.adopting import adopt_projects, own_projects
 from annot.exchange.connection import connect
-from annot.exchange.locating import marker_of
 from annot.facets.query_sentences import facet_sentences
 from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
@@ -23,11 +23,10 @@ from annot.pooling import CITED
 from annot.records import Assessor, Assignment, Pool, Query
 from annot.report.terminal import told
 from annot.store import people, pools, queries
-from annot.store.database import open_store
+from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections
 from annot.store.judgements import read_judgements
 from annot.store.ledger import Ledger, copy_revisions, put_ledger, read_ledger
-from annot.store.projects import Round
 from annot.store.task_secret import keep_secret, read_secret
 from annot.study.corpus_facts import labels_of
 from annot.study.ledger import LedgerFile, read_ledger_file
@@ -35,7 +34,6 @@ from annot.study.old_database import database_of, newest_backup
 from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.study.workspace import Workspace, read_manifest
 
-ROUNDS: tuple[Round, ...] = ("judge", "adjudicate")
 UNKNOWN = "unknown"
 """Stands for the hash of rankings that are no longer there."""
 LATER_SECONDS = 2.0
@@ -51,6 +49,8 @@ class Rebuilt:
     """Papers with corrected labels."""
     pools: int
     assignments: int
+    tasks: int
+    """Found on the server again; none of a dry run."""
     people: tuple[str, ...]
     without_account: tuple[str, ...]
     """People whose account neither the database nor a backup nor the server tells."""
@@ -122,12 +122,14 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
                 keep_secret(session, secret)
             if dry_run:
                 session.rollback()
+        tasks = 0 if dry_run else _adopted(ws, store, lost, url=url, api_key=api_key)
     lost += _lost_revisions(file, left, revisions, changed)
     return Rebuilt(
         queries=len(found),
         corrected=len(corrected),
         pools=len(drawn),
         assignments=len(assignments),
+        tasks=tasks,
         people=tuple(person.assessor for person in here),
         without_account=tuple(person.assessor for person in here if person.account is None),
         backup=left.backup,
@@ -166,8 +168,8 @@ def _queries(ws: Workspace, session: Session, ledger: Ledger, planned: set[str],
     unknown = sorted(planned - known.keys())
     if unknown:
         lost.append(
-            f"sentences chosen by hand and types of papers of {len(unknown)} queries: they are taken with all "
-            "sentences of their facet"
+            f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries: they are taken with "
+            "all sentences that the labels give their facet"
         )
     known |= {name: _query(ws, session, name) for name in unknown}
     return [known[name] for name in sorted(known)]
@@ -208,19 +210,31 @@ def _people(
     try:
         with connect(ws, url=url, api_key=api_key) as gateway:
             addresses = {number: address for address, number in gateway.user_ids().items()}
-            for round in ROUNDS:
-                begin = marker_of(ws.settings.collection.name, round, "")
-                for marker, project in gateway.projects_by_marker(begin).items():
-                    name = marker.removeprefix(begin)
-                    answers = [one for task in gateway.snapshot(project)["tasks"] for one in task["annotations"]]
-                    changed += sum(_was_changed(answer) for answer in answers)
-                    person = found.get(name) or Assessor(name, None, round == "adjudicate")
-                    accounts = Counter(account_of(answer) for answer in answers)
-                    most = next((account for account, _ in accounts.most_common(1)), None)
-                    found[name] = replace(person, account=person.account or addresses.get(most or -1))
+            for round, name, project in own_projects(ws, gateway):
+                answers = [one for task in gateway.snapshot(project)["tasks"] for one in task["annotations"]]
+                changed += sum(_was_changed(answer) for answer in answers)
+                person = found.get(name) or Assessor(name, None, round == "adjudicate")
+                accounts = Counter(account_of(answer) for answer in answers)
+                most = next((account for account, _ in accounts.most_common(1)), None)
+                found[name] = replace(person, account=person.account or addresses.get(most or -1))
     except StudioError as error:
         lost.append(f"accounts that only the server tells: {error.message}")
     return [found[name] for name in sorted(found)], changed
+
+
+def _adopted(ws: Workspace, store: Store, lost: list[str], *, url: str | None, api_key: str | None) -> int:
+    """Take the projects on the server on record; how many tasks they hold."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        with connect(ws, url=url, api_key=api_key) as gateway:
+            found = adopt_projects(ws, store, gateway, now=now)
+    except StudioError:
+        return 0
+    if found.returned:
+        lost.append(f"when {found.returned} pairs were returned to their assessors: the reasons are on the server")
+    if found.sealed:
+        lost.append(f"what {found.sealed} tasks on the server ask: .annot/task-keys opens their keys, put it back")
+    return found.tasks
 
 
 def _was_changed(answer: Mapping[str, Any]) -> bool:
