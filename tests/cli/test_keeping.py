@@ -17,6 +17,10 @@ from pathlib import Path
 
 import pytest
 from annot.steps import restore
+from annot.store.database import open_store
+from annot.store.judgements import JUDGEMENTS
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
 from usual import USUAL
 
@@ -184,6 +188,10 @@ def test_a_restore_that_fails_half_way_leaves_the_study_as_it_was(
 DIES = """
 import os, signal, sys
 from annot.steps import restore
+from annot.store.database import open_store
+from annot.store.judgements import JUDGEMENTS
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
 move, left = restore._Moves.move, int(sys.argv.pop(1))
 def dies(self, source, target):
     global left
@@ -327,7 +335,33 @@ def test_a_judgement_that_was_changed_and_a_release_that_was_are_found(study: St
     assert found.exit_code == 1
     assert "judgement 7 (" in found.stdout
     assert "out/README.md: changed since" in found.stdout
-    assert len(found.stdout.splitlines()) == 2
+    assert "exports/qrels.txt: not what the judgements on record give" in found.stdout
+    assert len(found.stdout.splitlines()) == 3
+
+
+def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release(study: Study) -> None:
+    folder = study("measured")
+    annot_done("release", "out", "--draft", "--licence", "CC0-1.0", folder=folder)
+    pair, assessor = accepted(folder)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.stands.record.asked.pair == pair]
+        JUDGEMENTS.withdraw(session, [(line.stands, "a test")], recorded_at="2031-01-01T00:00:00Z")
+    (found,) = annot("verify", "--release", "out", folder=folder).stdout.splitlines()
+    assert found.startswith("exports/qrels.txt: not what the judgements on record give; `annot qrels`")
+    annot_done("qrels", "--partial", folder=folder)
+    (found,) = annot("verify", "--release", "out", folder=folder).stdout.splitlines()
+    assert found.startswith("out/qrels.txt: not exports/qrels.txt as it is now; `annot release`")
+    (folder / "out" / "DATASHEET.md").unlink()
+    assert "out/DATASHEET.md: gone" in annot("verify", "--release", "out", folder=folder).stdout
+
+
+def accepted(folder: Path) -> tuple[tuple[str, str], str]:
+    """A pair whose assessors agree, and one of them."""
+    with open_store(Workspace.open(folder).database_url) as store, store.read() as session:
+        outcome = outcome_of(session, Workspace.open(folder).settings)
+    (first, *_) = [one for one in outcome.decisions if one.origin == "agreed"]
+    pair = (first.query_id, first.doc_id)
+    return pair, outcome.planned[pair][0]
 
 
 def test_the_database_and_what_lies_beside_it_are_private(tmp_path: Path) -> None:

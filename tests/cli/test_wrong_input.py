@@ -455,7 +455,7 @@ WRONG: dict[str, Wrong] = {
         sql(
             "INSERT INTO project (round, assessor, server, url, version, remote_id) "
             "VALUES ('judge', 'a1', 's', 'u', '1', 1)",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7 FROM assignment WHERE assessor = 'a1' LIMIT 1",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, 7, '[]' FROM assignment WHERE assessor = 'a1' LIMIT 1",
         ),
         exit_code=3,
     ),
@@ -574,7 +574,8 @@ WRONG: dict[str, Wrong] = {
         "planned",
         sql(
             "INSERT INTO project (round, assessor, server, url, version) VALUES ('judge', 'a1', 's', 'u', '1')",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid) FROM assignment GROUP BY query_id, doc_id",
+            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment "
+            "GROUP BY query_id, doc_id",
         ),
     ),
     "plan simulate: unknown coefficient": Wrong(

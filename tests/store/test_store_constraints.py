@@ -69,10 +69,10 @@ def execute(store: Store, *statements: str) -> None:
         ((), JUDGEMENT.format("'x', 'p1-method', 'd1', 'a1', '', 1, 1").replace("'', 1, '[]'", "'', 0, '[]'")),
         ((), "INSERT INTO plan VALUES (2, '', 1, '')"),
         ((PROJECT,), PROJECT),
-        ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1, 1)"),
+        ((PROJECT,), "INSERT INTO task VALUES (99, 'p1-method', 'd1', 1, 1, '[]')"),
         (
-            (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5 FROM project"),
-            "INSERT INTO task SELECT id, 'p1-method', 'd2', 1, 5 FROM project",
+            (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5, '[]' FROM project"),
+            "INSERT INTO task SELECT id, 'p1-method', 'd2', 1, 5, '[]' FROM project",
         ),
         (
             ("INSERT INTO split VALUES ('all', 'p1-method', 'one')",),

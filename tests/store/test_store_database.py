@@ -130,7 +130,12 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
 
 LATER_TABLES = ("returned", "trial", "trial_assignment", "trial_judgement", "gold")
 LATER_COLUMNS = (
-    *((rows, name) for rows in ("judgement", "adjudication") for name in ("account", "changed_at", "ruling")),
+    *(
+        (rows, name)
+        for rows in ("judgement", "adjudication")
+        for name in ("account", "changed_at", "ruling", "guidelines_sha256")
+    ),
+    ("task", "guidelines"),
     *(("project", name) for name in ("created", "sent_on")),
     *(("assessor", name) for name in ("left_on", "share")),
 )

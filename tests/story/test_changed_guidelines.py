@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.labelstudio.annotations import write_result
+from annot.records import Asked
+from annot.release import collection_facts
 from annot.steps import pull, push
+from annot.store import judgements
+from annot.store.database import open_store
+from annot.store.guidelines import read_shown
+from annot.store.projects import read_projects
 from annot.study import guidelines
+from annot.study.snapshot import read_snapshot
 from command_line import annot, annot_done
 from fixtures_studio import Studio
 from studies import make_study, quietly
@@ -20,8 +31,8 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     pairs = study.planned()["a1"]
     of_method = [pair for pair in pairs if pair[0].endswith("method")]
     early, late = of_method[:5], [pair for pair in pairs if pair not in of_method[:5]]
-    for name in ("a1", "a2"):
-        study.judge(name, {pair: at % 4 for at, pair in enumerate(early)})
+    study.judge("a2", {pair: at % 4 for at, pair in enumerate(early)})
+    ids = study.judge("a1", {pair: at % 4 for at, pair in enumerate(early)})
     pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
     assert "no guidelines were changed" in annot_done("agreement", "guidelines", folder=study.folder).stdout
     page = study.folder / "guidelines" / "method.md"
@@ -41,9 +52,18 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     assert "only as a baseline" not in shown_there()
     annot_done("push", "--guidelines-changed", "baselines were graded", folder=study.folder)
     assert "only as a baseline" in shown_there()
+    # A project that was not reached, as on another server, shows the earlier text; the next push brings it along.
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        connection.execute("UPDATE task SET guidelines = '[' || json_extract(guidelines, '$[0]') || ']'")
+    (finding, _) = annot("audit", "--json", folder=study.folder).data["findings"]
+    open_of_method = len(of_method) - len(early)
+    assert finding["what"] == f"a1: {open_of_method} open task(s) with earlier guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
     annot_done("push", folder=study.folder)
     assert "have changed" not in annot_done("status", folder=study.folder).stdout
+    # One mind changed after the new version: that pair was judged by two.
+    with study.as_person("a1") as person:
+        person.change_annotation(ids[of_method[0]], write_result({}, grade=3))
     # By the new version the two agree on every second pair.
     study.judge("a1", {pair: at % 4 for at, pair in enumerate(late)})
     study.judge("a2", {pair: (at + at % 2) % 4 for at, pair in enumerate(late)})
@@ -55,10 +75,32 @@ def test_a_change_wants_a_word_and_splits_agreement(studio: Studio, tmp_path: Pa
     ]
     first, second = (version["table"]["groups"][-1] for version in found)
     places = [at for at, pair in enumerate(late) if pair in of_method]
-    assert (first["n_pairs"], second["n_pairs"]) == (len(early), len(places))
+    assert (first["n_pairs"], second["n_pairs"]) == (len(early) - 1, len(places))
+    assert [version["mixed"] for version in found] == [1, 1]
     assert first["before"]["percent"]["median"] == 100
     equal = sum(at % 2 == 0 for at in places)
     assert second["before"]["percent"]["median"] == pytest.approx(100 * equal / len(places))
     assert "baselines were graded" in annot_done("agreement", "guidelines", folder=study.folder).stdout
     annot_done("report", folder=study.folder)
     assert "by version of the guidelines" in (study.folder / "exports" / "report.md").read_text(encoding="utf-8")
+    # What each was judged by is on record: with the task, with every revision, and for audit and release.
+    old, new = (version["sha256"] for version in found)
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        history = judgements.read_history(session, *of_method[0])
+        (project_on_record,) = [one for one in read_projects(session) if one.assessor == "a1"]
+        tasks = read_shown(session, project_on_record.project).by_task
+    by_a1 = [one.guidelines_sha256 for one in history if one.record.assessor == "a1"]
+    assert by_a1 == [old, new]
+    assert [[sha256 for _, sha256 in tasks[Asked(*pair)]] for pair in (early[0], of_method[-1])] == [[old, new]] * 2
+    assert annot_done("audit", "--json", folder=study.folder).data["findings"] == []
+    annot_done("verify", folder=study.folder)
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        connection.execute("UPDATE guidelines SET sha256 = 'another' WHERE why IS NOT NULL")
+    (finding, _) = annot("audit", "--json", folder=study.folder).data["findings"]
+    assert finding["what"] == f"a1: {len(places) + 1} answer(s) by guidelines that are not on record"
+    assert "the guidelines of method sent on" in annot("verify", folder=study.folder).stdout
+    with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
+        connection.execute(f"UPDATE guidelines SET sha256 = '{new}' WHERE why IS NOT NULL")
+    pages = collection_facts._protocol(read_snapshot(study.workspace))
+    assert sorted(name for name in pages if "version" in name) == ["guidelines/method.version-1.md"]
+    assert hashlib.sha256(pages["guidelines/method.version-1.md"].encode()).hexdigest() == old

@@ -158,6 +158,10 @@ def _with_shared_options(
         changes = alone and not given.get("dry_run")
         with held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext():
             answer = function(**arguments)
+            if changes:
+                from annot.study.ledger import keep_ledger
+
+                keep_ledger(arguments["ws"])
         if answer is not None:
             emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
             if answer.finding is not None:

@@ -24,7 +24,7 @@ def backup(
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
 
     Left out are .annot (what can be made again, and the local server), backups and .git. Where no server can be
-    reached, the copies of its projects are left out, and the command says so.
+    reached, the copies of its projects are left out, and the command says so; also where answers were not pulled.
     """
     from annot.steps import backup as step
 
@@ -46,7 +46,8 @@ def restore(
     """Make a study stand as it was backed up, checked hash by hash and row by row; all of it, or nothing.
 
     The database is that of the backup's annot.toml; ANNOT_DATABASE names another, a SQLite file or a PostgreSQL URL. A
-    dry run checks a backup and touches nothing.
+    dry run checks a backup and touches nothing. Where Label Studio is lost as well, `annot push` sends what is open to
+    an empty one, and nothing that was answered.
     """
     from annot.steps import restore as step
 
@@ -77,13 +78,13 @@ def verify(
 
 @command("rebuild")
 def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
-    """Make a lost database anew where there is no backup: from pools, plan and corpus on disk, accounts on the server.
+    """Make a lost database anew: from the study's files, the newest backup in its folder, and the server.
 
-    Run `annot init` and `annot facets` before, and `annot push` and `annot pull` afterwards: they find every task and
-    bring every answer. Lost are corrected labels, types of papers, sentences of queries that were chosen by hand, and
-    earlier versions of answers.
+    Run `annot init` and `annot facets` before, and `annot pull`, `annot adjudicate pull` and `annot push` afterwards.
+    What people decided comes from ledger.jsonl, which every command that changes the study keeps up to date; earlier
+    states of answers come from the backup. What could not be had is listed.
     """
     from annot.steps import rebuild as step
 
     rebuilt = step.rebuild(ws, url=url, api_key=api_key, dry_run=dry_run)
-    return Answer(rebuilt, step.describe(rebuilt), rebuilt.notes)
+    return Answer(rebuilt, step.describe(rebuilt))

@@ -16,6 +16,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.records import OLDER, SUPERSEDED, Asked
 from annot.store import people, projects
 from annot.store.database import Store
+from annot.store.guidelines import Shown, read_shown
 from annot.store.projects import Project, Round
 from annot.store.revisions import DELETED, GONE, Line
 from annot.study.exports import without_ids
@@ -33,6 +34,8 @@ class Found(NamedTuple):
 
     asked: Asked
     reading: Reading
+    guidelines_sha256: str | None
+    """Of what stood beside the task when the annotation was last changed."""
 
     @property
     def annotation(self) -> str:
@@ -77,6 +80,7 @@ def collect(
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
         own = {project.project: own_tasks(session, round, project.assessor) for project in pushed}
+        shown = {project.project: read_shown(session, project.project) for project in pushed}
         addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
@@ -91,7 +95,8 @@ def collect(
         lines = lines_of(store, project)
         others = {account for name, account in present.items() if name != project.assessor}
         accounts = accounts_of(lines, present[project.assessor], others)
-        yield _haul(ws, gateway, project, tasks[project.project], own[project.project], lines, accounts, more)
+        one = project.project
+        yield _haul(ws, gateway, project, tasks[one], own[one], shown[one], lines, accounts, more)
 
 
 def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
@@ -132,6 +137,7 @@ def _haul(
     project: Project,
     tasks: dict[Asked, int],
     own: dict[str, Asked],
+    shown: Shown,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
     more: Callable[[int], None],
@@ -155,7 +161,7 @@ def _haul(
             for annotation, line in counting_lines[asked].items()
         }
         readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
-        found += [Found(asked, reading) for reading in readings]
+        found += [Found(asked, reading, shown.at(asked, reading.changed_at)) for reading in readings]
     why_all = PROJECT_GONE if there is None else PROJECT_EMPTY if not pulled else None
     gone, lost, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(tasks.keys() - by_asked.keys()), len(pulled) - len(known))

@@ -11,10 +11,10 @@ from typing import Any
 from annot.errors import FindingError
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.sending import ANSWERS
-from annot.records import OLDER
+from annot.records import OLDER, Judgement
 from annot.store.database import Store
 from annot.store.projects import Project
-from annot.store.revisions import Sourced
+from annot.store.revisions import R, Sourced
 
 SHOWN_PAIRS = 3
 
@@ -111,6 +111,38 @@ def record_haul(
     answers = [(missing.line.stands.record.asked, missing.why) for missing in haul.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why) for asked, why in answers]
     return row, [*haul.notes, *haul.flagged(what), *_stands(haul, older, lost if withdrawn else [])], lost
+
+
+def sourced_judgement(found: Found, project: Project, *, source: str) -> Sourced[Judgement]:
+    """What was found, as the assessor's judgement."""
+    reading = found.reading
+    judgement = Judgement(
+        *found.asked.pair,
+        project.assessor,
+        reading.grade,
+        cannot_judge=reading.cannot_judge,
+        comment=reading.comment,
+        judged_at=reading.created_at,
+        lead_time=reading.lead_time,
+        flags=reading.flags,
+        occasion=found.asked.occasion,
+    )
+    return sourced(judgement, found, project, source=source)
+
+
+def sourced(record: R, found: Found, project: Project, *, source: str) -> Sourced[R]:
+    """A record of what was found, with where it comes from."""
+    reading = found.reading
+    return Sourced(
+        record,
+        source,
+        found.annotation,
+        reading.payload,
+        server=project.server,
+        account=reading.account,
+        changed_at=reading.changed_at,
+        guidelines_sha256=found.guidelines_sha256,
+    )
 
 
 def _stands(haul: Haul, older: int, withdrawn: list[Lost]) -> Iterable[str]:

@@ -22,10 +22,13 @@ from annot.records import Asked
 from annot.store import people, projects, trials
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store
+from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.hidden_gold import read_hidden
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
+from annot.store.queries import read_queries
 from annot.store.returned import read_returned
+from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
@@ -122,17 +125,18 @@ def push_parcels(
     dry_run: bool,
     advance: Advance,
     checked: bool = False,
+    new_guidelines: Sequence[SentGuidelines] = (),
 ) -> Pushed:
     """Check every parcel and bring it to its project. With `dry_run` all is checked, and nothing is sent.
 
-    checked: `check_parcels` has passed these parcels.
+    checked: `check_parcels` has passed these parcels. new_guidelines: to be noted down as sent from now on.
     """
     if not checked:
         check_parcels(ws, store, parcels, round=round)
     if dry_run:
         return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
     with connect(ws, url=url, api_key=api_key) as gateway:
-        return _send(ws, store, gateway, parcels, round=round, advance=advance)
+        return _send(ws, store, gateway, parcels, round=round, advance=advance, new_guidelines=new_guidelines)
 
 
 def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, round: Round) -> None:
@@ -148,7 +152,14 @@ def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, rou
 
 
 def _send(
-    ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
+    ws: Workspace,
+    store: Store,
+    gateway: Gateway,
+    parcels: Sequence[Parcel],
+    *,
+    round: Round,
+    advance: Advance,
+    new_guidelines: Sequence[SentGuidelines],
 ) -> Pushed:
     """Bring every parcel to its project, each task once, and remember the server's ids.
 
@@ -158,6 +169,10 @@ def _send(
     accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=PUSHES[round])
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
+    with store.begin() as session:
+        record_guidelines(session, new_guidelines)
+        facets = {query.query_id: query.facet for query in read_queries(session)}
+    guidelines = hashes(ws, {facets[asked.query_id] for parcel in parcels for asked in parcel.tasks})
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent: list[Sent] = []
     notes = list(waiting)
@@ -176,11 +191,13 @@ def _send(
             own = own_tasks(session, round, parcel.assessor)
             answered = _answered(session, round, parcel.assessor)
         remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
+        since = datetime.now(UTC).isoformat(timespec="milliseconds")
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
         ids = {asked: task_id for asked in parcel.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
         with store.begin() as session:
             projects.renew_tasks(session, project.project, parcel.tasks, ids)
+            note_shown(session, project.project, guidelines, since=since)
         address = gateway.labelling_url(remote_id)
         planned = len(parcel.tasks)
         there = planned - delivery.sent - delivery.spared

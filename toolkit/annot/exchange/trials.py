@@ -9,14 +9,12 @@ from sqlmodel import Session
 
 from annot.exchange.collecting import Found, Haul, collect
 from annot.exchange.connection import connect
-from annot.exchange.recording import Collected, Pulled
+from annot.exchange.recording import Collected, Pulled, sourced_judgement
 from annot.exchange.sending import Advance
-from annot.records import Judgement
 from annot.store import trials
 from annot.store.database import Store
 from annot.store.hidden_gold import read_hidden
-from annot.store.projects import Project, Round
-from annot.store.revisions import Sourced
+from annot.store.projects import Round
 from annot.study.trials import current_answers
 from annot.study.workspace import Workspace
 
@@ -45,7 +43,7 @@ def pull_answers(
                 source = (lambda _: round) if source_of is None else source_of(session, haul)
                 recorded = trials.record_answers(
                     session,
-                    [_sourced(found, haul.project, source(found)) for found in haul.found],
+                    [sourced_judgement(found, haul.project, source=source(found)) for found in haul.found],
                     recorded_at=recorded_at,
                 )
                 assigned = len(trials.read_assignments(session, round, haul.project.assessor))
@@ -68,29 +66,6 @@ def without_hidden_gold(session: Session, haul: Haul) -> Haul:
     """The judging project without the answers to hidden gold, which are recorded where they do not count."""
     hidden = set(read_hidden(session).get(haul.project.assessor, ()))
     answers = [found for found in haul.found if found.asked.pair in hidden]
-    sourced = [_sourced(found, haul.project, "hidden-gold") for found in answers]
+    sourced = [sourced_judgement(found, haul.project, source="hidden-gold") for found in answers]
     trials.record_answers(session, sourced, recorded_at=datetime.now(UTC).isoformat(timespec="seconds"))
     return haul._replace(found=tuple(found for found in haul.found if found.asked.pair not in hidden))
-
-
-def _sourced(found: Found, project: Project, source: str) -> Sourced[Judgement]:
-    reading = found.reading
-    answer = Judgement(
-        *found.asked.pair,
-        project.assessor,
-        reading.grade,
-        cannot_judge=reading.cannot_judge,
-        comment=reading.comment,
-        judged_at=reading.created_at,
-        lead_time=reading.lead_time,
-        flags=reading.flags,
-    )
-    return Sourced(
-        answer,
-        source,
-        found.annotation,
-        reading.payload,
-        server=project.server,
-        account=reading.account,
-        changed_at=reading.changed_at,
-    )

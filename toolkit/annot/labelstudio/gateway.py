@@ -219,7 +219,7 @@ class Gateway:
         return labelling_url(self.url, project_id)
 
     def snapshot(self, project_id: int) -> dict[str, Any]:
-        """The project as the server has it: its settings, and every task with annotations and predictions.
+        """The project as the server has it: its settings, and every task with its annotations.
 
         Raises StudioError where the server sends fewer tasks than it counts.
         """

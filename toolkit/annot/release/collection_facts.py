@@ -25,6 +25,7 @@ from annot.store.papers import corpus_sha256
 from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
+from annot.study.guideline_versions import distinct, hashes
 from annot.study.measured import repeats_of
 from annot.study.outcome import Outcome
 from annot.study.results import read_audit
@@ -332,16 +333,21 @@ def figure_text(summary: Summary, name: str) -> str:
 
 
 def _protocol(study: Snapshot) -> dict[str, str]:
-    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record."""
+    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record.
+
+    Versions of the guidelines by which pairs were judged and that the pages no longer show are numbered as in
+    `annot agreement guidelines`.
+    """
     if Source.LABEL_STUDIO not in study.sources:
         return {}
     pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
     pages["general"] = guidelines.general(study.ws)
     files = {f"guidelines/{name}.md": text for name, text in pages.items()}
+    judged_by, now = set(study.guidelines_of.values()), hashes(study.ws, set(study.facets.values()))
     for facet, versions in study.guidelines.items():
-        # The last is the page itself.
-        for place, sent in enumerate(versions[:-1], start=1):
-            files[f"guidelines/{facet}.version-{place}.md"] = sent.text
+        for place, sent in enumerate(distinct(versions), start=1):
+            if sent.sha256 in judged_by and sent.sha256 != now.get(facet):
+                files[f"guidelines/{facet}.version-{place}.md"] = sent.text
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 

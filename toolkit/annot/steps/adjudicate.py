@@ -10,7 +10,7 @@ from annot.errors import MissingInput
 from annot.exchange.collecting import Found, collect
 from annot.exchange.connection import connect
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.recording import Collected, Lost, Pulled, record_haul
+from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced
 from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
@@ -87,7 +87,7 @@ def pull(
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
 
-        def sourced(found: Found, project: Project) -> adjudications.SourcedAdjudication:
+        def decision(found: Found, project: Project) -> adjudications.SourcedAdjudication:
             return _sourced(ws, found, project, planned.get(found.asked.pair, ()))
 
         hint = "send the disputes with `annot adjudicate push`"
@@ -95,7 +95,7 @@ def pull(
             with store.read() as session:
                 assigned = len(projects.read_tasks(session, haul.project.project))
             row, told, missing = record_haul(
-                store, haul, sourced, assigned=assigned, what="decision", accept_deletions=accept_deletions
+                store, haul, decision, assigned=assigned, what="decision", accept_deletions=accept_deletions
             )
             rows.append(row)
             notes += told
@@ -197,24 +197,17 @@ def _sourced(
     reading = one.reading
     policy = ws.settings.adjudication.ratings
     shown = shown_assessors(one.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
-    return adjudications.SourcedAdjudication(
-        Adjudication(
-            *one.asked.pair,
-            project.assessor,
-            reading.grade,
-            policy,
-            shown,
-            cannot_judge=reading.cannot_judge,
-            reason=reading.settled_by,
-            comment=reading.comment,
-            judged_at=reading.created_at,
-            lead_time=reading.lead_time,
-            flags=reading.flags,
-        ),
-        Source.LABEL_STUDIO,
-        one.annotation,
-        reading.payload,
-        server=project.server,
-        account=reading.account,
-        changed_at=reading.changed_at,
+    decided = Adjudication(
+        *one.asked.pair,
+        project.assessor,
+        reading.grade,
+        policy,
+        shown,
+        cannot_judge=reading.cannot_judge,
+        reason=reading.settled_by,
+        comment=reading.comment,
+        judged_at=reading.created_at,
+        lead_time=reading.lead_time,
+        flags=reading.flags,
     )
+    return sourced(decided, one, project, source=Source.LABEL_STUDIO)

@@ -16,6 +16,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.stats.values import to_json
 from annot.store import projects
 from annot.store.database import Store, open_store
+from annot.store.guidelines import read_guidelines, read_shown
 from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Project
 from annot.study import guidelines
@@ -74,6 +75,7 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
             tasks += len(met.tasks)
             answers += sum(len(task.annotations) for task in met.tasks)
             findings += of_project(met, _settled(ws, store, project))
+            findings += _of_guidelines(store, project, met)
             more(len(met.planned))
     found = Audit(judgements_sha256(ws), len(sent), tasks, answers, tuple(findings))
     write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
@@ -100,6 +102,35 @@ def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project, others
         there.settings,
         {**PROJECT_SETTINGS, "label_config": _screen(ws, project).strip()},
     )
+
+
+def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Finding]:
+    """Answers by guidelines that nobody sent, and open tasks beside which earlier ones stand than were sent last."""
+    if project.round != "judge":
+        return
+    with store.read() as session:
+        shown = read_shown(session, project.project)
+        known = {sent.sha256 for versions in read_guidelines(session).values() for sent in versions}
+    answered = {
+        line.stands.record.asked: line.stands.guidelines_sha256
+        for line in lines_of(store, project).values()
+        if line.counts
+    }
+    unknown = [asked for asked, sha256 in answered.items() if shown.by_query[asked.query_id] and sha256 not in known]
+    waiting = {task.key for task in met.tasks if not task.annotations}
+    last = {query_id: history[-1][1] for query_id, history in shown.by_query.items() if history}
+    earlier = [
+        asked
+        for asked, history in shown.by_task.items()
+        if pair_key(*asked) in waiting and history and history[-1][1] != last.get(asked.query_id)
+    ]
+    for kind, what, found in (
+        ("unknown guidelines", "answer(s) by guidelines that are not on record", unknown),
+        ("earlier guidelines", "open task(s) with earlier guidelines than were sent last", earlier),
+    ):
+        if found:
+            pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
+            yield Finding(kind, f"{met.person}: {len(pairs)} {what}", len(pairs), pairs)
 
 
 def _screen(ws: Workspace, project: Project) -> str:

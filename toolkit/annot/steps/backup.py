@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from annot.errors import InputError, StudioError
 from annot.exchange.connection import connect
+from annot.exchange.sending import PUSHES
 from annot.report.terminal import told
 from annot.store import projects
+from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store, open_store
 from annot.store.dump import row_counts
+from annot.store.judgements import JUDGEMENTS
+from annot.store.projects import Project
+from annot.store.trials import TRIALS
 from annot.study.backing_up import write_backup
+from annot.study.ledger import keep_ledger
 from annot.study.standing import files
 from annot.study.workspace import Workspace
 
@@ -48,6 +55,8 @@ def backup(
     if path.exists():
         raise InputError(f"{path}: is there already", hint="name another file; a backup is never written over")
     notes: list[str] = []
+    if not dry_run:
+        keep_ledger(ws)
     taken = tuple(files(ws, notes))
     with open_store(ws.database_url, create=False) as store, TemporaryDirectory(prefix="annot-") as folder:
         if dry_run:
@@ -94,9 +103,26 @@ def _take_snapshots(
                     notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
                     continue
                 (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
+                if unpulled := _unpulled(store, project, taken["tasks"]):
+                    notes.append(
+                        f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
+                        f"run `{PUSHES[project.round].replace('push', 'pull')}`, then take another backup"
+                    )
                 advance(done, len(here))
             elsewhere = len(known) - len(here)
             if elsewhere:
                 notes.append(f"no copy of {elsewhere} project(s) on another server than {gateway.url}")
     except StudioError as error:
         notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {error.message}")
+
+
+def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+    """How many answers of the project's copy are new or changed since they were pulled."""
+    known: dict[str, str] = {}
+    with store.read() as session:
+        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
+            for line in revisions.lines(session, server=project.server, person=project.assessor):
+                changes = (line.stands.changed_at, line.latest.changed_at, line.stands.record.judged_at)
+                known[line.stands.annotation] = max(moment or "" for moment in changes)
+    answers = (annotation for task in tasks for annotation in task["annotations"])
+    return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from annot.exchange.collecting import Found, collect
+from functools import partial
+
+from annot.exchange.collecting import collect
 from annot.exchange.connection import connect
-from annot.exchange.recording import Collected, Lost, Pulled, record_haul
+from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced_judgement
 from annot.exchange.sending import Advance
 from annot.exchange.trials import without_hidden_gold
-from annot.records import Judgement, Source
-from annot.store import judgements, people, trials
+from annot.records import Source
+from annot.store import people, trials
 from annot.store.database import open_store
-from annot.store.projects import Project
 from annot.store.returned import read_returned
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
@@ -29,6 +30,7 @@ def pull(
     rows: list[Collected] = []
     notes: list[str] = []
     lost: list[Lost] = []
+    sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
     with open_store(ws.database_url, create=False) as store:
         with connect(ws, url=url, api_key=api_key) as gateway:
             hint = "send the tasks with `annot push`"
@@ -41,7 +43,7 @@ def pull(
                 with store.begin() as session:
                     haul = without_hidden_gold(session, haul)
                 row, told, missing = record_haul(
-                    store, haul, _sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
+                    store, haul, sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
                 )
                 rows.append(row)
                 notes += told
@@ -53,26 +55,3 @@ def pull(
             overtaken = told_overtaken(overtaken_of(session))
     export_judgements(ws, outcome)
     return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)
-
-
-def _sourced(found: Found, project: Project) -> judgements.SourcedJudgement:
-    reading = found.reading
-    return judgements.SourcedJudgement(
-        Judgement(
-            *found.asked.pair,
-            project.assessor,
-            reading.grade,
-            cannot_judge=reading.cannot_judge,
-            comment=reading.comment,
-            judged_at=reading.created_at,
-            lead_time=reading.lead_time,
-            flags=reading.flags,
-            occasion=found.asked.occasion,
-        ),
-        Source.LABEL_STUDIO,
-        found.annotation,
-        reading.payload,
-        server=project.server,
-        account=reading.account,
-        changed_at=reading.changed_at,
-    )

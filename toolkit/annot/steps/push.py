@@ -16,7 +16,7 @@ from annot.planning import give_back
 from annot.records import Asked
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
-from annot.store.guidelines import read_guidelines, record_guidelines
+from annot.store.guidelines import read_guidelines
 from annot.store.hidden_gold import read_hidden
 from annot.store.queries import read_queries
 from annot.store.returned import read_returned
@@ -71,10 +71,8 @@ def push(
             dry_run=dry_run,
             advance=advance,
             checked=not (dry_run or late),
+            new_guidelines=new,
         )
-        if new and not dry_run:
-            with store.begin() as session:
-                record_guidelines(session, new)
     counts = {person.assessor: person.tasks for person in taken}
     rows = [replace(row, withdrawn=row.withdrawn + counts.pop(row.assessor, 0)) for row in pushed.projects]
     gone = [person for person in taken if counts.get(person.assessor)]

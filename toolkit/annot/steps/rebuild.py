@@ -1,37 +1,43 @@
-"""A lost database anew, from the study's files and the server: for when there is no backup."""
+"""A lost database anew, from the study's files, the newest backup beside them, and the server."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlmodel import Session
 
 from annot.errors import InputError, MissingInput, StudioError
+from annot.exchange.adopting import adopt_projects, own_projects
 from annot.exchange.connection import connect
-from annot.exchange.locating import marker_of
 from annot.facets.query_sentences import facet_sentences
 from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
-from annot.labelstudio.gateway import Gateway
-from annot.planning import plan_lines
+from annot.labelstudio.annotations import account_of
 from annot.pooling import CITED
 from annot.records import Assessor, Assignment, Pool, Query
 from annot.report.terminal import told
 from annot.store import people, pools, queries
-from annot.store.database import open_store
+from annot.store.database import Store, open_store
+from annot.store.facet_labels import FacetLabels, put_corrections
 from annot.store.judgements import read_judgements
-from annot.store.projects import Round
+from annot.store.ledger import Ledger, copy_revisions, put_ledger, read_ledger
+from annot.store.task_secret import keep_secret, read_secret
 from annot.study.corpus_facts import labels_of
+from annot.study.ledger import LedgerFile, read_ledger_file
+from annot.study.old_database import database_of, newest_backup
+from annot.study.plan_file import MANIFEST_FILE, PLAN_FILE, plan_sha256
 from annot.study.workspace import Workspace, read_manifest
 
-ROUNDS: tuple[Round, ...] = ("judge", "adjudicate")
 UNKNOWN = "unknown"
 """Stands for the hash of rankings that are no longer there."""
+LATER_SECONDS = 2.0
+"""An answer that was last changed so long after it was made was given more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,59 +45,96 @@ class Rebuilt:
     """What a database was made of."""
 
     queries: int
+    corrected: int
+    """Papers with corrected labels."""
     pools: int
     assignments: int
+    tasks: int
+    """Found on the server again; none of a dry run."""
     people: tuple[str, ...]
     without_account: tuple[str, ...]
-    """People whose account neither the database nor the server tells."""
-    notes: tuple[str, ...]
+    """People whose account neither the database nor a backup nor the server tells."""
+    backup: Path | None
+    """The newest backup in the study's folder, from which revisions of answers were taken."""
+    revisions: int
+    lost: tuple[str, ...]
+    """What could not be had, each with its number."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is left of the old database beside pools and plan."""
+
+    ledger: Ledger
+    backup: Path | None = None
+    old: Session | None = None
+    """The database of the backup."""
 
 
 def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool) -> Rebuilt:
-    """Put queries, pools, people and plan on record as the files and the server have them.
+    """Put everything on record that files, the newest backup in the study's folder, and the server still have.
 
-    Labels of sentences have to be there (`annot facets`). What is on record already stays: queries whose sentences were
-    chosen by hand, people with their accounts. Raises InputError where a plan or a judgement is on record.
+    Queries, labels and what else people decided come from the ledger, or from that backup; queries that neither has are
+    taken by the labels of their facet (`annot facets` before). What is on record already stays. Raises InputError where
+    a plan or a judgement is on record.
     """
-    assignments = _plan(ws)
-    drawn = _pools(ws)
-    with open_store(ws.database_url, create=False) as store:
+    assignments, drawn = _plan(ws), _pools(ws)
+    file = read_ledger_file(ws)
+    lost: list[str] = []
+    with ExitStack() as end:
+        store = end.enter_context(open_store(ws.database_url, create=False))
+        path = newest_backup(ws)
+        old = None if path is None else end.enter_context(database_of(path))
+        if path is not None and old is None:
+            lost.append(f"everything in {path.name}: its database fits PostgreSQL alone")
+        left = _Found(file.rows if file else read_ledger(old) if old else {}, path if old else None, old)
         with store.read() as session:
             if people.read_plan(session) is not None or read_judgements(session):
                 raise InputError(
                     f"{store.place}: holds a plan or judgements, expected a new database",
                     hint="only a lost database is made anew; `annot restore` brings a backup back",
                 )
-            known = {query.query_id: query for query in queries.read_queries(session)}
-            here = {person.assessor: person for person in people.read_assessors(session)}
-            wanted = sorted({assignment.query_id for assignment in assignments})
-            found = [known[name] if name in known else _query(ws, session, name) for name in wanted]
-        notes = [
-            f"{query.query_id}: taken with all sentences of its facet; was it by chosen sentences, add it before "
-            "(`annot query add --sentences`)"
-            for query in found
-            if query.query_id not in known and not query.sentences
-        ]
+            found = _queries(ws, session, left.ledger, {one.query_id for one in assignments}, lost)
+            everyone = {person.assessor: person for person in people.read_assessors(session)}
+        everyone = _known_people(left) | everyone
         names = {assignment.assessor for assignment in assignments}
-        everyone = _people(ws, here, names, notes, url=url, api_key=api_key)
-        if not dry_run:
-            text = plan_lines(assignments)
-            seed = int(read_manifest(ws.pools / "plan.manifest.json", hint="draw it with `annot plan`")["seed"])
-            plan = people.Plan(
-                hashlib.sha256(text.encode()).hexdigest(), seed, datetime.now(UTC).isoformat(timespec="seconds")
+        here, changed = _people(ws, everyone, names, lost, url=url, api_key=api_key)
+        digests = _digests(ws, drawn)
+        if without := sum(digest == UNKNOWN for digest in digests.values()):
+            lost.append(
+                f"what {without} of {len(drawn)} pools were drawn from: their rankings are not in pools/rankings"
             )
-            with store.begin() as session:
-                queries.put_queries(session, found)
-                pools.replace_pools(session, drawn, rankings_sha256=_digests(ws, drawn))
-                people.put_assessors(session, everyone)
-                people.replace_plan(session, assignments, plan=plan)
+        seed = int(read_manifest(ws.pools / MANIFEST_FILE, hint="draw it with `annot plan`")["seed"])
+        plan = people.Plan(plan_sha256(assignments), seed, datetime.now(UTC).isoformat(timespec="seconds"))
+        corrected = [
+            FacetLabels(row["paper_id"], tuple(row["labels"].split(",")), row["origin"])
+            for row in left.ledger.get("facet_labels", ())
+        ]
+        with store.begin() as session:
+            queries.put_queries(session, found)
+            put_corrections(session, corrected)
+            pools.replace_pools(session, drawn, rankings_sha256=digests)
+            people.put_assessors(session, here)
+            people.replace_plan(session, assignments, plan=plan)
+            put_ledger(session, left.ledger)
+            revisions = copy_revisions(left.old, session) if left.old else 0
+            if left.old and (secret := read_secret(left.old)):
+                keep_secret(session, secret)
+            if dry_run:
+                session.rollback()
+        tasks = 0 if dry_run else _adopted(ws, store, lost, url=url, api_key=api_key)
+    lost += _lost_revisions(file, left, revisions, changed)
     return Rebuilt(
         queries=len(found),
+        corrected=len(corrected),
         pools=len(drawn),
         assignments=len(assignments),
-        people=tuple(person.assessor for person in everyone),
-        without_account=tuple(person.assessor for person in everyone if person.account is None),
-        notes=tuple(notes),
+        tasks=tasks,
+        people=tuple(person.assessor for person in here),
+        without_account=tuple(person.assessor for person in here if person.account is None),
+        backup=left.backup,
+        revisions=revisions,
+        lost=tuple(lost),
     )
 
 
@@ -101,7 +144,7 @@ def describe(rebuilt: Rebuilt) -> str:
 
 
 def _plan(ws: Workspace) -> tuple[Assignment, ...]:
-    path = ws.pools / "plan.jsonl"
+    path = ws.pools / PLAN_FILE
     if not path.is_file():
         raise MissingInput(f"{path}: not there, so nobody knows who was to judge what", hint="restore a backup")
     return read_plan_lines(_lines(path), name=str(path))
@@ -118,6 +161,20 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
+def _queries(ws: Workspace, session: Session, ledger: Ledger, planned: set[str], lost: list[str]) -> list[Query]:
+    """The queries on record, then those of the ledger, then those of the plan, by the sentences of their facet."""
+    known = {row["query_id"]: Query(**row | {"sentences": tuple(row["sentences"])}) for row in ledger.get("query", ())}
+    known |= {query.query_id: query for query in queries.read_queries(session)}
+    unknown = sorted(planned - known.keys())
+    if unknown:
+        lost.append(
+            f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries: they are taken with "
+            "all sentences that the labels give their facet"
+        )
+    known |= {name: _query(ws, session, name) for name in unknown}
+    return [known[name] for name in sorted(known)]
+
+
 def _query(ws: Workspace, session: Session, query_id: str) -> Query:
     """The query of this id, by the sentences of its facet. Raises InputError where no facet ends the id."""
     facet = max((name for name in ws.settings.facets if query_id.endswith(f"-{name}")), key=len, default=None)
@@ -131,37 +188,69 @@ def _query(ws: Workspace, session: Session, query_id: str) -> Query:
     return Query(query_id, paper_id, facet, facet_sentences(labels, facet, facets=ws.settings.facets))
 
 
+def _known_people(left: _Found) -> dict[str, Assessor]:
+    """The people of the ledger, with the accounts of the backup."""
+    accounts = {one.assessor: one.account for one in people.read_assessors(left.old)} if left.old else {}
+    rows = left.ledger.get("assessor", ())
+    return {row["assessor"]: Assessor(**row, account=accounts.get(row["assessor"])) for row in rows}
+
+
 def _people(
     ws: Workspace,
-    here: Mapping[str, Assessor],
+    known: Mapping[str, Assessor],
     planned: set[str],
-    notes: list[str],
+    lost: list[str],
     *,
     url: str | None,
     api_key: str | None,
-) -> list[Assessor]:
-    """Everyone of the plan and of the server's projects, with the account that answered most in each project."""
-    found = dict(here)
+) -> tuple[list[Assessor], int]:
+    """Everyone, with the account that answered most in their project where none is known; and the changed answers."""
+    found = {name: Assessor(name, None, False) for name in planned} | dict(known)
+    changed = 0
     try:
         with connect(ws, url=url, api_key=api_key) as gateway:
             addresses = {number: address for address, number in gateway.user_ids().items()}
-            for round in ROUNDS:
-                begin = marker_of(ws.settings.collection.name, round, "")
-                for marker, project in gateway.projects_by_marker(begin).items():
-                    name = marker.removeprefix(begin)
-                    if name not in found:
-                        account = addresses.get(_answered(gateway, project) or -1)
-                        found[name] = Assessor(name, account, round == "adjudicate")
+            for round, name, project in own_projects(ws, gateway):
+                answers = [one for task in gateway.snapshot(project)["tasks"] for one in task["annotations"]]
+                changed += sum(_was_changed(answer) for answer in answers)
+                person = found.get(name) or Assessor(name, None, round == "adjudicate")
+                accounts = Counter(account_of(answer) for answer in answers)
+                most = next((account for account, _ in accounts.most_common(1)), None)
+                found[name] = replace(person, account=person.account or addresses.get(most or -1))
     except StudioError as error:
-        notes.append(f"no accounts could be read: {error.message}")
-    found |= {name: Assessor(name, None, False) for name in planned - found.keys()}
-    return [found[name] for name in sorted(found)]
+        lost.append(f"accounts that only the server tells: {error.message}")
+    return [found[name] for name in sorted(found)], changed
 
 
-def _answered(gateway: Gateway, project: int) -> int | None:
-    """The account that gave most answers of a project; None where there are none."""
-    answers = Counter(annotation["completed_by"] for task in gateway.pull(project) for annotation in task.annotations)
-    return next((account for account, _ in answers.most_common(1)), None)
+def _adopted(ws: Workspace, store: Store, lost: list[str], *, url: str | None, api_key: str | None) -> int:
+    """Take the projects on the server on record; how many tasks they hold."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        with connect(ws, url=url, api_key=api_key) as gateway:
+            found = adopt_projects(ws, store, gateway, now=now)
+    except StudioError:
+        return 0
+    if found.returned:
+        lost.append(f"when {found.returned} pairs were returned to their assessors: the reasons are on the server")
+    if found.sealed:
+        lost.append(f"what {found.sealed} tasks on the server ask: .annot/task-keys opens their keys, put it back")
+    return found.tasks
+
+
+def _was_changed(answer: Mapping[str, Any]) -> bool:
+    made, last = (datetime.fromisoformat(answer[name]) for name in ("created_at", "updated_at"))
+    return (last - made).total_seconds() > LATER_SECONDS
+
+
+def _lost_revisions(file: LedgerFile | None, left: _Found, revisions: int, changed: int) -> Iterator[str]:
+    if file is not None and revisions < file.revisions:
+        yield (
+            f"of {file.revisions} revisions of answers, {file.revisions - revisions} are in no backup here: `annot "
+            "pull` brings the last state of each answer that is on the server, not what it was before, nor your word "
+            "on it"
+        )
+    elif left.old is None and changed:
+        yield f"what {changed} answers on the server were before their last change"
 
 
 def _digests(ws: Workspace, drawn: Sequence[Pool]) -> dict[str, str]:

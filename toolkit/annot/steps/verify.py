@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import FindingError, InputError
 from annot.formats.irds import dataset_id
-from annot.release.release_folder import check_folder
+from annot.release.release_folder import SUMS_FILE, check_folder
 from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.store.dump import row_counts
@@ -31,7 +32,7 @@ def verify(ws: Workspace, *, release: Path | None) -> Verified:
         findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
     if release is not None:
-        findings += _release_faults(release, dataset_id(ws.settings.collection.name))
+        findings += _release_faults(ws, release)
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     return Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
 
@@ -51,11 +52,26 @@ def finding(verified: Verified) -> FindingError | None:
     )
 
 
-def _release_faults(folder: Path, name: str) -> tuple[str, ...]:
+def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     if not folder.is_dir():
-        return (f"{folder}: no such folder, expected a release",)
+        yield f"{folder}: no such folder, expected a release"
+        return
     try:
-        check_folder(folder, name=name)
+        check_folder(folder, name=dataset_id(ws.settings.collection.name))
     except InputError as error:
-        return tuple(f"{folder}/{fault}" for fault in error.faults) or (error.message,)
-    return ()
+        yield from (f"{folder}/{fault}" for fault in error.faults)
+        if not error.faults:
+            yield error.message
+    sums = folder / SUMS_FILE
+    listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
+    for name in (line.partition("  ")[2] for line in listed):
+        path, source = folder / name, ws.exports / name
+        if not path.is_file():
+            yield f"{folder}/{name}: gone"
+        elif _taken_over(name) and source.is_file() and path.read_bytes() != source.read_bytes():
+            yield f"{folder}/{name}: not {source.relative_to(ws.root)} as it is now; `annot release` takes it up"
+
+
+def _taken_over(name: str) -> bool:
+    """Whether a release holds this file as it is in `exports/`."""
+    return name == "qrels.txt" or name.endswith(".run")

@@ -46,8 +46,9 @@ class Row(SQLModel):
 class RevisionRow(Row):
     """What the append-only tables share. Triggers refuse every UPDATE and DELETE.
 
-    `account`, `changed_at` and `ruling` came with the third version: whose account the answer came from and when it was
-    last changed, both as the server has them, and `withdrawn` or `restored` where the lead has spoken.
+    Later versions brought `account` and `changed_at` (whose account the answer came from and when it was last changed,
+    both as the server has them), `ruling` (`withdrawn` or `restored` where the lead has spoken), and the hash of the
+    guidelines by which it was given.
     """
 
     id: int | None = Field(default=None, primary_key=True, sa_column_args=[Identity()])
@@ -69,6 +70,7 @@ class RevisionRow(Row):
     account: int | None = Field(sa_type=BigInteger)
     changed_at: str | None = Field(sa_type=Text)
     ruling: str | None = Field(sa_type=Text)
+    guidelines_sha256: str | None = Field(sa_type=Text)
 
 
 def table(model: type[SQLModel]) -> Table:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from annot.errors import StoreError
-from annot.store.base import table
+from annot.store.base import LINE, table
+from annot.store.guidelines import History, in_force
 from annot.store.models import (
     GoldRow,
     GuidelinesRow,
     ReturnedRow,
+    TaskRow,
     TaskSecretRow,
     TrialAssignmentRow,
     TrialJudgementRow,
@@ -89,6 +91,31 @@ def add_trials(connection: Connection) -> None:
         connection.execute(text(f"DROP TABLE kept_{name}"))
 
 
+def add_guidelines_shown(connection: Connection) -> None:
+    """The guidelines that stood beside each task and answer, by the moments on record; what was imported has none."""
+    for rows in LINE:
+        if "guidelines_sha256" not in {column["name"] for column in inspect(connection).get_columns(rows)}:
+            connection.execute(text(f"ALTER TABLE {rows} ADD COLUMN guidelines_sha256 TEXT"))
+    connection.execute(text("ALTER TABLE task ADD COLUMN guidelines JSON DEFAULT '[]' NOT NULL"))
+    histories: dict[str, History] = {}
+    sent = text("SELECT facet, sent_at, sha256 FROM guidelines ORDER BY facet, sent_at")
+    for facet, sent_at, sha256 in connection.execute(sent):
+        histories[facet] = (*histories.get(facet, ()), (sent_at, sha256))
+    for facet, history in histories.items():
+        of_facet = text("query_id IN (SELECT query_id FROM query WHERE facet = :facet)").bindparams(facet=facet)
+        connection.execute(table(TaskRow).update().where(of_facet).values(guidelines=history))
+        for rows in LINE:
+            from_server = text(
+                f"SELECT {rows}.id, COALESCE(changed_at, judged_at) FROM {rows} JOIN query USING (query_id) "
+                "WHERE facet = :facet AND server <> '' AND COALESCE(changed_at, judged_at) IS NOT NULL"
+            )
+            for number, moment in connection.execute(from_server, {"facet": facet}).all():
+                connection.execute(
+                    text(f"UPDATE {rows} SET guidelines_sha256 = :sha256 WHERE id = :id"),
+                    {"id": number, "sha256": in_force(history, moment)},
+                )
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -98,6 +125,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_returned,
     add_task_secret,
     add_trials,
+    add_guidelines_shown,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

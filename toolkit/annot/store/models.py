@@ -16,6 +16,7 @@ from sqlalchemy import (
     Index,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlmodel import Field
 
@@ -208,7 +209,10 @@ class ProjectRow(Row, table=True):
 
 
 class TaskRow(Row, table=True):
-    """The server's task for one pair in one project."""
+    """The server's task for one pair in one project.
+
+    guidelines: `[moment, SHA-256]` of each version that stood beside it, from that moment on, the oldest first.
+    """
 
     __tablename__ = "task"
     __table_args__ = (
@@ -221,6 +225,9 @@ class TaskRow(Row, table=True):
     doc_id: str = Field(primary_key=True, sa_type=Text)
     occasion: int = Field(primary_key=True)
     remote_id: int = Field(sa_type=BigInteger)
+    guidelines: tuple[tuple[str, str], ...] = Field(
+        default=(), sa_type=Listed, sa_column_kwargs={"server_default": text("'[]'")}
+    )
 
 
 class TaskSecretRow(Row, table=True):

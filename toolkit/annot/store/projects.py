@@ -98,8 +98,9 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
 
     Raises InputError when two would have one task.
     """
+    before = read_tasks(session, project)
     sharing: dict[int, list[Asked]] = {}
-    for asked, remote_id in (read_tasks(session, project) | dict(tasks)).items():
+    for asked, remote_id in (before | dict(tasks)).items():
         sharing.setdefault(remote_id, []).append(asked)
     shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
@@ -111,8 +112,9 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
             ],
         )
     check_known(session, QueryRow, {asked.query_id for asked in tasks}, what="tasks")
-    forget_tasks(session, project, tasks)
-    rows = ({"project_id": project, **asked._asdict(), "remote_id": remote_id} for asked, remote_id in tasks.items())
+    new = {asked: remote_id for asked, remote_id in tasks.items() if before.get(asked) != remote_id}
+    forget_tasks(session, project, new)
+    rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "guidelines": ()} for asked in new)
     insert_rows(session, TaskRow, rows)
 
 
@@ -121,9 +123,9 @@ def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: M
 
     What is on record for a task whose number the server has given to another is forgotten.
     """
-    taken = set(tasks.values())
-    gone = {of for of, remote_id in read_tasks(session, project).items() if remote_id in taken} | set(asked)
-    forget_tasks(session, project, gone)
+    old = {of: at for of, at in read_tasks(session, project).items() if tasks.get(of) != at}
+    taken, wanted = set(tasks.values()), set(asked)
+    forget_tasks(session, project, [of for of, at in old.items() if at in taken or of in wanted])
     record_tasks(session, project, tasks)
 
 

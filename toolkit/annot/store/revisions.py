@@ -34,6 +34,10 @@ DELETED = "deleted on the server"
 """The flag by which earlier versions of this program withdrew what they no longer found."""
 
 
+BESIDE_CONTENT = ("account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
+"""Columns that make no new revision when they alone differ, and are not hashed."""
+
+
 class Sourced(NamedTuple, Generic[R]):
     """A judgement or an adjudication, and where it comes from."""
 
@@ -54,6 +58,8 @@ class Sourced(NamedTuple, Generic[R]):
     """When the server saw its last change, as the server writes it; None as above."""
     ruling: str | None = None
     """`withdrawn` or `restored` where it is the lead's word; None where it was read."""
+    guidelines_sha256: str | None = None
+    """Of the guidelines that stood beside it when it was last changed; None where that is not known."""
 
     @property
     def answers(self) -> bool:
@@ -158,7 +164,7 @@ class Revisions(Generic[R]):
                 added += 1
                 line = lines[self._key(read)] = Line(revision, revision)
             line.add(revision, sha256)
-            own = {name: getattr(revision, name) for name in ("account", "changed_at", "ruling", "recorded_at")}
+            own = {name: getattr(revision, name) for name in BESIDE_CONTENT}
             new.append({**content, **own, "revision": number, "content_sha256": sha256})
         insert_rows(session, self._model, new)
         return Recorded(added, len(new) - added, len(everything) - len(new))
@@ -270,7 +276,7 @@ class Revisions(Generic[R]):
         said = ("grade", "cannot_judge", "reason", "comment", "judged_at", "lead_time")
         nothing: dict[str, Any] = {name: None for name in said if name in self._fields}
         record = replace(stands.record, **nothing, flags=(flag,))
-        return stands._replace(record=record, payload=None, account=None, changed_at=None, ruling=ruling)
+        return Sourced(record, stands.source, stands.annotation, None, server=stands.server, ruling=ruling)
 
     def _check_grades(self, given: Iterable[Sourced[R]], what: str) -> None:
         records = [revision.record for revision in given]

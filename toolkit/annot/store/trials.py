@@ -39,14 +39,15 @@ class Gold(NamedTuple):
         return self.query_id, self.doc_id
 
 
-_REVISIONS = Revisions(TrialJudgementRow, Judgement)
-record_answers = _REVISIONS.record
+TRIALS = Revisions(TrialJudgementRow, Judgement)
+"""Their table."""
+record_answers = TRIALS.record
 """Each answer's `source` is its round."""
 
 
 def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judgement], ...]:
     """What is on record of one assessor's answers of one source."""
-    lines = _REVISIONS.lines(session, person=assessor)
+    lines = TRIALS.lines(session, person=assessor)
     return tuple(line for line in lines if line.stands.source == source)
 
 
@@ -58,7 +59,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
 
 def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...]:
     """The revision that stands of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
-    return tuple(answer for answer in _REVISIONS.read(session, payload=False) if answer.source == source)
+    return tuple(answer for answer in TRIALS.read(session, payload=False) if answer.source == source)
 
 
 def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:

@@ -9,10 +9,13 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError
+from annot.formats.trec import write_qrels
 from annot.records import Source
 from annot.store import people, runs
+from annot.store.guidelines import read_guidelines
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 LINKS = (
@@ -32,7 +35,7 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
 
     What a study does not have yet is not missed.
     """
-    return (*_files(ws), *_on_record(ws, session), *unsound_revisions(session.connection()))
+    return (*_files(ws), *_on_record(ws, session), *_grades(ws, session), *unsound_revisions(session.connection()))
 
 
 def _files(ws: Workspace) -> Iterator[str]:
@@ -62,6 +65,10 @@ def _files(ws: Workspace) -> Iterator[str]:
 
 
 def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
+    for facet, versions in read_guidelines(session).items():
+        for sent in versions:
+            if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
+                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: not the text that was sent"
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
@@ -71,12 +78,18 @@ def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
         yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
 
 
+def _grades(ws: Workspace, session: Session) -> Iterator[str]:
+    """Final grades that do not follow from the judgements on record."""
+    if ws.qrels.is_file() and ws.qrels.read_text(encoding="utf-8") != write_qrels(
+        outcome_of(session, ws.settings).qrels
+    ):
+        yield "exports/qrels.txt: not what the judgements on record give; `annot qrels` takes them up"
+
+
 def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
     name = path.relative_to(root).as_posix()
     if not path.is_file():
         yield f"{name}: gone; {who} SHA-256 {sha256[:12]}"
         return
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
+    if (found := sha256_of(path)) != sha256:
         yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"

@@ -1,4 +1,4 @@
-"""Guidelines that change in the middle of a study: noticed before they are sent, and who judged by which."""
+"""Guidelines that change in the middle of a study: noticed before they are sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from annot.errors import FindingError
-from annot.records import Judgement
 from annot.store.guidelines import SentGuidelines
 from annot.study import guidelines
 from annot.study.workspace import Workspace
@@ -35,19 +34,28 @@ def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: st
         )
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     new = [facet for facet in facets if facet not in versions or facet in others]
-    return [_sent(facet, now, _text(ws, facet), why if facet in others else None) for facet in new]
+    texts = {facet: _text(ws, facet) for facet in new}
+    return [
+        SentGuidelines(facet, now, _sha256(text), text, why if facet in others else None)
+        for facet, text in texts.items()
+    ]
 
 
-def version_of(judgement: Judgement, versions: tuple[SentGuidelines, ...]) -> int:
-    """By which version the judgement was given, from 1: that of its moment; the first where it has none."""
-    if judgement.judged_at is None:
-        return 1
-    moment = datetime.fromisoformat(judgement.judged_at)
-    return max(1, sum(datetime.fromisoformat(sent.sent_at) <= moment for sent in versions))
+def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:
+    """The versions of one facet by their first sending: a text that was sent again is no other version."""
+    first: dict[str, SentGuidelines] = {}
+    for sent in versions:
+        first.setdefault(sent.sha256, sent)
+    return list(first.values())
 
 
-def _sent(facet: str, at: str, text: str, why: str | None) -> SentGuidelines:
-    return SentGuidelines(facet, at, hashlib.sha256(text.encode()).hexdigest(), text, why)
+def hashes(ws: Workspace, facets: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of the guidelines of each facet as they are now."""
+    return {facet: _sha256(_text(ws, facet)) for facet in sorted(facets)}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _text(ws: Workspace, facet: str) -> str:

@@ -17,7 +17,7 @@ from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
-from annot.study.guideline_versions import version_of
+from annot.study.guideline_versions import distinct
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace
@@ -73,19 +73,19 @@ def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
 def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
     """Agreement on the pairs that were judged by each version of the guidelines, of facets that have several.
 
-    A pair whose assessors judged by different versions belongs to none.
+    A text that was sent again is no other version. A pair whose assessors judged by different versions belongs to none.
     """
     found = []
-    for facet, versions in snapshot.guidelines.items():
+    for facet, sent_of_facet in snapshot.guidelines.items():
+        versions = distinct(sent_of_facet)
         pairs: dict[Pair, list[Judgement]] = {}
         for judgement in snapshot.outcome.of_answered_pairs:
             if snapshot.facets[judgement.query_id] == facet:
                 pairs.setdefault((judgement.query_id, judgement.doc_id), []).append(judgement)
-        numbers = {
-            pair: {version_of(judgement, versions) for judgement in judgements} for pair, judgements in pairs.items()
-        }
+        judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
+        mixed = sum(len(given) > 1 for given in judged_by.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
-            of_version = [judgement for pair, own in pairs.items() if numbers[pair] == {number} for judgement in own]
+            of_version = [one for pair, own in pairs.items() if judged_by[pair] == {sent.sha256} for one in own]
             table = None
             if of_version:
                 table = agreement_table(
@@ -98,7 +98,6 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
                     level=snapshot.ws.settings.agreement.level,
                     coefficients=HEADLINE,
                 )
-            mixed = sum(len(given) > 1 for given in numbers.values())
             found.append(ByGuidelines(facet, number, sent.sent_at, sent.sha256, sent.why, table, mixed))
     return tuple(found)
 

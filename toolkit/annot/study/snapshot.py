@@ -46,6 +46,8 @@ class Snapshot:
     splits: dict[str, dict[str, tuple[str, ...]]]
     guidelines: dict[str, tuple[SentGuidelines, ...]]
     """What was sent of each facet's, the oldest first."""
+    guidelines_of: dict[Judgement, str | None]
+    """The hash of the guidelines by which each judgement was given; None where that is not known."""
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -135,6 +137,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         guidelines=read_guidelines(session),
+        guidelines_of={one.record: one.guidelines_sha256 for one in judged},
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),

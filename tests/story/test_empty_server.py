@@ -1,0 +1,123 @@
+"""The server is lost with everything on it: the restored study goes on, on an empty one, and nobody is asked twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from annot.labelstudio import server
+from command_line import annot, annot_done
+from complete_study import counting, http, in_dispute
+from fixtures_studio import Studio, template_folder
+from postgres import PostgresServer
+from studies import Pair, Study, address_of, make_study
+
+pytestmark = [pytest.mark.studio, pytest.mark.postgres]
+
+PEOPLE = ("a1", "a2", "j1")
+
+
+@pytest.fixture
+def empty() -> Iterator[Studio]:
+    """Another Label Studio, on which nobody but its administrator has an account."""
+    folder = Path(tempfile.mkdtemp(prefix="annot-empty-"))
+    shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
+    (database,) = (folder / "data").glob("*.sqlite3")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        # Both come from one template, and no two servers were ever made at one moment.
+        connection.execute("UPDATE organization SET created_at = '2031-01-01 00:00:00'")
+    try:
+        running = server.up(folder, environ=os.environ, port=None, say=print)
+        yield Studio(running.url, server.credentials(folder).token, folder)
+    finally:
+        server.down(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sent(result: object) -> dict[str, tuple[int, int, int]]:
+    return {one["assessor"]: (one["there"], one["sent"], one["known"]) for one in result.data["projects"]}
+
+
+def open_pairs(study: Study, name: str) -> list[Pair]:
+    return [tuple(task["data"]["pair_id"].split("/")) for task in study.on_server(name) if not task["annotations"]]
+
+
+def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
+    studio: Studio,
+    empty: Studio,
+    postgres_server: PostgresServer,
+    postgres_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = make_study(tmp_path / "study", studio, name="moved", per_method=3)
+    pairs = study.planned()["a1"]
+    of_second = study.planned()["a2"]
+    n, half = len(pairs), len(pairs) // 2
+    annot_done("push", folder=study.folder)
+    study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
+    study.judge("a2", {pair: (at + (at < 2)) % 4 for at, pair in enumerate(pairs[:half])})
+    annot_done("pull", folder=study.folder)
+    annot_done("adjudicate", "push", folder=study.folder)
+    first_dispute, second_dispute = in_dispute(study)
+    study.judge("j1", {first_dispute: 2}, "adjudicate")
+    annot_done("adjudicate", "pull", folder=study.folder)
+    annot_done("adjudicate", "return", *pairs[3], "--to", "a1", "--why", "Read it again.", folder=study.folder)
+    before = counting(study)
+    study.judge("a2", {pairs[half]: 0})
+    backup = tmp_path / "study.tar.gz"
+    told = annot_done("backup", backup, folder=study.folder).stderr
+    assert "a2: 1 answer(s) are in the copy of their project and not on record; run `annot pull`" in told
+    shutil.rmtree(study.folder)
+
+    monkeypatch.setenv("LABEL_STUDIO_URL", empty.url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", empty.token)
+    for url in (None, postgres_url):
+        if url is not None:
+            monkeypatch.setenv("ANNOT_DATABASE", url)
+        folder = tmp_path / ("sqlite" if url is None else "postgres")
+        restored = Study(folder, empty)
+        annot_done("restore", backup, folder, folder=tmp_path)
+        if url is None:
+            nobody = annot("push", folder=folder)
+            assert nobody.exit_code == 1
+            assert "a1: the server has no such account; let the person sign up" in nobody.stderr
+            for name in PEOPLE:
+                restored.as_person(name).close()
+        # Only what needs an answer is sent: the returned pair, and what the second assessor has not judged on record.
+        pushed = annot_done("push", "--json", folder=folder)
+        assert sent(pushed) == {"a1": (0, 1, n), "a2": (0, n - half, half)}
+        assert open_pairs(restored, "a2") == [pair for pair in of_second if pair not in pairs[:half]]
+        assert open_pairs(restored, "a1") == [(*pairs[3], "2")]
+        pulled = annot_done("pull", "--json", folder=folder).data["assessors"]
+        assert [(one["new"], one["changed"], one["lost"]) for one in pulled] == [(0, 0, 0)] * 2
+        assert counting(restored) == before
+        decided = annot_done("adjudicate", "push", "--json", folder=folder)
+        assert sent(decided) == {"j1": (0, 1, 1)}
+        annot_done("adjudicate", "pull", folder=folder)
+        assert counting(restored) == before
+        assert sent(annot_done("push", "--json", folder=folder)) == {"a1": (1, 0, n), "a2": (n - half, 0, half)}
+        assert annot_done("audit", "--json", folder=folder).data["findings"] == []
+        if url is None:
+            # The server is empty once more, for the study restored to PostgreSQL.
+            for project in restored.listed_projects():
+                http(restored, "DELETE", f"/api/projects/{project['id']}/")
+            continue
+        # Everything open is answered there, and the study ends.
+        restored.judge("a2", {pair: at % 4 for at, pair in enumerate(pairs) if at >= half})
+        restored.judge("a1", {(*pairs[3], "2"): 3})
+        restored.judge("j1", {second_dispute: 1}, "adjudicate")
+        annot_done("pull", folder=folder)
+        annot_done("adjudicate", "pull", folder=folder)
+        added = {(*pair, "a2"): at % 4 for at, pair in enumerate(pairs) if at >= half}
+        assert counting(restored) == before | added | {(*second_dispute, "j1"): 1}
+        annot_done("qrels", folder=folder)
+        annot_done("verify", folder=folder)
+        annot_done("audit", folder=folder)
+    assert address_of("a1") not in (folder / "exports" / "judgements.jsonl").read_text(encoding="utf-8")

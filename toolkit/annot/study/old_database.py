@@ -1,0 +1,41 @@
+"""The database of a backup, opened aside at this program's version, to be read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sqlmodel import Session
+
+from annot.store.database import connect_store
+from annot.store.dump import load
+from annot.study.archive import DATABASE, is_archive, unpack
+from annot.study.standing import BACKUPS
+from annot.study.workspace import Workspace
+
+
+def newest_backup(ws: Workspace) -> Path | None:
+    """The backup in the study's folder or in its `backups/` that was written last; None where there is none."""
+    files = [path for folder in (ws.root, ws.root / BACKUPS) for path in folder.glob("*.*gz") if is_archive(path)]
+    return max(files, key=lambda path: path.stat().st_mtime, default=None)
+
+
+@contextmanager
+def database_of(path: Path) -> Iterator[Session | None]:
+    """A look at the database of the backup, in a file that is not kept; None where SQLite cannot hold it.
+
+    Raises InputError where the backup is not sound.
+    """
+    with TemporaryDirectory(prefix="annot-") as folder:
+        contents = unpack(path, Path(folder))
+        if "sqlite" not in contents.database.statements:
+            yield None
+            return
+        with connect_store(f"sqlite:///{folder}/old.db", create=True) as store:
+            with store.begin() as session:
+                load(session.connection(), contents.database, Path(folder) / DATABASE)
+            store.migrate()
+            with store.read() as session:
+                yield session
