@@ -9,6 +9,7 @@ from pathlib import Path
 from annot.steps import substudy
 from annot.store import trials
 from annot.store.database import open_store
+from annot.study import substudy as substudy_study
 from annot.study.trials import on_record, training_of
 from annot.study.workspace import Workspace
 from command_line import annot_done
@@ -43,7 +44,7 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
     with open_store(ws.database_url) as store, store.begin() as session:
         (one,) = training_of(ws, session)
         trials.put_trial(session, "train/a9", on_record(one))
-        trials.put_trial(session, substudy.FIGURES, substudy._on_record(report))
+        trials.put_trial(session, substudy_study.ON_RECORD, substudy_study.on_record(report))
         trials.put_trial(session, "hidden-gold/a1", {**on_record(one), "value": 0.714, "low": 0.5, "high": 0.8})
     answers(folder)
     annot_done("datasheet", folder=folder)

@@ -36,7 +36,7 @@ from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, op
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
 INSTRUCTIONS = instructions_html(
-    ["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, labels=LABELS, language="en", adjudication=False
+    ["# Judging\n\nGrade 3: the same method."], scale_names=SCALE, labels=LABELS, language="en", screen="judge"
 )
 SIZES = [(1280, 720), (1440, 900), (1920, 1080)]
 

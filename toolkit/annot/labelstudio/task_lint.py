@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from annot.errors import LeakError
 from annot.formats.json_lines import in_words
+from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import Payload
 
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
@@ -157,7 +158,6 @@ class _LabelsTask(_JudgeTask):
     data: _LabelsData
 
 
-Screen = Literal["judge", "adjudicate", "full-text", "feedback", "facets"]
 _TASKS: dict[Screen, type[_JudgeTask]] = {
     "judge": _JudgeTask,
     "adjudicate": _DisputedTask,
