@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from annot.stats.values import Estimate, Undefined
 from annot.store import trials
 from annot.store.projects import Round
 from annot.study.outcome import outcome_of
-from annot.study.trials import current_answers, figure_on_record, grades_of
+from annot.study.trials import current_answers, figure_from_record, figure_on_record, grades_of
 from annot.study.workspace import Workspace
 
 TRIAL = "substudy"
@@ -133,6 +133,20 @@ def on_record(found: Report) -> dict[str, Any]:
         ],
         "views": [{"view": one.view, "timed": one.timed, **figure_on_record(one.seconds)} for one in found.views],
     }
+
+
+def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What `on_record` noted down, its figures as estimates; None where no two gradings share a pair."""
+    facts = known.get(ON_RECORD)
+    compared = [
+        {**one, "figures": {name: figure_from_record(figure) for name, figure in one["figures"].items()}}
+        for one in (facts["compared"] if facts else ())
+        if one["pairs"]
+    ]
+    if facts is None or not compared:
+        return None
+    views = [{**one, "seconds": figure_from_record(one)} for one in facts["views"]]
+    return {**facts, "compared": compared, "views": views}
 
 
 def _view(view: str, pairs: int, given: Sequence[Judgement], level: float) -> View:

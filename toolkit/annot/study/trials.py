@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,6 +175,16 @@ def figure_from_record(facts: Mapping[str, Any]) -> Estimate:
     none = Undefined("not defined when it was measured")
     interval = none if facts["low"] is None else Interval(facts["low"], facts["high"], facts["level"], "")
     return Estimate(none if facts["value"] is None else facts["value"], interval)
+
+
+def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: Round) -> Iterator[dict[str, Any]]:
+    """What is on record of each assessor in the round who has pairs with both grades: `kappa`, and the counts.
+
+    known: what is on record of all trials, by name.
+    """
+    for name, facts in known.items():
+        if name.startswith(f"{round}/") and facts.get("pairs"):
+            yield {**facts, "assessor": name.partition("/")[2], "kappa": figure_from_record(facts)}
 
 
 def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
