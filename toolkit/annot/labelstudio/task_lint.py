@@ -42,7 +42,7 @@ _FULL_TEXT_HTML = (
     + "".join(
         rf'<div class="a-side a-{side} a-fixed"><h2><span>{name}</span> [^<>]*</h2><div class="a-none">[^<>]*</div>'
         r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
-        r'noreferrer">[^<>]*</a>|[^<>]*)</p></div></div>'
+        r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
         for side, name in (("query", "Query"), ("cand", "Candidate"))
     )
     + "</div>$"

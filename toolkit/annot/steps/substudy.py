@@ -208,8 +208,8 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
 def _with_full_texts(
     task: dict[str, Any], asked: Asked, material: TaskMaterial, where: Mapping[str, str]
 ) -> dict[str, Any]:
-    query = material.queries[asked.query_id]
-    return full_text_task(task, query, material.papers[query.paper_id], material.papers[asked.doc_id], where)
+    query_paper = material.papers[material.queries[asked.query_id].paper_id]
+    return full_text_task(task, query_paper, material.papers[asked.doc_id], where)
 
 
 def _places(texts: Path) -> dict[str, str]:
