@@ -20,9 +20,9 @@ What a screen must hold, by number, and the tests that prove it: here, in `test_
 13 light and dark            test_everything_can_be_read_in_light_and_dark, test_the_labels_of_an_abstract...
 14 blindness                 test_nothing_of_others..., test_the_adjudicator_sees..., story/test_repeats (keys of tasks)
 
-Two things no labelling configuration can have in Label Studio 1.23.2: it hears Ctrl+Enter only where no field of text has
-the focus, so that a comment takes two presses (12); and it takes the whole screen away and builds it anew for each task,
-so that the query's column is back at its marks, wherever it had been scrolled to (4).
+Two things no labelling configuration can have in Label Studio 1.23.2: it hears Ctrl+Enter only where no field of text
+has the focus, so a comment takes two presses (12); and it builds the whole screen anew for each task, so the query's
+column is back at its marks, wherever it had been scrolled to (4).
 """
 
 from __future__ import annotations

@@ -156,6 +156,24 @@ def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     assert "Ctrl+Enter" in made
 
 
+def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
+    def keys(screen: controls.Screen) -> str:
+        return instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
+
+    of_grades, of_labels, of_causes = "Near-identical", "the clicked sentence is", "guideline gap"
+    for screen, shown in (
+        ("judge", (of_grades, of_labels)),
+        ("adjudicate", (of_grades, of_labels, of_causes)),
+        ("full-text", (of_grades,)),
+        ("feedback", ()),
+    ):
+        found = keys(screen)
+        assert [words in found for words in (of_grades, of_labels, of_causes)] == [
+            words in shown for words in (of_grades, of_labels, of_causes)
+        ], screen
+        assert ("open the full text" in found) == (screen == "full-text")
+
+
 def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> None:
     page = resources.files("annot.guidelines").joinpath("adjudication.md").read_text(encoding="utf-8")
     causes = re.findall(r"^\| ([a-z ]+) \|", page, re.MULTILINE)
