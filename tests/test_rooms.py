@@ -14,7 +14,7 @@ PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
     0: ("errors", "records", "settings", "ordering", "names", "templating"),
-    1: ("stats", "formats", "judged", "hidden_repeats"),
+    1: ("stats", "formats", "judged"),
     2: (
         "corpus_filters",
         "facets",

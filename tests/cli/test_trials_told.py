@@ -1,18 +1,28 @@
-"""Training and sub-study as the terminal and the datasheet tell them."""
+"""Training and sub-study as terminal, report page and datasheet tell them."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-from annot.steps import substudy
+import pandas as pd
+import pytest
 from annot.store import trials
 from annot.store.database import open_store
-from annot.study.trials import on_record, training_of
+from annot.study.substudy import ON_RECORD, Report, substudy_of
+from annot.study.substudy import on_record as substudy_on_record
+from annot.study.trials import Trained, on_record, training_of
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from usual import answered, answers, judged_substudy, trained
+
+PROBED = {
+    **{"hidden": 9, "answered": 8, "coefficient": "kappa_quadratic"},
+    **{"value": 0.714, "low": 0.5, "high": 0.8, "level": 0.95},
+}
+"""What is on record of hidden gold."""
 
 
 def test_the_report_of_a_training_says_who_passed_and_what_to_talk_about(study: Callable[[str], Path]) -> None:
@@ -29,37 +39,97 @@ def test_the_report_of_a_training_says_who_passed_and_what_to_talk_about(study: 
     assert found["verdict"] == "passed"
 
 
+def on_record_of_both(folder: Path) -> tuple[Trained, Report]:
+    """Training, hidden gold and sub-study are judged, and noted down as after a pull."""
+    trained(folder)
+    judged_substudy(folder)
+    answered("substudy-full", folder)
+    ws = Workspace.open(folder)
+    with open_store(ws.database_url) as store, store.begin() as session:
+        (one,) = training_of(ws, session)
+        report = substudy_of(ws, session)
+        trials.put_trial(session, "train/a9", on_record(one))
+        trials.put_trial(session, ON_RECORD, substudy_on_record(report))
+        trials.put_trial(session, "hidden-gold/a1", {**PROBED, "pairs": one.agreement.n_pairs})
+    return one, report
+
+
 def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     annot_done("datasheet", folder=folder)
     before = (folder / "exports" / "datasheet.md").read_text(encoding="utf-8")
     assert "gold pairs" not in before
     assert "full texts" not in before
-    trained(folder)
-    judged_substudy(folder)
-    answered("substudy-full", folder)
-    ws = Workspace.open(folder)
-    report = substudy.report(ws)
-    with open_store(ws.database_url) as store, store.begin() as session:
-        (one,) = training_of(ws, session)
-        trials.put_trial(session, "train/a9", on_record(one))
-        trials.put_trial(session, substudy.FIGURES, substudy._on_record(report))
-        trials.put_trial(session, "hidden-gold/a1", {**on_record(one), "value": 0.714, "low": 0.5, "high": 0.8})
+    one, report = on_record_of_both(folder)
     answers(folder)
     annot_done("datasheet", folder=folder)
     told = (folder / "exports" / "datasheet.md").read_text(encoding="utf-8")
     kappa = one.agreement.figures["kappa_quadratic"].value
     assert f"\n- {kappa:.1f} [" in told
-    assert f"on {one.agreement.n_pairs} pairs, threshold 0.6: not passed" in told
-    assert f"One assessor judged {report.compared[0].agreement.n_pairs} pairs on the abstracts" in told
+    assert f"on {one.agreement.n_pairs} pairs in {one.batches} batches, threshold 0.6: not passed" in told
+    for pair in report.compared:
+        assert f"- {pair.first} and {pair.second} ({pair.agreement.n_pairs} pairs): Spearman's rho " in told
     assert "hidden among the pairs of 1 assessor who" in told
     assert f"0.71 [0.50, 0.80] ({one.agreement.n_pairs} pairs)." in told
-    assert "Median seconds a pair: abstracts" in told
+    assert f"Median seconds a pair: abstracts {report.views[0].seconds.value:.0f}" in told
+    assert f"({report.views[0].timed} pairs)" in told
     assert not re.search(r"\ba9\b|\bj1\b", told)
     # The qrels, the agreement and what is counted of judgements are what they were.
     for line in before.splitlines():
         if line.startswith("|"):
             assert line in told
+
+
+def test_the_report_page_tells_of_both_under_pseudonyms(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    annot_done("report", folder=folder)
+    before = (folder / "exports" / "report.md").read_text(encoding="utf-8")
+    assert "Training of the assessors" not in before
+    assert "Sub-study" not in before
+    one, report = on_record_of_both(folder)
+    annot_done("report", folder=folder)
+    told = (folder / "exports" / "report.md").read_text(encoding="utf-8")
+    assert "0 of 1 assessor passed" in told
+    training, hidden, agreed, times = (
+        annot_done("report", "--table", name, folder=folder).stdout
+        for name in ("training", "hidden-gold", "substudy", "substudy-times")
+    )
+    kappa = one.agreement.figures["kappa_quadratic"]
+    assert re.search(rf"^a9 +{one.batches} +{one.gold} +{one.answered} +{one.agreement.n_pairs} ", training, re.M)
+    assert f"{kappa.value:.1f} [" in training
+    assert "not passed" in training
+    assert re.search(rf"^a1 +9 +8 +{one.agreement.n_pairs} +0.71 \[0.50, 0.80\]", hidden, re.M)
+    assert [line.split("  ")[0] for line in agreed.splitlines()[-3:]] == ["abstracts", "abstracts", "full texts"]
+    assert all(str(pair.agreement.n_pairs) in agreed for pair in report.compared)
+    assert f"{report.views[1].seconds.value:.0f}" in times
+
+
+def test_the_figures_of_both_as_csv_are_those_of_json(study: Callable[[str], Path]) -> None:
+    folder = study("settled")
+    on_record_of_both(folder)
+    found = table("train", folder)
+    data = annot_done("train", "report", "--json", folder=folder).data
+    (one,) = data["assessors"]
+    assert list(found["assessor"]) == ["a9"] * len(one["agreement"]["figures"])
+    for name, figure in one["agreement"]["figures"].items():
+        row = found[found["figure"] == name].iloc[0]
+        assert float(row["value"]) == pytest.approx(figure["value"], rel=1e-5)
+        assert (int(row["pairs"]), row["verdict"], row["gold"]) == (one["agreement"]["n_pairs"], "not passed", "open")
+    found = table("substudy", folder)
+    data = annot_done("substudy", "report", "--json", folder=folder).data
+    for pair in data["compared"]:
+        for name, figure in pair["agreement"]["figures"].items():
+            rows = found[(found["first"] == pair["first"]) & (found["second"] == pair["second"])]
+            row = rows[rows["figure"] == name].iloc[0]
+            assert float(row["value"]) == pytest.approx(figure["value"], rel=1e-5)
+            assert int(row["pairs"]) == pair["agreement"]["n_pairs"]
+    times = found[found["figure"] == "median_seconds"]
+    assert list(times["pairs"].astype(int)) == [view["timed"] for view in data["views"]]
+
+
+def table(group: str, folder: Path) -> pd.DataFrame:
+    printed = annot_done(group, "report", "--csv", folder=folder).stdout
+    return pd.read_csv(io.StringIO(printed), keep_default_na=False)
 
 
 def test_a_push_names_those_who_did_not_pass_their_training(study: Callable[[str], Path]) -> None:

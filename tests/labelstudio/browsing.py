@@ -120,15 +120,8 @@ class Screen:
         self.page.keyboard.press(key)
 
     def strike(self, key: str, *, alt: bool = False, control: bool = False) -> None:
-        """Press a key as a keyboard does it, which brings the browser's own doing with it: Alt and a letter go to a
-        place on the page, Ctrl and Enter end a line of text too."""
-        code, number, letters = ("Enter", 13, "\r") if key == "Enter" else (f"Key{key.upper()}", ord(key.upper()), key)
-        event = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": 1 * alt + 2 * control}
-        session = self.page.context.new_cdp_session(self.page)
-        text = {"unmodifiedText": letters} if alt else {"text": letters, "unmodifiedText": letters}
-        session.send("Input.dispatchKeyEvent", {**event, **text, "type": "keyDown"})
-        session.send("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
-        session.detach()
+        """Press a key as a keyboard does it."""
+        strike(self.page, key, alt=alt, control=control)
 
     def choose(self, key: str, value: str) -> None:
         """Press the key and wait until the screen shows its value as chosen."""
@@ -185,6 +178,18 @@ class Screen:
         assert all(mark["tag"] not in ("", "none") for mark in strong)
         assert all(mark["tagBackground"] != "rgba(0, 0, 0, 0)" for mark in strong)
         return [mark["text"] for mark in strong]
+
+
+def strike(page: Any, key: str, *, alt: bool = False, control: bool = False) -> None:
+    """Press a key as a keyboard does it, which brings the browser's own doing with it: Alt and a letter go to a place
+    on the page, Ctrl and Enter end a line of text too."""
+    code, number, letters = ("Enter", 13, "\r") if key == "Enter" else (f"Key{key.upper()}", ord(key.upper()), key)
+    event = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": 1 * alt + 2 * control}
+    session = page.context.new_cdp_session(page)
+    text = {"unmodifiedText": letters} if alt else {"text": letters, "unmodifiedText": letters}
+    session.send("Input.dispatchKeyEvent", {**event, **text, "type": "keyDown"})
+    session.send("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
+    session.detach()
 
 
 @contextmanager

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.screens import facets_screen
+from annot.labelstudio.tasks import adjudicate_task, facets_task
 from browsing import ADJUDICATE, WAIT_MS, Screen, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
-from labelling_texts import CANDIDATE, QUERY, SCALE, long_text, opinion, task
+from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
 LAPTOPS = [(1280, 720), (1440, 900)]
+READ_FIRST = "<h1>Read this first</h1>"
+IN_VIEW = """sentence => {
+    const own = document.querySelector(sentence).getBoundingClientRect();
+    const box = document.querySelector('.a-query .a-text').getBoundingClientRect();
+    return own.top >= box.top - 1 && own.bottom <= box.bottom + 1;
+}"""
 
 
 def test_a_pair_is_judged_with_two_keys(studio: Studio, signed_in: Any) -> None:
@@ -48,21 +55,26 @@ def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, 
     assert (reading.grade, reading.comment, corrected(reading)) == (3, "both 1 and 2 come near", [])
 
 
+def scroll_by_keys(screen: Screen, letter: str, name: str) -> None:
+    """A column to its end and to its beginning by the keys that browsers scroll with."""
+    screen.strike(letter, alt=True)
+    assert screen.focus == name
+    screen.press("PageDown")
+    screen.page.wait_for_function(f"() => document.querySelector('.a-{name} .a-text').scrollTop > 150")
+    screen.press("End")
+    screen.page.wait_for_function(
+        f"() => {{ const text = document.querySelector('.a-{name} .a-text');"
+        " return text.scrollTop + text.clientHeight >= text.scrollHeight - 2; }"
+    )
+    screen.press("Home")
+    screen.page.wait_for_function(f"() => document.querySelector('.a-{name} .a-text').scrollTop === 0")
+
+
 def read_by_keys(screen: Screen) -> None:
-    """Both columns to their ends and to their beginnings, each by the keys that browsers scroll with."""
+    """Both columns, while the other stays where it is."""
     for place, (letter, name) in enumerate([("q", "query"), ("c", "cand")]):
-        screen.strike(letter, alt=True)
-        assert screen.focus == name
         others = screen.tops[1 - place]
-        screen.press("PageDown")
-        screen.page.wait_for_function(f"() => document.querySelector('.a-{name} .a-text').scrollTop > 150")
-        screen.press("End")
-        screen.page.wait_for_function(
-            f"() => {{ const text = document.querySelector('.a-{name} .a-text');"
-            " return text.scrollTop + text.clientHeight >= text.scrollHeight - 2; }"
-        )
-        screen.press("Home")
-        screen.page.wait_for_function(f"() => document.querySelector('.a-{name} .a-text').scrollTop === 0")
+        scroll_by_keys(screen, letter, name)
         assert screen.tops[1 - place] == others
 
 
@@ -71,8 +83,9 @@ def test_a_pair_is_read_judged_and_commented_without_the_mouse(
     studio: Studio, signed_in: Any, size: tuple[int, int]
 ) -> None:
     texts = {"query": long_text(QUERY, 30), "candidate": long_text(CANDIDATE, 30)}
-    project = judging(studio, [task(number, **texts) for number in (1, 2, 3)])
+    project = judging(studio, [task(number, **texts) for number in (1, 2, 3)], instructions=READ_FIRST)
     with open_screen(studio, signed_in, project, size) as screen:
+        screen.close_instructions()
         read_by_keys(screen)
         screen.choose("2", "2")
         for key, place in (("Shift+Tab", "comment"), ("Tab", "cand"), ("Tab", "query")):
@@ -106,12 +119,14 @@ def test_a_pair_is_read_judged_and_commented_without_the_mouse(
     assert all(corrected(reading) == [] and reading.flags == () for reading in readings)
 
 
-def test_a_dispute_is_settled_without_the_mouse(studio: Studio, signed_in: Any) -> None:
+@pytest.mark.parametrize("size", LAPTOPS, ids=str)
+def test_disputes_are_settled_without_the_mouse(studio: Studio, signed_in: Any, size: tuple[int, int]) -> None:
     opinions = [opinion(0, None, None), opinion(3, None, "Both are lattices.")]
     texts = {"query": long_text(QUERY, 30), "candidate": long_text(CANDIDATE, 30)}
     tasks = [adjudicate_task(task(number, **texts), opinions, scale_names=SCALE) for number in (1, 2)]
-    project = judging(studio, tasks, screen=ADJUDICATE)
-    with open_screen(studio, signed_in, project, LAPTOPS[0]) as screen:
+    project = judging(studio, tasks, screen=ADJUDICATE, instructions=READ_FIRST)
+    with open_screen(studio, signed_in, project, size) as screen:
+        screen.close_instructions()
         read_by_keys(screen)
         screen.choose("1", "1")
         screen.choose("g", "guideline gap")
@@ -121,9 +136,46 @@ def test_a_dispute_is_settled_without_the_mouse(studio: Studio, signed_in: Any) 
         screen.strike("Enter", control=True)
         screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
         screen.submit()
-    (reading,) = stored(studio, project)
-    assert (reading.grade, reading.settled_by) == (1, "guideline gap")
-    assert reading.comment == "Neither saw the second aspect."
+        screen.choose("c", "cannot judge")
+        screen.choose("t", "text missing or broken")
+        screen.submit_last()
+    first, second = stored(studio, project)
+    assert (first.grade, first.settled_by) == (1, "guideline gap")
+    assert first.comment == "Neither saw the second aspect."
+    assert (second.grade, second.cannot_judge, second.settled_by) == (None, "text missing or broken", None)
+
+
+@pytest.mark.parametrize("size", LAPTOPS, ids=str)
+def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any, size: tuple[int, int]) -> None:
+    tasks = [facets_task(f"fic{at}/labels", long_text(QUERY, 30), progress=f"{at} of 2") for at in (1, 2)]
+    screen_of_labels = facets_screen(labels=LABELS, overrides=None)
+    project = judging(studio, tasks, screen=screen_of_labels, instructions=READ_FIRST)
+    with open_screen(studio, signed_in, project, size, text=".a-query") as screen:
+        screen.close_instructions()
+        scroll_by_keys(screen, "q", "query")
+        for number in range(1, 31):
+            screen.press("Alt+.")
+            sentence = f".a-query p:nth-child({number}) .htx-highlight"
+            screen.page.wait_for_selector(f"{sentence}.__active", timeout=WAIT_MS)
+            if number in (2, 30):
+                # Wherever the column was, the sentence that a key would change is in view.
+                screen.page.wait_for_function(IN_VIEW, arg=sentence, timeout=WAIT_MS)
+                screen.press("x")
+                screen.page.wait_for_selector(f'{sentence}[data-label$="other"]', timeout=WAIT_MS)
+        screen.press("Shift+Tab")
+        assert screen.focus == "comment"
+        screen.page.keyboard.type("x marks a lottery")
+        screen.press("Enter")
+        screen.page.wait_for_selector("[data-testid=htx-textbox-content]", timeout=WAIT_MS)
+        screen.submit()
+        screen.submit_last()
+    first, second = stored(studio, project)
+    wanted = list(long_text(QUERY, 30).labels or ())
+    assert list(stored_labels(second).values()) == wanted
+    wanted[1] = wanted[29] = "other"
+    assert [stored_labels(first)[f"query-{at}"] for at in range(30)] == wanted
+    assert corrected(first) == ["query-1", "query-29"]
+    assert first.comment == "x marks a lottery"
 
 
 def test_keys_work_on_after_a_click_on_a_grade(studio: Studio, signed_in: Any) -> None:

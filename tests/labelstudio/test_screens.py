@@ -97,7 +97,7 @@ def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...
         assert len(set(keys)) == len(keys)
         assert not set(keys) & LABEL_STUDIO_KEYS
     keyed = {one.value: one.key for one in controls.label_keys(labels)}
-    made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, language="en", adjudication=True)
+    made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, language="en", screen="adjudicate")
     row = made.split("the clicked sentence is ")[0].rsplit("<tr>", 1)[1]
     assert row.count("<b>") == len(labels)
     assert all(f"<b>{key}</b>" in row for key in keyed.values())
@@ -148,12 +148,30 @@ def test_a_template_that_is_no_xml_is_named(tmp_path: Path) -> None:
 
 def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     pages = ["# Judging\n\n- **only** the facet\n", "<script>alert(1)</script>\n\nText <img src=x onerror=y> here"]
-    made = instructions_html(pages, scale_names=SCALE, labels=LABELS, language="en", adjudication=False)
+    made = instructions_html(pages, scale_names=SCALE, labels=LABELS, language="en", screen="judge")
     assert "<strong>only</strong>" in made
     assert "<script" not in made
     assert "<img" not in made
     assert made.index("Judging</h1>") < made.index("<h2>Keys</h2>") < made.index("Near-identical"), "the task first"
     assert "Ctrl+Enter" in made
+
+
+def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
+    def keys(screen: controls.Screen) -> str:
+        return instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
+
+    of_grades, of_labels, of_causes = "Near-identical", "the clicked sentence is", "guideline gap"
+    for screen, shown in (
+        ("judge", (of_grades, of_labels)),
+        ("adjudicate", (of_grades, of_labels, of_causes)),
+        ("full-text", (of_grades,)),
+        ("feedback", ()),
+    ):
+        found = keys(screen)
+        assert [words in found for words in (of_grades, of_labels, of_causes)] == [
+            words in shown for words in (of_grades, of_labels, of_causes)
+        ], screen
+        assert ("open the full text" in found) == (screen == "full-text")
 
 
 def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> None:
@@ -172,5 +190,5 @@ def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> No
 def test_a_reason_speaks_of_the_language_of_the_collection(tag: str, reason: str) -> None:
     screen = judge_screen(scale_names=SCALE, labels=LABELS, language=tag, overrides=None)
     assert [choice.get("value") for choice in choices(screen, controls.REASON)][1] == reason
-    instructions = instructions_html(["# x"], scale_names=SCALE, labels=LABELS, language=tag, adjudication=False)
+    instructions = instructions_html(["# x"], scale_names=SCALE, labels=LABELS, language=tag, screen="judge")
     assert reason in instructions

@@ -11,7 +11,6 @@ import pytest
 from annot.errors import LeakError
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task
-from annot.records import Query
 from labelling_texts import CANDIDATE, FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
@@ -109,9 +108,8 @@ def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
 
 
 def full_text(where: str = "https://example.org/x.pdf?a=1&b=2") -> dict[str, Any]:
-    query = Query("fic1-method", "fic1", "method", (2,))
     papers = [replace(paper, paper_id=name) for name, paper in (("fic1", QUERY), ("fic101", CANDIDATE))]
-    return full_text_task(task(), query, *papers, {"fic1": where, "fic101": "Folder 3/<b>.pdf"})
+    return full_text_task(task(), *papers, {"fic1": where, "fic101": "Folder 3/<b>.pdf"})
 
 
 def trained() -> dict[str, Any]:

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from annot.labelstudio.screens import feedback_screen, full_text_screen
 from annot.labelstudio.tasks import feedback_task, full_text_task
-from annot.records import Query
+from browsing import strike
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, opinion, task
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
 WAIT_MS = 30_000
-METHOD = Query("fic1-method", "fic1", "method", (2, 3))
 
 
 @pytest.fixture
@@ -96,7 +95,7 @@ def test_a_full_text_opens_beside_the_screen_and_the_pair_is_judged_there(studio
         for name, paper in (("fic1", QUERY), ("fic101", CANDIDATE))
     )
     tasks = [
-        full_text_task(task(number), METHOD, query, candidate, {"fic1": link, "fic101": "Folder 3/truffles.pdf"})
+        full_text_task(task(number), query, candidate, {"fic1": link, "fic101": "Folder 3/truffles.pdf"})
         for number in (1, 2)
     ]
     screen = full_text_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
@@ -108,12 +107,15 @@ def test_a_full_text_opens_beside_the_screen_and_the_pair_is_judged_there(studio
     assert page.locator(".a-none").first.is_visible()
     assert not page.locator(".a-labels").is_visible()
     assert page.locator("button[name=submit]").is_disabled()
-    with page.context.expect_page(timeout=WAIT_MS) as popup:
-        page.click(".a-query a")
-    assert popup.value.url == link
-    assert popup.value.evaluate("window.opener") is None
-    popup.value.close()
-    page.bring_to_front()
+    keys = "side => getComputedStyle(document.querySelector(`.a-${side} h2 span`), '::after').content"
+    assert [page.evaluate(keys, side) for side in ("query", "cand")] == ['"Alt+Q"', "none"], "a file has no key"
+    for opens in (lambda: page.click(".a-query a"), lambda: strike(page, "q", alt=True)):
+        with page.context.expect_page(timeout=WAIT_MS) as popup:
+            opens()
+        assert popup.value.url == link
+        assert popup.value.evaluate("window.opener") is None
+        popup.value.close()
+        page.bring_to_front()
     page.keyboard.press("2")
     page.wait_for_selector('.annot input[name="2"]:checked', state="attached", timeout=WAIT_MS)
     submit(page)

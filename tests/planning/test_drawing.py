@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 from annot.errors import InputError
-from annot.hidden_repeats import FEWEST_BETWEEN, FEWEST_FOR_REPEATS
 from annot.planning import draw_plan, plan_lines
+from annot.planning.hidden_repeats import FEWEST_BETWEEN, FEWEST_FOR_REPEATS
 from annot.records import Assignment, Query
 from hypothesis import given, settings
 from hypothesis import strategies as st

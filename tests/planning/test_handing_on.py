@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from annot.planning import draw_plan, faults_of, give_back, hand_on, overlaps
 from annot.planning.checking import Overlap
-from annot.planning.handing_on import FEWEST_BETWEEN
+from annot.planning.hidden_repeats import FEWEST_BETWEEN
 from annot.records import Asked, Assignment, Query
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError, MissingInput
+from annot.steps import gold as gold_pairs
 from annot.steps import train
 from annot.store import trials
 from annot.store.database import open_store
@@ -40,7 +41,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     ws = study.workspace
     with pytest.raises(MissingInput, match="no gold pairs"):
         send(study)
-    made = train.gold(ws.replaced("training", per_facet=4), None, dry_run=False)
+    made = gold_pairs.make(ws.replaced("training", per_facet=4), None, dry_run=False)
     assert (made.pairs, made.by_facet, made.by_grade) == (8, {"background": 4, "method": 4}, {0: 2, 1: 2, 2: 2, 3: 2})
     path = study.folder / "training" / "gold.tsv"
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
@@ -50,12 +51,12 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert set(whys) == {f"{REASON}: {COMMENT}", "the assessors agreed"}
     assert whys.count("the assessors agreed") == 4
     # More are added to what stands; a file that was edited is not written over, but read in.
-    assert train.gold(ws.replaced("training", per_facet=5), None, dry_run=False).added == 2
+    assert gold_pairs.make(ws.replaced("training", per_facet=5), None, dry_run=False).added == 2
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("the assessors agreed", "both name the same sensor"), encoding="utf-8")
     with pytest.raises(InputError, match="changed, and not read in"):
-        train.gold(ws, None, dry_run=False)
-    train.gold(ws, path, dry_run=False)
+        gold_pairs.make(ws, None, dry_run=False)
+    gold_pairs.make(ws, path, dry_run=False)
     with open_store(ws.database_url) as store, store.read() as session:
         gold = {one.pair: one for one in trials.read_gold(session)}
     assert len(gold) == 10
@@ -130,7 +131,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     text = path.read_text(encoding="utf-8").replace(f"{row}{gold[first].grade}", f"{row}{wrong}")
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="1 gold pair") as guarded:
-        train.gold(ws, path, dry_run=False)
+        gold_pairs.make(ws, path, dry_run=False)
     assert guarded.value.faults == (f"{' '.join(first)}: grade {gold[first].grade} on record, found {wrong}",)
 
     (trained,) = train.report(ws).assessors

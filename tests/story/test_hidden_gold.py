@@ -8,6 +8,7 @@ import pytest
 from annot.errors import MissingInput
 from annot.exchange.connection import connect
 from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, train
+from annot.steps import gold as gold_pairs
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.snapshot import read_snapshot
@@ -37,14 +38,14 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     assert own
     assert not own & final.keys()
 
-    promised = train.hide(ws, share=0.5, dry_run=True)
-    hidden = {one.assessor: one for one in train.hide(ws, share=0.5, dry_run=False)}
+    promised = gold_pairs.hide(ws, share=0.5, dry_run=True)
+    hidden = {one.assessor: one for one in gold_pairs.hide(ws, share=0.5, dry_run=False)}
     assert {one.assessor: one for one in promised} == hidden
     wanted = round(0.5 * len(own))
     assert (hidden["a3"].pairs, hidden["a3"].hidden, hidden["a3"].added) == (len(own), wanted, wanted)
     # Who has all settled pairs in the plan knows them all.
     assert {hidden["a1"].added, hidden["a2"].added} == {0}
-    assert [one.added for one in train.hide(ws, share=0.5, dry_run=False)] == [0, 0, 0]
+    assert [one.added for one in gold_pairs.hide(ws, share=0.5, dry_run=False)] == [0, 0, 0]
 
     sent = {one.assessor: one for one in push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects}
     assert sent["a3"].sent == len(own) + wanted
@@ -119,4 +120,4 @@ def leaving_with_a_hidden_pair_open(study: Study, own: set[Pair], answered: set[
         assert there == own | answered
     assert planned(study, "a3") == own
     assert status.status(ws).to_withdraw == 0
-    assert [one.hidden for one in train.hide(ws, share=0.5, dry_run=False) if one.assessor == "a3"] == []
+    assert [one.hidden for one in gold_pairs.hide(ws, share=0.5, dry_run=False) if one.assessor == "a3"] == []

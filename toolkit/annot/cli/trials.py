@@ -30,11 +30,11 @@ def train_gold(
 
     Look at the reasons in that file, better them, and read it in again: assessors see them.
     """
-    from annot.steps import train as step
+    from annot.steps import gold as step
 
-    made = step.gold(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
+    made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
     notes = [f"{made.without_reason} gold pair(s) have no reason"] if made.without_reason else []
-    return Answer(made, step.describe_gold(made), notes)
+    return Answer(made, step.describe(made), notes)
 
 
 @command("train push")
@@ -81,13 +81,13 @@ def train_hide(
 
     Their answers are compared with the final grades in `annot train report`, and never count as judgements.
     """
-    from annot.steps import train as step
+    from annot.steps import gold as step
 
     hidden = step.hide(ws, share=share, dry_run=dry_run)
     return Answer(hidden, table("training.hidden", hidden))
 
 
-@command("train report")
+@command("train report", csv=True)
 def train_report(ws: "Workspace") -> Answer:
     """Print how each assessor agrees with the gold grades, who has passed, and the pairs furthest from gold."""
     from annot.steps import train as step
@@ -156,7 +156,7 @@ def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_
     return Answer(pulled, text, pulled.notes)
 
 
-@command("substudy report")
+@command("substudy report", csv=True)
 def substudy_report(ws: "Workspace") -> Answer:
     """Print how abstracts, full texts and final grades agree, with intervals, and the time a pair takes."""
     from annot.steps import substudy as step

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annot.errors import InputError
+from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import instructions_html
 from annot.labelstudio.tasks import judge_task
 from annot.records import Asked, Paper, Query
@@ -78,18 +79,18 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
     return tasks
 
 
-def instructions_of(ws: Workspace, material: TaskMaterial, *, adjudication: bool, first: Sequence[str] = ()) -> str:
+def instructions_of(ws: Workspace, material: TaskMaterial, *, screen: Screen, first: Sequence[str] = ()) -> str:
     """The task, the guidelines of every facet there is, and the keys, as the project's instructions.
 
     first: pages before them.
     """
     pages = [*first, guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
-    if adjudication:
+    if screen == "adjudicate":
         pages.insert(0, guidelines.adjudication(ws))
     return instructions_html(
         pages,
         scale_names=ws.settings.scale.names,
         labels=ws.settings.labels.names,
         language=ws.settings.collection.language,
-        adjudication=adjudication,
+        screen=screen,
     )

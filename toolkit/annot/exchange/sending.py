@@ -12,11 +12,12 @@ from sqlmodel import Session
 from annot.errors import FindingError
 from annot.exchange.connection import connect
 from annot.exchange.locating import Twins, locate, marker_of, remove_twins
+from annot.labelstudio.controls import Screen
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import Screen, lint_tasks
+from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, projects, trials

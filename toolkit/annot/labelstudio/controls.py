@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from string import ascii_lowercase
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from annot.labelstudio.languages import NAMES, UNNAMED, language_name
+
+Screen = Literal["judge", "adjudicate", "full-text", "feedback", "facets"]
 
 TEXT = "pair"
 """The one text region of a screen: query and candidate side by side."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from annot.errors import InputError
 from annot.labelstudio import controls
+from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
 
@@ -132,15 +133,15 @@ def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
 
 
 def instructions_html(
-    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], language: str, adjudication: bool
+    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], language: str, screen: Screen
 ) -> str:
-    """The guideline `pages` (Markdown, the task first) with a short table of keys behind them.
+    """The guideline `pages` (Markdown, the task first) with a short table of the keys of that screen behind them.
 
     HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
     """
     values = {
         "scale_names": scale_names,
-        "adjudication": adjudication,
+        "screen": screen,
         "controls": controls,
         "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),

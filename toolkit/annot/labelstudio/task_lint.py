@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from annot.errors import LeakError
 from annot.formats.json_lines import in_words
+from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import Payload
 
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
@@ -41,7 +42,7 @@ _FULL_TEXT_HTML = (
     + "".join(
         rf'<div class="a-side a-{side} a-fixed"><h2><span>{name}</span> [^<>]*</h2><div class="a-none">[^<>]*</div>'
         r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
-        r'noreferrer">[^<>]*</a>|[^<>]*)</p></div></div>'
+        r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
         for side, name in (("query", "Query"), ("cand", "Candidate"))
     )
     + "</div>$"
@@ -157,7 +158,6 @@ class _LabelsTask(_JudgeTask):
     data: _LabelsData
 
 
-Screen = Literal["judge", "adjudicate", "full-text", "feedback", "facets"]
 _TASKS: dict[Screen, type[_JudgeTask]] = {
     "judge": _JudgeTask,
     "adjudicate": _DisputedTask,

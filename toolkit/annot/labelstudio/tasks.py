@@ -25,7 +25,9 @@ ASKED_AGAIN = "Please judge this pair once more."
 LABELS_SHOWN = "labels"
 """What stands for the facet on the screen where labels are corrected."""
 
-HOW_TO_CORRECT = "Click a sentence, or go from one to the next with Alt and the full stop; then press a label's key."
+HOW_TO_CORRECT = (
+    "Go to a wrong label: click its sentence, or press Alt and the full stop. Then press the right label's key."
+)
 
 
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
@@ -93,14 +95,14 @@ def adjudicate_task(
 
 
 def full_text_task(
-    task: dict[str, Any], query: Query, query_paper: Paper, candidate: Paper, where: Mapping[str, str]
+    task: dict[str, Any], query_paper: Paper, candidate: Paper, where: Mapping[str, str]
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
 
     where: by `paper_id` a link (http or https), or a file's name as the assessor knows it.
     """
     sides = (
-        _full_text_side(side, heading, paper, query.facet, where[paper.paper_id])
+        _full_text_side(side, heading, paper, where[paper.paper_id])
         for side, heading, paper in (("query", "Query", query_paper), ("cand", "Candidate", candidate))
     )
     data = {**task["data"], "pair_html": f'<div class="a-pair">{"".join(sides)}</div>'}
@@ -183,13 +185,15 @@ def _side(
     )
 
 
-def _full_text_side(side: str, heading: str, paper: Paper, facet: str, where: str) -> str:
+def _full_text_side(side: str, heading: str, paper: Paper, where: str) -> str:
+    """One column: where the full text is. The key of the column opens it where it is a link."""
     shown = _text(where)
-    link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer">{shown}</a>' if is_link(where) else shown
+    key = COLUMN_KEYS[side]
+    link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
     return (
         f'<div class="a-side a-{side} a-fixed"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
-        f'<div class="a-none">Full text, not the abstract: look for {_text(facet)}.</div>'
-        f'<div class="a-text"><p class="a-s">{link}</p></div></div>'
+        '<div class="a-none">Judge by the full text, not by the abstract.</div>'
+        f'<div class="a-text"><p class="a-s">{link if is_link(where) else shown}</p></div></div>'
     )
 
 

@@ -134,6 +134,42 @@ def assessors(data: Mapping[str, Any]) -> pd.DataFrame:
     return figures({**data, "dawid_skene": [{name: value for name, value in model.items() if name != "departures"}]})
 
 
+def training(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each coefficient of each assessor's grades with gold grades, then with those of hidden gold."""
+    return _frame(
+        {
+            "assessor": one["assessor"],
+            "gold": kind,
+            "given": one[given],
+            "answered": one["answered"],
+            "verdict": one.get("verdict", ""),
+            **row,
+        }
+        for kind, persons, given in (("open", data["assessors"], "gold"), ("hidden", data["hidden"], "hidden"))
+        for one in persons
+        for row in _between(one["agreement"])
+    )
+
+
+def substudy(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each coefficient of each two gradings, then for the median time in each view."""
+    agreed = [
+        {**_kept(one, "first", "second"), **row} for one in data["compared"] for row in _between(one["agreement"])
+    ]
+    times = [
+        {
+            "first": one["view"],
+            "second": "",
+            "figure": "median_seconds",
+            **_figure(**one["seconds"]),
+            "queries": None,
+            "pairs": one["timed"],
+        }
+        for one in data["views"]
+    ]
+    return _frame([*agreed, *times])
+
+
 def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each record of a flat list."""
     return _frame({name: _cell(value) for name, value in record.items()} for record in data)
@@ -197,6 +233,16 @@ def _events(data: Mapping[str, Any]) -> Iterator[Row]:
     yield {"step": "in the qrels", "grade": data["qrel"]}
     for run in data["runs"]:
         yield {"step": "retrieved", "by": run["tag"], **_kept(run, "rank", "score")}
+
+
+def _between(agreement: Mapping[str, Any]) -> Iterator[Row]:
+    for name, figure in agreement["figures"].items():
+        yield {
+            "figure": name,
+            **_figure(**figure),
+            "queries": agreement["n_queries"],
+            "pairs": agreement["n_pairs"],
+        }
 
 
 def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
@@ -324,6 +370,8 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "query list": records,
     "assessor-effect": lambda data: figures({**data, "random_assessors": [data["random_assessors"]]}),
     "status": status,
+    "substudy report": substudy,
+    "train report": training,
     "trace": story,
 }
 """The table of each command that has one, by its name."""

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from annot.errors import InputError
 from annot.formats.json_lines import json_lines
-from annot.hidden_repeats import with_repeats
+from annot.planning.hidden_repeats import with_repeats
 from annot.records import Asked, Assignment, Query
 from annot.stats.seeding import generator
 

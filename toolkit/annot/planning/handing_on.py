@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
 
+from annot.planning.hidden_repeats import FEWEST_BETWEEN
 from annot.records import Asked, Assignment
-
-FEWEST_BETWEEN = 5
-"""Other pairs between a pair and its hidden repeat; a repeat that would come sooner goes."""
 
 Pair = tuple[str, str]
 
@@ -36,7 +34,7 @@ class HandedOn:
     moved: tuple[Moved, ...]
     """Every open pair, in the person's order."""
     repeats_gone: int
-    """Hidden repeats that make no sense any more."""
+    """Hidden repeats that nobody could take, or that would come too soon after their pair."""
 
 
 def hand_on(

@@ -12,16 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
-from annot.agreement import TITLES, AgreementTable, Interval, Summary, Undefined
+from annot.agreement import TITLES, AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.planning import plan_lines
 from annot.pooling import CITED
 from annot.records import Source
-from annot.report.cells import COEFFICIENT, SECONDS, Kind, coefficient, number
+from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
 from annot.settings import CollectionSettings
+from annot.stats.values import Estimate
 from annot.store.papers import corpus_sha256
+from annot.store.projects import Round
 from annot.study import guidelines
 from annot.study.corpus_facts import CorpusFacts
 from annot.study.exports import without_ids
@@ -30,6 +32,8 @@ from annot.study.measured import repeats_of
 from annot.study.outcome import Outcome
 from annot.study.results import read_audit
 from annot.study.snapshot import Snapshot
+from annot.study.substudy import recorded_substudy
+from annot.study.trials import HIDDEN, TRAIN, recorded_against_gold
 
 HASHED_IMPORTS: Mapping[str, str] = {
     Source.CSFCUBE: "imported release, all its files",
@@ -80,11 +84,11 @@ class CollectionFacts:
     """See `_protocol`."""
     annot_version: str = __version__
     training: tuple[dict[str, Any], ...] = ()
-    """Of each assessor in training, unnamed: gold pairs, verdict, threshold, kappa with its interval."""
+    """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
     hidden_gold: tuple[dict[str, Any], ...] = ()
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
     substudy: dict[str, Any] | None = None
-    """How abstracts and full texts agreed, by coefficient, and seconds a pair, by view; None without a sub-study."""
+    """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
     def total(self, count: str) -> Any:
         """The sum over facets of `queries`, `pairs`, `judgements`, `adjudicated` or `overruled`."""
@@ -126,37 +130,31 @@ def facts_of(study: Snapshot, corpus: CorpusFacts, agreement: AgreementTable, te
         ),
         hashes=tuple(_hashes(study, corpus, protocol)),
         protocol=protocol,
-        training=tuple(_against_gold(study, "train/")),
-        hidden_gold=tuple(_against_gold(study, "hidden-gold/")),
+        training=tuple(_against_gold(study, TRAIN)),
+        hidden_gold=tuple(_against_gold(study, HIDDEN)),
         substudy=_substudy(study),
     )
 
 
-def _against_gold(study: Snapshot, trial: str) -> Iterator[dict[str, Any]]:
+def _against_gold(study: Snapshot, round: Round) -> Iterator[dict[str, Any]]:
     """By figure, so that the order tells nobody's name."""
-    found = [facts for name, facts in study.trials.items() if name.startswith(trial) and facts["pairs"]]
-    for facts in sorted(found, key=lambda facts: (facts["value"] is None, facts["value"] or 0.0)):
-        yield {**facts, "kappa": _recorded(facts, COEFFICIENT, study)}
+    found = list(recorded_against_gold(study.trials, round))
+    for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):
+        yield {**one, "assessor": "", "kappa": str(measured(one["kappa"], COEFFICIENT))}
 
 
 def _substudy(study: Snapshot) -> dict[str, Any] | None:
-    facts = study.trials.get("substudy-figures")
-    if facts is None or not facts["pairs"]:
+    found = recorded_substudy(study.trials)
+    if found is None:
         return None
-    figures = facts["figures"].items()
     return {
-        "pairs": facts["pairs"],
-        "figures": {TITLES[name]: _recorded(figure, coefficient(name), study) for name, figure in figures},
-        "seconds": {view: _recorded(figure, SECONDS, study) for view, figure in facts["seconds"].items()},
+        "compared": [{**one, "figures": _printed(one["figures"])} for one in found["compared"]],
+        "views": [{**one, "seconds": str(measured(one["seconds"], SECONDS))} for one in found["views"]],
     }
 
 
-def _recorded(figure: Mapping[str, Any], kind: Kind, study: Snapshot) -> str:
-    """A figure that was noted down when it was measured."""
-    interval = None
-    if figure["low"] is not None:
-        interval = Interval(figure["low"], figure["high"], study.ws.settings.agreement.level, "")
-    return str(number(figure["value"], kind, interval))
+def _printed(figures: Mapping[str, Estimate]) -> dict[str, str]:
+    return {TITLES[name]: str(measured(figure, coefficient(name))) for name, figure in figures.items()}
 
 
 def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annot.report import cells
@@ -17,9 +17,13 @@ def printed(block: str, rows: Iterable[object], /, **values: Any) -> str:
 
 
 def aligned(rows: Sequence[tuple[str, object]]) -> str:
-    """A line for each name and its value, the values below each other."""
+    """A line for each name and its value, the values below each other; counts by name as `a: 1, b: 2`."""
     width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+    lines = []
+    for name, value in rows:
+        shown = ", ".join(f"{key}: {n}" for key, n in value.items()) if isinstance(value, Mapping) else value
+        lines.append(f"{name.ljust(width)}  {shown}")
+    return "\n".join(lines)
 
 
 def told(name: str, **values: Any) -> str:

@@ -177,7 +177,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         overrides=ws.root / "templates",
     )
     material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
-    instructions = instructions_of(ws, material, adjudication=True)
+    instructions = instructions_of(ws, material, screen="adjudicate")
     parcels = []
     for person in sorted({given[one.query_id, one.doc_id] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]

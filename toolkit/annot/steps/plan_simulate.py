@@ -22,8 +22,8 @@ from annot.forecast import (
     simulate_design,
 )
 from annot.forecast.hours import seconds_of, times
-from annot.hidden_repeats import FEWEST_FOR_REPEATS
 from annot.names import check_name
+from annot.planning.hidden_repeats import FEWEST_FOR_REPEATS
 from annot.pooling import CITED
 from annot.report.terminal import told
 from annot.report.words import sentences

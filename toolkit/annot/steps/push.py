@@ -123,7 +123,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     pairs = {(assignment.query_id, assignment.doc_id) for assignment in plan}.union(*hidden.values())
     material = material_of(ws, store, pairs)
     screen = guidelines.screen(ws)
-    instructions = instructions_of(ws, material, adjudication=False)
+    instructions = instructions_of(ws, material, screen="judge")
     parcels = []
     for assessor in sorted({assignment.assessor for assignment in plan}):
         mine = sorted(

@@ -1,20 +1,16 @@
-"""The sub-study: pairs judged on the abstracts and then on the full texts, and how far the two agree."""
+"""The sub-study: pairs judged on the abstracts and then on the full texts, beside the collection."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sqlmodel import Session
 
-from annot.agreement import HEADLINE, TITLES
-from annot.agreement.between import Between, agreement_between
-from annot.diagnosis.pace import median_time_interval
 from annot.errors import InputError, MissingInput
 from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
 from annot.exchange.recording import Pulled
@@ -24,28 +20,19 @@ from annot.formats.full_texts import read_full_texts, write_full_texts
 from annot.labelstudio.screens import full_text_screen
 from annot.labelstudio.tasks import full_text_task
 from annot.names import check_name
-from annot.records import Asked, Assignment, Judgement
-from annot.stats.rounding import rounding
-from annot.stats.values import Estimate, Interval, Undefined
+from annot.records import Asked
 from annot.store import people, projects, trials
-from annot.store.database import Store, open_store
-from annot.store.projects import Round
+from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study import guidelines
 from annot.study.corpus_facts import papers_of
 from annot.study.outcome import outcome_of
-from annot.study.trials import current_answers
+from annot.study.substudy import HINT, ON_RECORD, ROUNDS, TRIAL, Report, on_record, plan_of, substudy_of
+from annot.study.trials import current_answers, grades_of
 from annot.study.workspace import Workspace, write_file, write_manifest
-from annot.trials.sequence import query_by_query
+from annot.trials.sequence import assigned, query_by_query
 from annot.trials.substudy import draw as draw_pairs
 from annot.trials.substudy import plan_lines
-
-TRIAL = "substudy"
-FIGURES = "substudy-figures"
-ROUNDS: dict[str, Round] = {"abstract": "substudy-abstract", "full": "substudy-full"}
-"""The round of each view."""
-NAMES = {"abstract": "abstracts", "full": "full texts", "final": "final grades"}
-HINT = "draw it with `annot substudy draw --assessor a1`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,44 +53,6 @@ class Planned:
     new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """The answers of one view."""
-
-    view: str
-    pairs: int
-    answered: int
-    graded: int
-    cannot_judge: int
-    seconds: Estimate
-    """The median time a pair."""
-    timed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two gradings of the pairs."""
-
-    first: str
-    second: str
-    agreement: Between
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the sub-study found."""
-
-    assessor: str
-    level: float
-    titles: dict[str, str]
-    views: tuple[View, ...]
-    compared: tuple[Compared, ...]
-    changes: dict[int, int]
-    """Pairs by the grade on the full texts less that on the abstracts."""
-    judged_before: int
-    """Pairs that the assessor has judged for the collection as well."""
-
-
 def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> Planned:
     """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same wishes again draw nothing.
 
@@ -117,7 +66,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
             check_name(assessor, present, what="assessor")
             standing = trials.read_trial(session, TRIAL)
             known = read_queries(session)
-            final = {(one.query_id, one.doc_id): one.grade for one in outcome_of(session, ws.settings).decisions}
+            final = grades_of(outcome_of(session, ws.settings).decisions)
         if standing is not None and all(standing[name] == value for name, value in wishes.items()):
             return _planned(standing, texts, new=False)
         if not final:
@@ -141,9 +90,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
                 _refuse_sent(session)
                 trials.put_trial(session, TRIAL, facts)
                 for view, sequence in asked.items():
-                    numbered = enumerate(sequence, start=1)
-                    assignments = [Assignment(*pair, assessor, position) for position, pair in numbered]
-                    trials.replace_assignments(session, ROUNDS[view], assignments)
+                    trials.replace_assignments(session, ROUNDS[view], assigned(assessor, sequence))
             write_file(ws.substudy / "plan.jsonl", lines)
             write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
             write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
@@ -166,23 +113,23 @@ def push(
     """
     check_name(view, list(ROUNDS), what="view")
     with open_store(ws.database_url, create=False) as store:
-        facts, sequence = _sequence(store, view)
+        with store.read() as session:
+            assessor = plan_of(session)["assessor"]
+            sequence = [one.asked for one in trials.read_assignments(session, ROUNDS[view])]
+            if view == "full":
+                _refuse_before_abstracts(session, assessor)
         material = material_of(ws, store, {one.pair for one in sequence})
         tasks = tasks_of(ws, material, sequence)
         screen, first = guidelines.screen(ws), []
         if view == "full":
-            _refuse_before_abstracts(store, facts["assessor"])
             path = texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
                 raise MissingInput(f"{path}: not there", hint="it says where the full text of each paper is; " + HINT)
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-            names, labels = ws.settings.scale.names, ws.settings.labels.names
-            language, overrides = ws.settings.collection.language, ws.root / "templates"
-            screen = full_text_screen(scale_names=names, labels=labels, language=language, overrides=overrides)
-            first = [guidelines.page(ws, "full-text")]
-        instructions = instructions_of(ws, material, adjudication=False, first=first)
-        parcel = Parcel(facts["assessor"], screen, instructions, tasks)
+            screen, first = guidelines.screen(ws, full_text_screen), [guidelines.page(ws, "full-text")]
+        instructions = instructions_of(ws, material, screen="full-text" if view == "full" else "judge", first=first)
+        parcel = Parcel(assessor, screen, instructions, tasks)
         return push_parcels(
             ws, store, [parcel], round=ROUNDS[view], url=url, api_key=api_key, dry_run=dry_run, advance=advance
         )
@@ -194,75 +141,27 @@ def pull(ws: Workspace, *, view: str, url: str | None, api_key: str | None, adva
     hint = f"send the pairs with `annot substudy push --view {view}`"
     with open_store(ws.database_url, create=False) as store:
         pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, url=url, api_key=api_key, advance=advance)
-    if any(one.judged for one in pulled.assessors):
-        facts = _on_record(report(ws))
-        with open_store(ws.database_url, create=False) as store, store.begin() as session:
-            trials.put_trial(session, FIGURES, facts)
+        if any(one.judged for one in pulled.assessors):
+            with store.begin() as session:
+                trials.put_trial(session, ON_RECORD, on_record(substudy_of(ws, session)))
     return pulled
 
 
-@rounding
 def report(ws: Workspace) -> Report:
     """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        facts = _facts(session)
-        answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
-        outcome = outcome_of(session, ws.settings)
-        asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
-    if not any(answers.values()):
-        raise MissingInput(
-            "no answers to the sub-study", hint="bring them in with `annot substudy pull --view abstract`"
-        )
-    grades: dict[str, Mapping[tuple[str, str], int]] = {
-        view: {(one.query_id, one.doc_id): one.grade for one in given if one.grade is not None and not one.flags}
-        for view, given in answers.items()
-    }
-    grades["final"] = {(one.query_id, one.doc_id): one.grade for one in outcome.decisions}
-    level = ws.settings.agreement.level
-    compared = tuple(
-        Compared(
-            NAMES[first],
-            NAMES[second],
-            agreement_between(
-                {pair: grade for pair, grade in grades[first].items() if pair in asked},
-                grades[second],
-                grades=ws.settings.scale.grades,
-                level=level,
-                coefficients=HEADLINE,
-            ),
-        )
-        for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
-    )
-    changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
-    return Report(
-        assessor=facts["assessor"],
-        level=level,
-        titles={name: TITLES[name] for name in HEADLINE},
-        views=tuple(_view(view, len(asked), given, level) for view, given in answers.items()),
-        compared=compared,
-        changes={change: changes.count(change) for change in sorted(set(changes))},
-        judged_before=len(
-            {
-                (one.query_id, one.doc_id)
-                for one in outcome.judgements
-                if one.assessor == facts["assessor"] and one.counts and (one.query_id, one.doc_id) in asked
-            }
-        ),
-    )
+        return substudy_of(ws, session)
 
 
 def describe_plan(planned: Planned) -> str:
     """The plan as text for the terminal."""
     from annot.report.terminal import aligned
 
-    def listed(counts: Mapping[Any, int]) -> str:
-        return ", ".join(f"{name}: {count}" for name, count in counts.items())
-
     rows = [
         ("pairs", f"{planned.pairs}, for {planned.assessor}"),
-        ("queries by facet", listed(planned.by_facet)),
-        ("queries by type of paper", listed(planned.by_type) or "no type is on record"),
-        ("pairs by final grade", listed(planned.by_grade)),
+        ("queries by facet", planned.by_facet),
+        ("queries by type of paper", planned.by_type or "no type is on record"),
+        ("pairs by final grade", planned.by_grade),
         ("full texts", planned.texts),
     ]
     return aligned(rows)
@@ -275,52 +174,10 @@ def describe(found: Report) -> str:
     return told("substudy", found=found)
 
 
-def _view(view: str, pairs: int, given: Sequence[Judgement], level: float) -> View:
-    answered = [one for one in given if one.counts]
-    times = np.array([one.lead_time for one in answered if one.lead_time], dtype=np.float64)
-    none = Undefined("no answer has a time")
-    seconds = Estimate(none, none)
-    if len(times):
-        seconds = Estimate(float(np.median(times)), median_time_interval(times, level))
-    graded = sum(one.grade is not None for one in answered)
-    return View(NAMES[view], pairs, len(answered), graded, len(answered) - graded, seconds, len(times))
-
-
-def _on_record(found: Report) -> dict[str, Any]:
-    """What stays on record for the datasheet: how the two views agree, and the time a pair takes in each."""
-    between = found.compared[0].agreement
-    return {
-        "pairs": between.n_pairs,
-        "figures": {name: _numbers(figure) for name, figure in between.figures.items()},
-        "seconds": {view.view: _numbers(view.seconds) for view in found.views},
-    }
-
-
-def _numbers(estimate: Estimate) -> dict[str, float | None]:
-    interval = estimate.interval if isinstance(estimate.interval, Interval) else None
-    return {
-        "value": estimate.value if isinstance(estimate.value, float) else None,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-    }
-
-
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> Planned:
     by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
     names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")
     return Planned(**{name: facts[name] for name in names}, by_grade=by_grade, texts=texts, new=new)
-
-
-def _facts(session: Session) -> dict[str, Any]:
-    facts = trials.read_trial(session, TRIAL)
-    if facts is None:
-        raise MissingInput("no sub-study is drawn", hint=HINT)
-    return facts
-
-
-def _sequence(store: Store, view: str) -> tuple[dict[str, Any], list[Asked]]:
-    with store.read() as session:
-        return _facts(session), [one.asked for one in trials.read_assignments(session, ROUNDS[view])]
 
 
 def _refuse_sent(session: Session) -> None:
@@ -337,11 +194,10 @@ def _refuse_sent(session: Session) -> None:
         )
 
 
-def _refuse_before_abstracts(store: Store, assessor: str) -> None:
+def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    with store.read() as session:
-        asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
-        done = {(one.query_id, one.doc_id) for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
+    asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    done = {one.asked.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
     if still_open := asked - done:
         raise InputError(
             f"{len(still_open)} of {len(asked)} pairs are not judged on the abstracts yet, which come first",
@@ -352,8 +208,8 @@ def _refuse_before_abstracts(store: Store, assessor: str) -> None:
 def _with_full_texts(
     task: dict[str, Any], asked: Asked, material: TaskMaterial, where: Mapping[str, str]
 ) -> dict[str, Any]:
-    query = material.queries[asked.query_id]
-    return full_text_task(task, query, material.papers[query.paper_id], material.papers[asked.doc_id], where)
+    query_paper = material.papers[material.queries[asked.query_id].paper_id]
+    return full_text_task(task, query_paper, material.papers[asked.doc_id], where)
 
 
 def _places(texts: Path) -> dict[str, str]:

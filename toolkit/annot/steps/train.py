@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from sqlmodel import Session
 
 from annot.agreement import TITLES
-from annot.errors import InputError, MissingInput
+from annot.errors import MissingInput
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.recording import Pulled
 from annot.exchange.sending import Advance, Parcel, Sent, push_parcels
 from annot.exchange.trials import pull_answers
-from annot.formats.gold_file import GoldLine, read_gold, write_gold
 from annot.labelstudio.screens import feedback_screen
 from annot.labelstudio.tasks import feedback_task
 from annot.names import check_name
-from annot.records import Asked, Assignment, Judgement
-from annot.stats.rounding import rounding
+from annot.records import Asked, Judgement
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
-from annot.store.projects import Round
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study import guidelines
-from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.settling import settling_of
 from annot.study.trials import (
     FEEDBACK,
     FIGURES,
+    HIDDEN,
     TOO_LATE,
     TRAIN,
     Probed,
@@ -43,25 +38,11 @@ from annot.study.trials import (
     on_record,
     training_of,
 )
-from annot.study.workspace import Workspace, write_file
-from annot.trials.hidden_gold import draw_hidden
-from annot.trials.sequence import Pair
-from annot.trials.training import batches_of, draw_gold, sequence_of
+from annot.study.workspace import Workspace
+from annot.trials.sequence import Pair, assigned
+from annot.trials.training import batches_of, sequence_of
 
-HIDDEN: Round = "hidden-gold"
 HINT = "make the gold pairs with `annot train gold`"
-
-
-@dataclass(frozen=True, slots=True)
-class GoldSet:
-    """The gold pairs on record."""
-
-    pairs: int
-    by_facet: dict[str, int]
-    by_grade: dict[int, int]
-    without_reason: int
-    added: int
-    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,73 +63,6 @@ class Report:
     assessors: tuple[Trained, ...]
     hidden: tuple[Probed, ...]
     """Those who have hidden gold among their pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """How many settled pairs are hidden among an assessor's own."""
-
-    assessor: str
-    pairs: int
-    hidden: int
-    added: int
-
-
-def gold(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
-    """Make the gold pairs: those of `file`, or settled pairs drawn up to as many a facet as annot.toml says.
-
-    They are also written to `training/gold.tsv`. A pair that was sent keeps its grade. Raises InputError where that
-    file was edited and not read in, which a draw would write over.
-    """
-    path = ws.training / "gold.tsv"
-    with open_store(ws.database_url, create=False) as store:
-        with store.read() as session:
-            known = {query.query_id: query for query in read_queries(session)}
-            standing = trials.read_gold(session)
-            outcome = outcome_of(session, ws.settings)
-        if file is None:
-            if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
-                raise InputError(
-                    f"{path}: changed, and not read in",
-                    hint="read it in with `annot train gold training/gold.tsv`, or delete it",
-                )
-            if not outcome.decisions and not standing:
-                raise MissingInput("nothing is settled yet", hint="name a file of gold pairs, or see `annot status`")
-            drawn = draw_gold(
-                known.values(),
-                outcome.decisions,
-                {one.pair for one in standing},
-                per_facet=ws.settings.training.per_facet,
-                seed=ws.settings.seed,
-            )
-            added = [
-                GoldLine(one.query_id, one.doc_id, one.grade, _why(outcome, one.query_id, one.doc_id)) for one in drawn
-            ]
-            lines = [*(GoldLine(*one[:4]) for one in standing), *added]
-        elif not file.is_file():
-            raise MissingInput(f"{file}: not there", hint="or let `annot train gold` draw settled pairs")
-        else:
-            lines = [
-                *read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))
-            ]
-        made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
-        # Every text must be there before anybody is sent something.
-        material_of(ws, store, {one.pair for one in made})
-        if made != standing and not dry_run:
-            with store.begin() as session:
-                trials.replace_gold(session, made)
-        if not dry_run:
-            write_file(path, _table(made))
-    facets = [known[one.query_id].facet for one in made]
-    grades = [one.grade for one in made]
-    return GoldSet(
-        pairs=len(made),
-        by_facet={facet: facets.count(facet) for facet in sorted(set(facets))},
-        by_grade={grade: grades.count(grade) for grade in sorted(set(grades))},
-        without_reason=sum(not one.why for one in made),
-        added=len({one.pair for one in made} - {one.pair for one in standing}),
-        path=path,
-    )
 
 
 def push(
@@ -185,7 +99,8 @@ def push(
                 sequences[name] = sequence
         if not dry_run:
             with store.begin() as session:
-                trials.replace_assignments(session, TRAIN, _assignments(sequences))
+                given = [one for name, sequence in sequences.items() for one in assigned(name, sequence)]
+                trials.replace_assignments(session, TRAIN, given)
         present = {person.assessor for person in everyone}
         still_here = {name: sequence for name, sequence in sequences.items() if name in present}
         parcels, again = _parcels(ws, store, still_here, golden, facet_of, answers)
@@ -226,7 +141,6 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
     return Pulled(pulled.assessors, tuple(notes))
 
 
-@rounding
 def report(ws: Workspace) -> Report:
     """Every assessor in training against the gold grades, from what has been pulled."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
@@ -234,59 +148,6 @@ def report(ws: Workspace) -> Report:
     if not found and not hidden:
         raise MissingInput("nobody is in training", hint="send the first batch with `annot train push`")
     return Report(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
-
-
-def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
-    """Hide settled pairs among everyone's own, up to that share of their pairs; what is hidden already stays.
-
-    Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
-    """
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        decisions = outcome_of(session, ws.settings).decisions
-        left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
-        planned = by_person(one for one in people.read_assignments(session) if one.assessor not in left)
-        known = by_person(trials.read_assignments(session, TRAIN))
-        # Whoever has judged or settled a pair knows it, whatever the plan says by now.
-        met = {(name, asked.pair) for name, asked in answered_of(session)}
-        met |= {(name, pair) for pair, names in settling_of(session).items() for name in names}
-        if not planned:
-            raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        if not decisions:
-            raise MissingInput("nothing is settled yet", hint="see `annot adjudicate status`")
-        found = []
-        for name, own in sorted(planned.items()):
-            standing = trials.read_assignments(session, HIDDEN, name)
-            there = {one.asked.pair for one in standing}
-            drawn = draw_hidden(
-                name,
-                decisions,
-                there | own.keys() | known.get(name, {}).keys() | {pair for one, pair in met if one == name},
-                {query_id for query_id, _ in own},
-                count=round(share * len(own)) - len(there),
-                seed=ws.settings.seed,
-            )
-            numbered = enumerate(drawn, start=len(standing) + 1)
-            trials.add_assignments(session, HIDDEN, [Assignment(*pair, name, position) for position, pair in numbered])
-            found.append(Hidden(name, len(own), len(there) + len(drawn), len(drawn)))
-        if dry_run:
-            session.rollback()
-    return tuple(found)
-
-
-def describe_gold(made: GoldSet) -> str:
-    """The gold pairs as text for the terminal."""
-    from annot.report.terminal import aligned
-
-    def listed(counts: Mapping[Any, int]) -> str:
-        return ", ".join(f"{name}: {count}" for name, count in counts.items())
-
-    rows = [
-        ("gold pairs", f"{made.pairs}, {made.added} of them new"),
-        ("by facet", listed(made.by_facet)),
-        ("by grade", listed(made.by_grade)),
-        ("file", made.path),
-    ]
-    return aligned(rows)
 
 
 def describe(found: Report) -> str:
@@ -305,35 +166,28 @@ def _parcels(
     answers: Mapping[str, Mapping[Pair, Judgement]],
 ) -> tuple[list[Parcel], list[Parcel]]:
     """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
-    names, labels = ws.settings.scale.names, ws.settings.labels.names
     material = material_of(ws, store, set(golden))
-    language, overrides = ws.settings.collection.language, ws.root / "templates"
-    looking = feedback_screen(scale_names=names, labels=labels, language=language, overrides=overrides)
-    first = [guidelines.page(ws, "training")]
     judging, again = [], []
     for name, sequence in sequences.items():
         tasks = tasks_of(ws, material, [Asked(*pair) for pair in sequence])
-        done = {pair: one for pair, one in answers.get(name, {}).items() if one.counts}
-        sent: list[Pair] = []
-        shown: list[Pair] = []
+        done = {Asked(*pair): one for pair, one in answers.get(name, {}).items() if one.counts}
+        sent: dict[Asked, dict[str, Any]] = {}
+        shown: dict[Asked, dict[str, Any]] = {}
         for batch in batches_of(sequence, facet_of):
-            sent += batch
-            if not all(pair in done for pair in batch):
+            own = {Asked(*pair): tasks[Asked(*pair)] for pair in batch}
+            sent |= own
+            if not own.keys() <= done.keys():
                 break
-            shown += batch
-        instructions = instructions_of(ws, material, adjudication=False)
-        judging.append(
-            Parcel(name, guidelines.screen(ws), instructions, {Asked(*pair): tasks[Asked(*pair)] for pair in sent})
-        )
-        if shown:
-            with_gold = {
-                Asked(*pair): feedback_task(
-                    tasks[Asked(*pair)], done[pair], gold=golden[pair].grade, why=golden[pair].why, scale_names=names
+            for asked, task in own.items():
+                gold = golden[asked.pair]
+                shown[asked] = feedback_task(
+                    task, done[asked], gold=gold.grade, why=gold.why, scale_names=ws.settings.scale.names
                 )
-                for pair in shown
-            }
-            before = instructions_of(ws, material, adjudication=False, first=first)
-            again.append(Parcel(name, looking, before, with_gold))
+        judging.append(Parcel(name, guidelines.screen(ws), instructions_of(ws, material, screen="judge"), sent))
+        if shown:
+            first = [guidelines.page(ws, "training")]
+            before = instructions_of(ws, material, screen="feedback", first=first)
+            again.append(Parcel(name, guidelines.screen(ws, feedback_screen), before, shown))
     return judging, again
 
 
@@ -352,28 +206,3 @@ def _in_time(session: Session, haul: Haul) -> Callable[[Found], str]:
         return TRAIN if same == (found.reading.grade, found.reading.cannot_judge, found.reading.flags) else TOO_LATE
 
     return source
-
-
-def _assignments(sequences: Mapping[str, Sequence[Pair]]) -> list[Assignment]:
-    return [
-        Assignment(*pair, name, position)
-        for name, sequence in sequences.items()
-        for position, pair in enumerate(sequence, start=1)
-    ]
-
-
-def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
-    """What the adjudicator wrote, or that the assessors agreed, with what they wrote."""
-    settled = outcome.adjudications.get((query_id, doc_id))
-    if settled is not None:
-        said = [settled.reason, settled.comment]
-    else:
-        said = [
-            "the assessors agreed",
-            *(one.comment for one in outcome.judgements if (one.query_id, one.doc_id) == (query_id, doc_id)),
-        ]
-    return ": ".join(filter(None, said))
-
-
-def _table(golden: Sequence[Gold]) -> str:
-    return write_gold(GoldLine(*one[:4]) for one in golden)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+from typing import Protocol
 
 from annot.errors import InputError
 from annot.labelstudio.screens import judge_screen
@@ -18,6 +21,14 @@ NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
 
 OF_ROUNDS = ("full-text", "training")
 """Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
+
+
+class ScreenOf(Protocol):
+    """What makes a screen of the study's settings."""
+
+    def __call__(
+        self, *, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None
+    ) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +91,9 @@ def labels(ws: Workspace) -> str:
     return _text(ws, "labels")
 
 
-def screen(ws: Workspace) -> str:
-    """The labelling configuration of the judging screen, rendered and checked without a server."""
-    return judge_screen(
+def screen(ws: Workspace, made: ScreenOf = judge_screen) -> str:
+    """The labelling configuration of the judging screen, or of the screen `made`, checked without a server."""
+    return made(
         scale_names=ws.settings.scale.names,
         labels=ws.settings.labels.names,
         language=ws.settings.collection.language,

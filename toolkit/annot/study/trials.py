@@ -1,7 +1,8 @@
-"""The answers of rounds that never count, and each assessor in training against the gold grades."""
+"""The answers of rounds that never count, and each assessor against grades that are known: gold, open or hidden."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,18 +10,21 @@ from sqlmodel import Session
 
 from annot.agreement import HEADLINE
 from annot.agreement.between import Between, agreement_between
-from annot.records import Judgement
-from annot.stats.values import Interval
+from annot.records import Decision, Judgement
+from annot.stats.rounding import rounding
+from annot.stats.values import Estimate, Interval, Undefined
 from annot.store import people, trials
 from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Round
+from annot.store.queries import read_queries
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
 from annot.trials.sequence import Pair
-from annot.trials.training import Verdict, verdict
+from annot.trials.training import Verdict, batches_of, verdict
 
 TRAIN: Round = "train"
 FEEDBACK: Round = "train-feedback"
+HIDDEN: Round = "hidden-gold"
 TOO_LATE = "train-after-feedback"
 """The source of answers that were changed once the gold grade could be seen; kept, and never looked at."""
 GATE = "kappa_quadratic"
@@ -47,6 +51,8 @@ class Trained:
     assessor: str
     gold: int
     """Gold pairs that are given to this assessor."""
+    batches: int
+    """In which they come, each of one facet."""
     answered: int
     cannot_judge: int
     agreement: Between
@@ -82,10 +88,11 @@ def current_answers(session: Session, round: Round) -> tuple[Judgement, ...]:
     return current_judgements(answer.record for answer in trials.read_answers(session, round))
 
 
+@rounding
 def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
     """Everyone in training, by pseudonym."""
-    golden = {one.pair: one for one in trials.read_gold(session)}
-    given = by_person(trials.read_assignments(session, TRAIN))
+    golden = {one.pair: (one.grade, one.why) for one in trials.read_gold(session)}
+    facet_of = {query.query_id: query.facet for query in read_queries(session)}
     answers = by_person(current_answers(session, TRAIN))
     again = by_person(current_answers(session, FEEDBACK))
     late = by_person(one.record for one in trials.read_answers(session, TOO_LATE))
@@ -93,42 +100,32 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
     known = trials.read_trials(session)
     settings = ws.settings.training
     found = []
-    for name, asked in given.items():
-        pairs = [pair for pair in asked if pair in golden]
-        answered = {pair: one for pair, one in answers.get(name, {}).items() if pair in pairs and one.counts}
-        own = {pair: one.grade for pair, one in answered.items() if one.grade is not None}
-        between = agreement_between(
-            own,
-            {pair: golden[pair].grade for pair in pairs},
-            grades=ws.settings.scale.grades,
-            level=ws.settings.agreement.level,
-            coefficients=FIGURES,
-        )
-        far = sorted(own, key=lambda pair: (-abs(own[pair] - golden[pair].grade), pair))
+    for name, asked in by_person(trials.read_assignments(session, TRAIN)).items():
+        mine = {pair: golden[pair] for pair in asked if pair in golden}
+        answered = [one for pair, one in answers.get(name, {}).items() if pair in mine and one.counts]
+        agreement, furthest = _against(ws, grades_of(answered), mine)
         shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
+        looked = [one for _, one in sorted(again.get(name, {}).items())]
         found.append(
             Trained(
                 assessor=name,
-                gold=len(pairs),
+                gold=len(mine),
+                batches=len(batches_of(mine, facet_of)),
                 answered=len(answered),
-                cannot_judge=len(answered) - len(own),
-                agreement=between,
+                cannot_judge=sum(one.grade is None for one in answered),
+                agreement=agreement,
                 threshold=settings.threshold,
                 gate=settings.gate,
                 verdict=verdict(
-                    between.figures[GATE],
+                    agreement.figures[GATE],
                     n_answered=len(answered),
-                    n_gold=len(pairs),
+                    n_gold=len(mine),
                     threshold=settings.threshold,
                     gate=settings.gate,
                 ),
-                furthest=tuple(
-                    Far(*pair, own[pair], golden[pair].grade, golden[pair].why)
-                    for pair in far[: settings.furthest]
-                    if own[pair] != golden[pair].grade
-                ),
-                looked_at=sum(one.flags == (NO_GRADE,) for one in again.get(name, {}).values()),
-                remarks=tuple(one.comment for _, one in sorted(again.get(name, {}).items()) if one.comment),
+                furthest=furthest,
+                looked_at=sum(one.flags == (NO_GRADE,) for one in looked),
+                remarks=tuple(one.comment for one in looked if one.comment),
                 changed_too_late=len(late.get(name, {})),
                 planned_too=tuple(" ".join(pair) for pair in sorted(shown & planned.get(name, {}).keys())),
             )
@@ -136,57 +133,63 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
     return tuple(found)
 
 
+@rounding
 def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
     """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
-    outcome = outcome_of(session, ws.settings)
-    final = {(one.query_id, one.doc_id): one.grade for one in outcome.decisions}
-    given = by_person(current_answers(session, "hidden-gold"))
+    final = {
+        pair: (grade, "the final grade")
+        for pair, grade in grades_of(outcome_of(session, ws.settings).decisions).items()
+    }
+    given = by_person(current_answers(session, HIDDEN))
     found = []
     for name, pairs in read_hidden(session).items():
-        answered = {pair: one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts}
-        own = {pair: one.grade for pair, one in answered.items() if one.grade is not None}
-        between = agreement_between(
-            own, final, grades=ws.settings.scale.grades, level=ws.settings.agreement.level, coefficients=FIGURES
-        )
-        far = sorted((pair for pair in own if pair in final), key=lambda pair: (-abs(own[pair] - final[pair]), pair))
-        why = "the final grade"
-        furthest = tuple(
-            Far(*pair, own[pair], final[pair], why)
-            for pair in far[: ws.settings.training.furthest]
-            if own[pair] != final[pair]
-        )
-        found.append(Probed(name, len(pairs), len(answered), between, furthest))
+        answered = [one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts]
+        found.append(Probed(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final)))
     return tuple(found)
 
 
 def on_record(trained: Trained) -> dict[str, Any]:
-    """What stays on record of one assessor's training, for the datasheet."""
-    return {
-        **_gate_figure(trained.agreement),
-        "gold": trained.gold,
-        "answered": trained.answered,
-        "threshold": trained.threshold,
-        "gate": trained.gate,
-        "verdict": trained.verdict,
-    }
+    """What stays on record of one assessor's training, for report and datasheet."""
+    names = ("gold", "batches", "answered", "threshold", "gate", "verdict")
+    return {**_gate_figure(trained.agreement), **{name: getattr(trained, name) for name in names}}
 
 
 def hidden_on_record(probed: Probed) -> dict[str, Any]:
-    """What stays on record of one assessor's answers to hidden gold, for the datasheet."""
+    """What stays on record of one assessor's answers to hidden gold, for report and datasheet."""
     return {**_gate_figure(probed.agreement), "hidden": probed.hidden, "answered": probed.answered}
 
 
-def _gate_figure(agreement: Between) -> dict[str, Any]:
-    figure = agreement.figures[GATE]
+def figure_on_record(figure: Estimate) -> dict[str, float | None]:
+    """A figure as it is noted down when it is measured."""
     interval = figure.interval if isinstance(figure.interval, Interval) else None
     return {
-        "pairs": agreement.n_pairs,
-        "coefficient": GATE,
         "value": figure.value if isinstance(figure.value, float) else None,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "level": interval.level if interval else None,
     }
+
+
+def figure_from_record(facts: Mapping[str, Any]) -> Estimate:
+    """What `figure_on_record` noted down; the reason why a figure was undefined is not on record."""
+    none = Undefined("not defined when it was measured")
+    interval = none if facts["low"] is None else Interval(facts["low"], facts["high"], facts["level"], "")
+    return Estimate(none if facts["value"] is None else facts["value"], interval)
+
+
+def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: Round) -> Iterator[dict[str, Any]]:
+    """What is on record of each assessor in the round who has pairs with both grades: `kappa`, and the counts.
+
+    known: what is on record of all trials, by name.
+    """
+    for name, facts in known.items():
+        if name.startswith(f"{round}/") and facts.get("pairs"):
+            yield {**facts, "assessor": name.partition("/")[2], "kappa": figure_from_record(facts)}
+
+
+def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
+    """The grade of each pair that has one."""
+    return {(one.query_id, one.doc_id): one.grade for one in answers if one.grade is not None}
 
 
 def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
@@ -195,3 +198,20 @@ def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
     for one in records:
         found.setdefault(one.assessor, {})[one.query_id, one.doc_id] = one
     return found
+
+
+def _against(
+    ws: Workspace, own: Mapping[Pair, int], known: Mapping[Pair, tuple[int, str]]
+) -> tuple[Between, tuple[Far, ...]]:
+    """How a person's grades agree with those that are known (grade, why), and the pairs that are furthest from them."""
+    grades = {pair: grade for pair, (grade, _) in known.items()}
+    agreement = agreement_between(
+        own, grades, grades=ws.settings.scale.grades, level=ws.settings.agreement.level, coefficients=FIGURES
+    )
+    apart = [Far(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]]
+    apart.sort(key=lambda one: (-abs(one.grade - one.gold), one.query_id, one.doc_id))
+    return agreement, tuple(apart[: ws.settings.training.furthest])
+
+
+def _gate_figure(agreement: Between) -> dict[str, Any]:
+    return {"pairs": agreement.n_pairs, "coefficient": GATE, **figure_on_record(agreement.figures[GATE])}

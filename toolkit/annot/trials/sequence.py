@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from numpy.random import Generator
 
+from annot.records import Assignment
 from annot.stats.seeding import generator
 
 T = TypeVar("T")
@@ -26,3 +27,8 @@ def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, .
         by_query.setdefault(pair[0], []).append(pair)
     queries = shuffled(list(by_query), generator(seed, "sequence", *key))
     return tuple(pair for name in queries for pair in shuffled(by_query[name], generator(seed, "sequence", *key, name)))
+
+
+def assigned(assessor: str, pairs: Iterable[Pair], *, behind: int = 0) -> list[Assignment]:
+    """The pairs as what this person is given, in this order. behind: how many they have before these."""
+    return [Assignment(*pair, assessor, position) for position, pair in enumerate(pairs, start=behind + 1)]
