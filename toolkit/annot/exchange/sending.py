@@ -10,7 +10,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.errors import FindingError
-from annot.exchange.connection import connect
+from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.locating import Twins, locate, marker_of, remove_twins
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
@@ -98,6 +98,11 @@ class Pushed:
 
     projects: tuple[Sent, ...]
     notes: tuple[str, ...] = ()
+    away: tuple[Away, ...] = ()
+
+    def finding(self, command: str) -> FindingError | None:
+        """What ends the command where somebody's server could not be asked."""
+        return away_finding(self.away, command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +136,25 @@ def push_parcels(
         check_parcels(ws, store, parcels, round=round)
     if dry_run:
         return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
-    with connect(ws, url=url, api_key=api_key) as gateway:
-        return _send(ws, store, gateway, parcels, round=round, advance=advance)
+    rows: list[Sent] = []
+    notes: list[str] = []
+    waiting: list[str] = []
+    places: list[str] = []
+
+    def send(gateway: Gateway, names: Sequence[str]) -> None:
+        here = [parcel for parcel in parcels if parcel.assessor in names]
+        places.append(gateway.url)
+        accounts, faults = _accounts(store, gateway, [parcel.assessor for parcel in here])
+        waiting.extend(faults)
+        sent, told = _send(ws, store, gateway, here, accounts, round=round, advance=advance)
+        rows.extend(sent)
+        notes.extend(told)
+
+    away = on_servers(ws, store, [parcel.assessor for parcel in parcels], send, url=url, api_key=api_key)
+    if waiting and not rows and not away:
+        raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
+    later = tuple(f"{fault}, then run `{PUSHES[round]}` again" for fault in waiting)
+    return Pushed(tuple(rows), (*later, *notes, *away_notes(away)), away)
 
 
 def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, round: Round) -> None:
@@ -148,19 +170,21 @@ def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, rou
 
 
 def _send(
-    ws: Workspace, store: Store, gateway: Gateway, parcels: Sequence[Parcel], *, round: Round, advance: Advance
-) -> Pushed:
-    """Bring every parcel to its project, each task once, and remember the server's ids.
-
-    People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
-    nobody has one.
-    """
-    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=PUSHES[round])
+    ws: Workspace,
+    store: Store,
+    gateway: Gateway,
+    parcels: Sequence[Parcel],
+    accounts: Mapping[str, int],
+    *,
+    round: Round,
+    advance: Advance,
+) -> tuple[list[Sent], list[str]]:
+    """Bring the parcel of everyone who has an account to its project, each task once, and remember the server's ids."""
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent: list[Sent] = []
-    notes = list(waiting)
+    notes: list[str] = []
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -198,7 +222,7 @@ def _send(
                 "the server has an earlier state than the record, as after a restore from a backup"
             )
         notes += twins.notes(parcel.assessor)
-    return Pushed(tuple(sent), tuple(notes))
+    return sent, notes
 
 
 def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
@@ -241,13 +265,8 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     return {pair_key(*pair): pair for pair in asked}
 
 
-def _accounts(
-    store: Store, gateway: Gateway, names: Sequence[str], *, push: str
-) -> tuple[dict[str, int], tuple[str, ...]]:
-    """The server's id of the account of each person who has one, and a note on each who has not.
-
-    Raises FindingError naming them when nobody has one.
-    """
+def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """The server's id of the account of each person who has one, and a word on each who has not."""
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
@@ -261,9 +280,7 @@ def _accounts(
             faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
         else:
             found[name] = by_address[address.lower()]
-    if faults and not found:
-        raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found, tuple(f"{fault}, then run `{push}` again" for fault in faults)
+    return found, faults
 
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:

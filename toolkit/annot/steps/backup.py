@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from annot.errors import InputError, StudioError
-from annot.exchange.connection import connect
+from annot.exchange.connection import on_servers
+from annot.labelstudio.gateway import Gateway
 from annot.report.terminal import told
 from annot.store import projects
 from annot.store.database import Store, open_store
 from annot.store.dump import row_counts
+from annot.store.projects import Project
 from annot.study.backing_up import write_backup
 from annot.study.standing import files
 from annot.study.workspace import Workspace
@@ -81,22 +83,37 @@ def _take_snapshots(
         known = [project for project in projects.read_projects(session) if project.remote_id is not None]
     if not known:
         return
+    found: list[Project] = []
+    asked: list[str] = []
+
+    def take(gateway: Gateway, _names: Sequence[str]) -> None:
+        server = gateway.identity()
+        asked.append(gateway.url)
+        for project in known:
+            if project.server == server:
+                found.append(project)
+                _take_snapshot(gateway, project, folder, notes)
+                advance(len(found), len(known))
+
     try:
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            server = gateway.identity()
-            here = [project for project in known if project.server == server]
-            for done, project in enumerate(here, start=1):
-                assert project.remote_id is not None
-                name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
-                try:
-                    taken = gateway.snapshot(project.remote_id)
-                except StudioError as error:
-                    notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
-                    continue
-                (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-                advance(done, len(here))
-            elsewhere = len(known) - len(here)
-            if elsewhere:
-                notes.append(f"no copy of {elsewhere} project(s) on another server than {gateway.url}")
+        away = on_servers(ws, store, sorted({one.assessor for one in known}), take, url=url, api_key=api_key)
     except StudioError as error:
-        notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {error.message}")
+        reasons = "; ".join([error.message, *error.faults])
+        notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {reasons}")
+        return
+    notes += [f"no copies of the projects of {one.assessor}: {one.why}" for one in away]
+    absent = {one.assessor for one in away}
+    elsewhere = sum(one not in found and one.assessor not in absent for one in known)
+    if elsewhere:
+        notes.append(f"no copy of {elsewhere} project(s) on another server than {', '.join(asked)}")
+
+
+def _take_snapshot(gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
+    assert project.remote_id is not None
+    name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
+    try:
+        taken = gateway.snapshot(project.remote_id)
+    except StudioError as error:
+        notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
+        return
+    (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")

@@ -12,8 +12,9 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.connection import connect
+from annot.exchange.connection import on_servers
 from annot.exchange.locating import marker_of
+from annot.exchange.whose_server import people_with_servers
 from annot.facets.query_sentences import facet_sentences
 from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
@@ -23,7 +24,7 @@ from annot.pooling import CITED
 from annot.records import Assessor, Assignment, Pool, Query
 from annot.report.terminal import told
 from annot.store import people, pools, queries
-from annot.store.database import open_store
+from annot.store.database import Store, open_store
 from annot.store.judgements import read_judgements
 from annot.store.projects import Round
 from annot.study.corpus_facts import labels_of
@@ -73,7 +74,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
             if query.query_id not in known and not query.sentences
         ]
         names = {assignment.assessor for assignment in assignments}
-        everyone = _people(ws, here, names, notes, url=url, api_key=api_key)
+        everyone = _people(ws, store, here, names, notes, url=url, api_key=api_key)
         if not dry_run:
             text = plan_lines(assignments)
             seed = int(read_manifest(ws.pools / "plan.manifest.json", hint="draw it with `annot plan`")["seed"])
@@ -133,6 +134,7 @@ def _query(ws: Workspace, session: Session, query_id: str) -> Query:
 
 def _people(
     ws: Workspace,
+    store: Store,
     here: Mapping[str, Assessor],
     planned: set[str],
     notes: list[str],
@@ -142,18 +144,22 @@ def _people(
 ) -> list[Assessor]:
     """Everyone of the plan and of the server's projects, with the account that answered most in each project."""
     found = dict(here)
+
+    def look(gateway: Gateway, _names: Sequence[str]) -> None:
+        addresses = {number: address for address, number in gateway.user_ids().items()}
+        for round in ROUNDS:
+            begin = marker_of(ws.settings.collection.name, round, "")
+            for marker, project in gateway.projects_by_marker(begin).items():
+                name = marker.removeprefix(begin)
+                if name not in found:
+                    account = addresses.get(_answered(gateway, project) or -1)
+                    found[name] = Assessor(name, account, round == "adjudicate")
+
     try:
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            addresses = {number: address for address, number in gateway.user_ids().items()}
-            for round in ROUNDS:
-                begin = marker_of(ws.settings.collection.name, round, "")
-                for marker, project in gateway.projects_by_marker(begin).items():
-                    name = marker.removeprefix(begin)
-                    if name not in found:
-                        account = addresses.get(_answered(gateway, project) or -1)
-                        found[name] = Assessor(name, account, round == "adjudicate")
+        away = on_servers(ws, store, people_with_servers(ws), look, url=url, api_key=api_key)
+        notes += [f"{one.assessor}: no account could be read: {one.why}" for one in away]
     except StudioError as error:
-        notes.append(f"no accounts could be read: {error.message}")
+        notes.append(f"no accounts could be read: {'; '.join([error.message, *error.faults])}")
     found |= {name: Assessor(name, None, False) for name in planned - found.keys()}
     return [found[name] for name in sorted(found)]
 
