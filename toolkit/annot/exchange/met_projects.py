@@ -8,7 +8,8 @@ from typing import Any
 
 from annot.exchange.auditing import Audited
 from annot.exchange.collecting import accounts_of, lines_of
-from annot.exchange.sending import ANSWERS, PUSHES, TITLES, own_tasks
+from annot.exchange.parcels import TITLES
+from annot.exchange.sending import ANSWERS, PUSHES, own_tasks
 from annot.exchange.shown import changed_tasks
 from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.screens import adjudicate_screen, feedback_screen, full_text_screen

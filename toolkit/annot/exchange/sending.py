@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,12 +11,11 @@ from sqlmodel import Session
 
 from annot.errors import FindingError
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
-from annot.exchange.locating import Twins, locate, marker_of, remove_twins
+from annot.exchange.locating import Twins, locate, remove_twins
+from annot.exchange.parcels import Parcel, check_parcels, spec_of
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import Screen, lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, projects, trials
@@ -30,25 +29,6 @@ from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
 
-TITLE_LONGEST = 50
-COLORS: dict[Round, str] = {
-    "judge": "#617ADA",
-    "adjudicate": "#B5651D",
-    "train": "#2E7D32",
-    "train-feedback": "#2E7D32",
-    "substudy-abstract": "#6A4C93",
-    "substudy-full": "#6A4C93",
-    "hidden-gold": "#617ADA",
-}
-TITLES: dict[Round, str] = {
-    "judge": "judging",
-    "adjudicate": "adjudication",
-    "train": "training",
-    "train-feedback": "training, gold grades",
-    "substudy-abstract": "sub-study, abstracts",
-    "substudy-full": "sub-study, full texts",
-    "hidden-gold": "judging",
-}
 PUSHES: dict[Round, str] = {
     "judge": "annot push",
     "adjudicate": "annot adjudicate push",
@@ -59,16 +39,6 @@ PUSHES: dict[Round, str] = {
     "hidden-gold": "annot push",
 }
 """The command that sends the tasks of a round."""
-SCREENS: dict[Round, Screen] = {
-    "judge": "judge",
-    "adjudicate": "adjudicate",
-    "train": "judge",
-    "train-feedback": "feedback",
-    "substudy-abstract": "judge",
-    "substudy-full": "full-text",
-    "hidden-gold": "judge",
-}
-"""Which form the tasks of a round must have."""
 ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
 """Where the answers of the rounds that make the collection are on record."""
 
@@ -103,17 +73,6 @@ class Pushed:
     def finding(self, command: str) -> FindingError | None:
         """What ends the command where somebody's server could not be asked."""
         return away_finding(self.away, command)
-
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """What one person is to find in their project, in their order."""
-
-    assessor: str
-    label_config: str
-    instructions: str
-    tasks: Mapping[Asked, dict[str, Any]]
-    """By what each task asks."""
 
 
 def push_parcels(
@@ -157,18 +116,6 @@ def push_parcels(
     return Pushed(tuple(rows), (*later, *notes, *away_notes(away)), away)
 
 
-def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, round: Round) -> None:
-    """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
-    with store.read() as session:
-        everyone = people.read_assessors(session)
-    private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
-    private |= {person.account for person in everyone if person.account is not None}
-    for parcel in parcels:
-        tasks = list(parcel.tasks.values())
-        lint_tasks(tasks, screen=SCREENS[round], labels=ws.settings.labels.names, private=private)
-        check_predictions(parcel.label_config, tasks)
-
-
 def _send(
     ws: Workspace,
     store: Store,
@@ -199,7 +146,7 @@ def _send(
             )
             own = own_tasks(session, round, parcel.assessor)
             answered = _answered(session, round, parcel.assessor)
-        remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
+        remote_id, twins = _project(store, gateway, spec_of(ws, parcel, round), project, own)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
         ids = {asked: task_id for asked in parcel.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
@@ -281,21 +228,6 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         else:
             found[name] = by_address[address.lower()]
     return found, faults
-
-
-def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
-    name = ws.settings.collection.name
-    title = f"{name} · {TITLES[round]} · {parcel.assessor}"
-    if len(title) > TITLE_LONGEST:
-        title = f"{TITLES[round]} · {parcel.assessor}"
-    return ProjectSpec(
-        marker=marker_of(name, round, parcel.assessor),
-        title=title,
-        description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
-        label_config=parcel.label_config,
-        instructions=parcel.instructions,
-        color=COLORS[round],
-    )
 
 
 def _project(

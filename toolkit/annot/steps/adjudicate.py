@@ -10,8 +10,9 @@ from annot.errors import MissingInput
 from annot.exchange.collecting import Found, Haul, collect_all
 from annot.exchange.connection import away_notes
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul
-from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
+from annot.exchange.sending import Advance, Pushed, push_parcels
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
 from annot.records import Adjudication, Asked, Source

@@ -138,12 +138,12 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str |
     Address and token go to a file that only its owner can read. Without a token the one of the person's local server
     is taken, for one that is reached by another address. Raises InputError where all share one server.
     """
-    if not isolated(ws):
-        raise InputError(
-            'all share one server: annot.toml has isolation = "project"',
-            hint='set isolation = "server" under [judging] where each person is to have one',
-        )
     with open_store(ws.database_url, create=False) as store:
+        if not isolated(ws):
+            raise InputError(
+                'all share one server: annot.toml has isolation = "project"',
+                hint='set isolation = "server" under [judging] where each person is to have one',
+            )
         with store.read() as session:
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         check_name(pseudonym, tuple(everyone), what="assessor")

@@ -12,6 +12,7 @@ from annot.errors import InputError, MissingInput, StudioError
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.corrected_labels import correction_of
 from annot.exchange.material import check_labels
+from annot.exchange.parcels import check_spec, private_words
 from annot.exchange.whose_server import isolated, people_with_servers
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.delivery import deliver
@@ -89,7 +90,10 @@ def _push(
     screen = facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
     numbers = {paper_id: f"{number} of {len(papers)}" for number, paper_id in enumerate(papers, start=1)}
     tasks = {key_of(name): facets_task(key_of(name), papers[name], progress=numbers[name]) for name in papers}
-    private = {*ws.settings.pool.methods, *everyone, *(account for account in everyone.values() if account)}
+    with store.read() as session:
+        private = private_words(ws, session)
+    for name in names:
+        check_spec(_spec(ws, name, screen), name, private)
     lint_tasks(list(tasks.values()), screen="facets", labels=ws.settings.labels.names, private=private)
     check_predictions(screen, list(tasks.values()))
     if dry_run:

@@ -10,7 +10,8 @@ from annot.errors import MissingInput
 from annot.exchange.connection import Away, away_notes, on_servers
 from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Advance, Parcel, Pushed, Sent, check_parcels, push_parcels
+from annot.exchange.parcels import Parcel, check_parcels
+from annot.exchange.sending import Advance, Pushed, Sent, push_parcels
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import returned_task
 from annot.planning import give_back

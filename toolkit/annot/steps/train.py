@@ -14,8 +14,9 @@ from annot.errors import FindingError, InputError, MissingInput, StudioError
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.connection import Away, away_finding
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.recording import Pulled
-from annot.exchange.sending import Advance, Parcel, Sent, check_parcels, push_parcels
+from annot.exchange.sending import Advance, Sent, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.gold_file import GoldLine, read_gold, write_gold
 from annot.labelstudio.screens import feedback_screen
@@ -336,9 +337,8 @@ def _parcels(
                 break
             shown += batch
         instructions = instructions_of(ws, material, adjudication=False)
-        judging.append(
-            Parcel(name, guidelines.screen(ws), instructions, {Asked(*pair): tasks[Asked(*pair)] for pair in sent})
-        )
+        first_ones = {Asked(*pair): tasks[Asked(*pair)] for pair in sent}
+        judging.append(Parcel(name, guidelines.screen(ws), instructions, first_ones, whole=tuple(tasks)))
         if shown:
             with_gold = {
                 Asked(*pair): feedback_task(
