@@ -12,6 +12,7 @@ import pytest
 from annot.exchange.whose_server import studio_folder
 from annot.labelstudio import memory, server
 from annot.labelstudio.accounts import make_accounts
+from annot.release.collection_facts import _isolation
 from annot.release.identities import secrets_of
 from annot.steps import audit
 from annot.study.snapshot import read_for_release
@@ -49,7 +50,7 @@ def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]
         started = annot_done("studio", "up", "--per-assessor", "--json", folder=folder)
         assert [state["assessor"] for state in started.data] == list(NAMES)
         assert len({state["url"] for state in started.data}) == 3
-        assert "3 server(s) to start: about" in started.stderr
+        assert "3 server(s) to start: up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
 
         def of(name: str) -> Study:
             running = server.status(studio_folder(ws, name))
@@ -78,13 +79,20 @@ def run(study: Study, *typed: str) -> Result:
 
 def test_each_server_holds_one_person_and_their_project_alone(at: At) -> None:
     first = at("a1")
+    for there in (0, 1):
+        labels = annot_done("facets", "push", "a1", "a2", "--json", folder=first.folder).data
+        assert [(row["assessor"], row["there"], row["sent"]) for row in labels] == [
+            ("a1", there, 1 - there),
+            ("a2", there, 1 - there),
+        ]
+    annot_done("facets", "pull", folder=first.folder)
     sent = annot_done("push", "--json", folder=first.folder)
     assert [row["assessor"] for row in sent.data["projects"]] == ["a1", "a2"]
     for name in ("a1", "a2"):
         there = at(name)
         assert accounts_at(there) == {server.ADMINISTRATOR, address_of(name)}
         assert list(there.projects()) == [name]
-        assert len(there.listed_projects()) == 1
+        assert len(there.listed_projects()) == 2, "the labels and the pairs"
         (address,) = [row["address"] for row in sent.data["projects"] if row["assessor"] == name]
         assert address.startswith(there.studio.url)
     assert at("j1").listed_projects() == []
@@ -128,7 +136,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     first, judge = at("a1"), at("j1")
     annot_done("adjudicate", "push", folder=first.folder)
     assert list(judge.projects("adjudicate")) == ["j1"]
-    assert [len(at(name).listed_projects()) for name in NAMES] == [1, 1, 1]
+    assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 1]
     disputed = in_dispute(first)
     judge.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
     annot_done("adjudicate", "pull", folder=first.folder)
@@ -136,6 +144,20 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     found = annot_done("audit", folder=first.folder)
     assert "nothing found" in found.stdout
     assert "3 projects" in found.stdout
+
+
+def test_training_goes_to_the_persons_own_server(at: At) -> None:
+    first, judge = at("a1"), at("j1")
+    annot_done("train", "gold", "--per-facet", "1", folder=first.folder)
+    annot_done("train", "push", "--assessor", "j1", folder=first.folder)
+    (task,) = judge.on_server("j1", "train")
+    judge.judge("j1", {tuple(task["data"]["pair_id"].split("/")): 1}, "train")
+    pulled = annot_done("train", "pull", "--json", folder=first.folder)
+    assert [(row["assessor"], row["judged"]) for row in pulled.data["assessors"]] == [("j1", 1)]
+    annot_done("train", "push", "--assessor", "j1", folder=first.folder)
+    assert len(judge.on_server("j1", "train-feedback")) == 1
+    assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 3]
+    assert "5 projects" in annot_done("audit", folder=first.folder).stdout
 
 
 def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
@@ -201,6 +223,19 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     assert address_of("a2") not in found.stdout
 
 
+def test_a_lost_database_finds_everybodys_account_on_their_server(at: At) -> None:
+    folder = at("a1").folder
+    for path in folder.glob("annot.db*"):
+        path.unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+    rebuilt = annot_done("rebuild", "--json", folder=folder).data
+    assert (rebuilt["people"], rebuilt["without_account"]) == (list(NAMES), [])
+    annot_done("push", folder=folder)
+    annot_done("pull", folder=folder)
+    assert len(counting(at("a1"))) == 2 * len(at("a1").planned()["a1"])
+
+
 def test_memory_that_is_too_small_is_told_before_anything_starts(
     tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,4 +254,5 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
 def secret_texts(study: Study) -> set[str]:
     """What a release of the study is searched for."""
     snapshot_of_study, records = read_for_release(study.workspace)
+    assert _isolation(snapshot_of_study) == "server"
     return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}

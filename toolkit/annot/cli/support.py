@@ -36,7 +36,7 @@ def studio_up(
 ) -> Answer:
     """Start a local Label Studio, installed into an environment of its own the first time, and print its address.
 
-    Where annot.toml has isolation = "server", it is one for each person. A server takes about 0.8 GB of memory.
+    Where annot.toml has isolation = "server", it is one for each person. A server takes up to 0.8 GB of memory.
     """
     from annot.steps import studio as step
 

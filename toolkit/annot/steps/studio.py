@@ -145,7 +145,7 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     known = "" if free is None else f"; {free / 1e9:.1f} GB are free"
     if free is not None and needed > free:
         raise InputError(
-            f"{count} server(s) to start take about {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
+            f"{count} server(s) to start take up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
             hint="start some on another machine and name them with `annot assessor server NAME --url ADDRESS`",
         )
-    tell(f"{count} server(s) to start: about {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
+    tell(f"{count} server(s) to start: up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
