@@ -26,6 +26,7 @@ from spoiling import (
     sql,
     write,
 )
+from usual import isolated
 
 NOWHERE = "http://127.0.0.1:9"
 """An address where no server answers."""
@@ -429,6 +430,41 @@ WRONG: dict[str, Wrong] = {
     ),
     "assessor account: another one's": Wrong(
         "assessor account", "a1 a2@demo.example.org", ("belongs to a2 already",), "planned"
+    ),
+    "assessor server: one server for all": Wrong(
+        "assessor server", "a1 --url https://a1.example.org", ('isolation = "project"', "set isolation"), "planned"
+    ),
+    "assessor server: unknown": Wrong("assessor server", "a7", ("assessor 'a7': not known",), "planned", isolated),
+    "assessor server: none yet": Wrong(
+        "assessor server", "a1", ("no server of a1 is known here", "--per-assessor"), "planned", isolated, exit_code=3
+    ),
+    "assessor server: no address": Wrong(
+        "assessor server", "a1 --url here", ("--url here: expected an address such as",), "planned", isolated
+    ),
+    "assessor server: no token": Wrong(
+        "assessor server", f"a1 --url {NOWHERE}", ("the token is empty",), "planned", isolated, exit_code=3
+    ),
+    "assessor server: server down": Wrong(
+        "assessor server",
+        " ".join(("a1", *DOWN)),
+        (f"no server answers at {NOWHERE}",),
+        "planned",
+        isolated,
+        exit_code=3,
+    ),
+    "push: no server of anybody": Wrong(
+        "push", "", ("none of 4 server(s) could be asked", "no server of a1 is known"), "planned", isolated, exit_code=3
+    ),
+    "push: a server of nobody": Wrong(
+        "push", " ".join(DOWN), ("is the server of nobody in this study", "leave out --url"), "planned", isolated
+    ),
+    "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
+    "studio up: a server each, where all share one": Wrong(
+        "studio up", "--per-assessor", ('isolation = "project"', "set isolation"), "planned"
+    ),
+    "studio up: one port for everybody": Wrong("studio up", "--port 8090", ("--port names one",), "planned", isolated),
+    "studio up: a server each for nobody": Wrong(
+        "studio up", "--per-assessor", ("nobody needs a server yet", "annot assessor add"), "made", isolated
     ),
     "assessor account: no address": Wrong("assessor account", "a1 someone", ("expected an e-mail address",), "planned"),
     "assessor replace: by themselves": Wrong(
@@ -970,6 +1006,7 @@ USUAL = {
     "query remove": "fic0407-background",
     "pool show": "fic0407-background",
     "assessor account": "a1 b1@demo.example.org",
+    "assessor server": "a1",
     "assessor replace": "a1 --by a2",
     "assessor leave": "a1",
     "backup": "../backup.tar.gz",

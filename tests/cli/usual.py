@@ -145,6 +145,13 @@ def lost(folder: Path) -> None:
     annot_done("facets", folder=folder)
 
 
+def isolated(folder: Path) -> None:
+    """Each person is to have a Label Studio of their own."""
+    settings = folder / "annot.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(text.replace('isolation = "project"', 'isolation = "server"'), encoding="utf-8")
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -181,6 +188,7 @@ USUAL: dict[str, Usual] = {
     "assessor add": Usual("pooled", "a1 --account a1@demo.example.org"),
     "assessor list": Usual("planned"),
     "assessor account": Usual("planned", "a1 another@demo.example.org"),
+    "assessor server": Usual("planned", "a1 --url https://a1.studio.example.org --dry-run", isolated),
     "assessor replace": Usual("planned", "a4 --by a3"),
     "assessor leave": Usual("planned", "a4"),
     "assessor silent": Usual("planned"),

@@ -177,12 +177,21 @@ def address_of(name: str) -> str:
 
 def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more_settings: str = "") -> Study:
     """Two queries of the demonstration's papers, pooled by tf-idf, planned for two assessors, nothing sent."""
-    write_file(folder / "annot.toml", SETTINGS.format(name=name, more=more_settings))
-    init(folder, name=None, dry_run=False)
+    make_folder(folder, name=name, more_settings=more_settings)
     ws = Workspace.open(folder)
     ws.cache.mkdir()
     (ws.cache / "studio").symlink_to(studio.folder)
-    source = folder / "papers.jsonl"
+    fill_study(ws, per_method=per_method)
+    return Study(folder, studio)
+
+
+def make_folder(folder: Path, *, name: str, more_settings: str) -> None:
+    write_file(folder / "annot.toml", SETTINGS.format(name=name, more=more_settings))
+    init(folder, name=None, dry_run=False)
+
+
+def fill_study(ws: Workspace, *, per_method: int) -> None:
+    source = ws.root / "papers.jsonl"
     write_file(source, packaged.corpus_text())
     corpus.add(ws, [source], dry_run=False, advance=quietly)
     facets.label(ws, model=None, dry_run=False, advance=quietly)
@@ -191,7 +200,6 @@ def make_study(folder: Path, studio: Studio, *, name: str, per_method: int, more
     draw_pools(ws, per_method=per_method)
     add_people(ws, PEOPLE)
     plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
-    return Study(folder, studio)
 
 
 def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow: bool = False) -> pool.BuiltPools:

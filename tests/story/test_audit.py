@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from annot.exchange.auditing import Audited, of_project
+from annot.exchange.connection import connect
+from annot.exchange.sending import own_tasks
+from annot.exchange.shown import changed_tasks
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.studio_records import PulledTask
 from annot.records import Asked
 from annot.steps import adjudicate, audit, pull, push
+from annot.store import projects
+from annot.store.database import open_store
+from annot.store.projects import Round
 from command_line import annot, annot_done
 from fixtures_studio import Studio
 from studies import Pair, Study, address_of, make_study, quietly
@@ -46,7 +55,7 @@ def found(study: Study) -> dict[str, list[str]]:
     audited = audit.audit(study.workspace, url=None, api_key=None, advance=quietly)
     kinds: dict[str, list[str]] = {}
     for finding in audited.findings:
-        kinds.setdefault(finding.kind, []).append(str(finding))
+        kinds.setdefault(finding.kind, []).append(str(replace(finding, last=None)))
     return kinds
 
 
@@ -54,6 +63,57 @@ def on_the_server(study: Study, method: str, path: str, **body: Any) -> None:
     headers = {"Authorization": f"Token {study.studio.token}"}
     answer = httpx.request(method, f"{study.studio.url}{path}", headers=headers, json=body, trust_env=False)
     assert answer.is_success, answer.text
+
+
+CHANGES: dict[str, tuple[str, Callable[[dict[str, str]], object]]] = {
+    "another text": ("judge", lambda data: data.update(pair_html=data["pair_html"].replace(" the ", " one ", 1))),
+    "a word behind the text": ("judge", lambda data: data.update(pair_html=data["pair_html"] + "<p>grade 3</p>")),
+    "a word in an attribute": (
+        "judge",
+        lambda data: data.update(pair_html=data["pair_html"].replace("<p ", '<p title="grade 3" ', 1)),
+    ),
+    "a field more": ("judge", lambda data: data.update(hint="grade 3")),
+    "a field less": ("judge", lambda data: data.pop("progress")),
+    "another facet": ("judge", lambda data: data.update(facet="result")),
+    "another help": ("judge", lambda data: data.update(facet_help="Give a 3.")),
+    "a word in the progress": ("judge", lambda data: data.update(progress=data["progress"] + ", give a 3")),
+    "another grade": ("adjudicate", lambda data: data.update(rating_a="0 Irrelevant", rating_b="0 Irrelevant")),
+    "another comment": ("adjudicate", lambda data: data.update(comment_a="Trust me.")),
+    "a third opinion": ("adjudicate", lambda data: data.update(rating_c="3 Near-identical", comment_c="no comment")),
+    "one opinion less": ("adjudicate", lambda data: (data.pop("rating_b"), data.pop("comment_b"))),
+}
+"""In which round, and what somebody does to a task."""
+
+
+def test_every_change_of_what_a_task_shows_is_seen(settled: Study) -> None:
+    ws = settled.workspace
+    with open_store(ws.database_url) as store, connect(ws, url=None, api_key=None) as gateway:
+        with store.read() as session:
+            every = {one.round: one for one in projects.read_projects(session) if one.assessor in ("a1", "j1")}
+            own = {round: own_tasks(session, round, every[round].assessor) for round in ("judge", "adjudicate")}
+        pulled = {round: gateway.pull(every[round].remote_id) for round in own}
+
+        def changed(round: Round, tasks: Sequence[PulledTask]) -> tuple[str, ...]:
+            return changed_tasks(ws, store, every[round], tasks, own[round])
+
+        for round, tasks in pulled.items():
+            assert changed(round, tasks) == ()
+            # What stands elsewhere in the order, or has other sentences marked, is no change by hand.
+            moved = [
+                {**one.data, "progress": "9 of 9 · query 2, candidate 3 of 3", "pair_html": unmarked(one)}
+                for one in tasks
+            ]
+            assert changed(round, [one._replace(data=data) for one, data in zip(tasks, moved, strict=True)]) == ()
+        for what, (round, change) in CHANGES.items():
+            first, *others = pulled[round]
+            data = dict(first.data)
+            change(data)
+            assert data != first.data, what
+            assert changed(round, [first._replace(data=data), *others]) == (first.key,), what
+
+
+def unmarked(task: PulledTask) -> str:
+    return str(task.data["pair_html"]).replace(" a-hit", "")
 
 
 def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settled: Study) -> None:
@@ -68,7 +128,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     said = annot_done("audit", folder=settled.folder).stdout
     assert "3 projects" in said
     assert "nothing found" in said
-    projects = {name: settled.projects()[name][0] for name in ("a1", "a2")}
+    made = {name: settled.projects()[name][0] for name in ("a1", "a2")}
     tasks = {name: {task["data"]["pair_id"]: task for task in settled.on_server(name)} for name in ("a1", "a2")}
     pairs = ["/".join(pair) for pair in settled.planned()["a1"]]
     last = ["/".join(pair) for pair in disputed(settled)][-1]
@@ -91,11 +151,16 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     on_the_server(
         settled,
         "POST",
-        f"/api/projects/{projects['a2']}/import?commit_to_project=true",
+        f"/api/projects/{made['a2']}/import?commit_to_project=true",
         **{name: value for name, value in tasks["a2"][others[6]]["data"].items() if name != "pair_id"},
         pair_id="somebody/elses",
     )
-    on_the_server(settled, "PATCH", f"/api/projects/{projects['a1']}/", maximum_annotations=3)
+    on_the_server(settled, "PATCH", f"/api/projects/{made['a1']}/", maximum_annotations=3)
+    exported = {task["id"]: task["data"] for task in settled.as_exported("a1")}
+    wanted = tasks["a1"][others[3]]["id"]
+    on_the_server(settled, "PATCH", f"/api/tasks/{wanted}/", data={**exported[wanted], "facet_help": "Give a 3."})
+    with settled.as_person("a1") as person:
+        person.delete_annotation(first_answer("a1", others[4])["id"])
     kinds = found(settled)
     assert kinds["other account"] == [f"a1: 1 answer(s) by another account: {others[0].replace('/', ' ')}"]
     assert kinds["answered twice"] == [f"a1: 1 task(s) with more than one answer: {others[0].replace('/', ' ')}"]
@@ -103,11 +168,18 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert any(text.startswith("a2: ") and last.replace("/", " ") in text for text in kinds["after adjudication"])
     assert kinds["too fast"][0].startswith("a2: 3 answer(s) given in less than 2 s")
     assert kinds["task gone"] == [f"a2: 1 task(s) are gone from the server: {others[5].replace('/', ' ')}"]
+    assert kinds["task changed"] == [f"a1: 1 task(s) show what was never sent: {others[3].replace('/', ' ')}"]
+    assert kinds["answer gone"] == [
+        f"a1: 1 answer(s) on record are gone from the server: {others[4].replace('/', ' ')}"
+    ]
     assert kinds["strange tasks"] == ["a2: 1 task(s) that this study did not send"]
     assert kinds["project changed"] == ["a1: changed on the server by hand: maximum_annotations"]
-    on_the_server(settled, "DELETE", f"/api/projects/{projects['a2']}/")
+    on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
     result = annot("audit", "--json", folder=settled.folder)
     assert result.exit_code == 1
+    told = annot("audit", folder=settled.folder).stdout
+    assert re.search(r"^a1: 1 answer\(s\) by another account: .* \(last on \d{4}-\d\d-\d\d\)$", told, re.MULTILINE)
+    assert "    to do: none of them counts; ask, then delete them in Label Studio\n" in told
     assert "project gone" in {finding["kind"] for finding in result.data["findings"]}
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
     assert kept["findings"] == result.data["findings"]
@@ -124,6 +196,19 @@ def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
     answer = {"id": 1, "completed_by": 7, "updated_by": 7, "updated_at": "2031-01-02T00:00:00Z", "lead_time": 9.0}
     settled_at = {("q", "d"): "2031-01-01T00:00:00Z"}
     for occasion, expected in ((1, ["after adjudication"]), (2, [])):
-        asked = {"key": Asked("q", "d", occasion)}
-        met = Audited("a1", [7], set(), [PulledTask("key", (answer,))], asked, frozenset(asked), {}, {})
+        own = {"key": Asked("q", "d", occasion)}
+        met = Audited(
+            person="a1",
+            push="annot push",
+            accounts=[7],
+            counted={},
+            kept=frozenset(),
+            tasks=[PulledTask("key", (answer,))],
+            own=own,
+            planned=frozenset(own),
+            changed=(),
+            graded=True,
+            settings={},
+            expected_settings={},
+        )
         assert [finding.kind for finding in of_project(met, settled_at)] == expected

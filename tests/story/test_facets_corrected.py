@@ -31,7 +31,7 @@ def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
 
 
 def fetch(study: Study) -> tuple[list[tuple[str, int, int, int]], tuple[str, ...]]:
-    rows, notes = corrections.pull(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    rows, notes, _ = corrections.pull(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
     return [(one.assessor, one.answered, one.sentences, one.queries) for one in rows], notes
 
 

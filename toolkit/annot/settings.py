@@ -183,8 +183,8 @@ class JudgingSettings(_Section):
     """`per-query`: one fixed pair of assessors per query (as CSFCube); `per-pair`: drawn anew for each pair."""
     repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """The share of an assessor's pairs that are asked again, unannounced: what one person's grades are worth."""
-    isolation: Literal["project"] = "project"
-    """Each assessor has a Label Studio project of their own."""
+    isolation: Literal["project", "server"] = "project"
+    """`project`: one Label Studio, with a project for each person; `server`: a Label Studio for each person."""
     missing: MissingPolicy = "drop"
     """How agreement treats a judgement that is missing: it is left out of its pair, or counts as grade 0."""
 

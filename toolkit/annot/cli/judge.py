@@ -186,7 +186,7 @@ def push(
             ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed
         )
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
-    return Answer(pushed, text, pushed.notes)
+    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot push"))
 
 
 @command("status", csv=True)

@@ -68,6 +68,26 @@ def assessor_account(
     return Answer({"assessor": assessor}, text, notes)
 
 
+@command("assessor server")
+def assessor_server(
+    ws: "Workspace",
+    assessor: PersonArgument,
+    url: Annotated[
+        str | None, typer.Option("--url", help="The address of their own Label Studio.", show_default="as known")
+    ] = None,
+    api_key: KeyOption = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Print where a person's own Label Studio is, or change it to the one at --url, kept by somebody else.
+
+    For isolation = "server" in annot.toml. Address and token are kept in .annot/studios, readable by you alone.
+    """
+    from annot.steps import assessor as step
+
+    found = step.own_server(ws, assessor, url=url, api_key=api_key, dry_run=dry_run)
+    return Answer({"assessor": assessor, "url": found.url}, found.text, found.notes)
+
+
 @command("assessor replace")
 def assessor_replace(
     ws: "Workspace",

@@ -233,11 +233,12 @@ def facets_pull(
     ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False
 ) -> Answer:
     """Fetch corrected labels: they become the labels of the papers, and the queries' sentences follow."""
+    from annot.exchange.connection import away_finding
     from annot.steps import facets_corrections as step
 
     with progress("reading corrections") as advance:
-        rows, notes = step.pull(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
-    return Answer(rows, table("labels.pulled", rows), notes)
+        rows, notes, away = step.pull(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+    return Answer(rows, table("labels.pulled", rows), notes, finding=away_finding(away, "annot facets pull"))
 
 
 group("query", help="Choose the queries: a paper and one facet of it.")

@@ -76,7 +76,7 @@ def adjudicate_push(
     with progress("sending disputes") as advance:
         pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
-    return Answer(pushed, text, pushed.notes)
+    return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot adjudicate push"))
 
 
 @command("adjudicate pull", alone=True)

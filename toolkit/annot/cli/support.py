@@ -15,37 +15,49 @@ if TYPE_CHECKING:
 group("studio", help="Start and stop a Label Studio on this machine.")
 
 
+def _told(ws: "Workspace", *, stopped: bool = False) -> Answer:
+    """The server of the study; in mode `server` a list of everyone's."""
+    from annot.exchange.whose_server import isolated
+    from annot.steps import studio as step
+
+    states = step.status(ws)
+    return Answer(states if isolated(ws) else states[0], step.describe(ws, states, stopped=stopped))
+
+
 @command("studio up")
 def studio_up(
     ws: "Workspace",
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.", show_default="a free one")
     ] = None,
+    per_assessor: Annotated[
+        bool, flag("--per-assessor", 'A server for each person, as isolation = "server" in annot.toml has it.')
+    ] = False,
 ) -> Answer:
-    """Start a local Label Studio, installed into an environment of its own the first time, and print its address."""
+    """Start a local Label Studio, installed into an environment of its own the first time, and print its address.
+
+    Where annot.toml has isolation = "server", it is one for each person. A server takes up to 0.8 GB of memory.
+    """
     from annot.steps import studio as step
 
-    state = step.up(ws, port=port, tell=say)
-    return Answer(state, step.describe(state))
+    step.up(ws, port=port, per_assessor=per_assessor, tell=say)
+    return _told(ws)
 
 
 @command("studio down")
 def studio_down(ws: "Workspace") -> Answer:
-    """Stop the local Label Studio; its data stays."""
+    """Stop the local Label Studio, or that of each person; the data stay."""
     from annot.steps import studio as step
 
-    running = step.status(ws).running
-    state = step.down(ws)
-    return Answer(state, step.describe(state, stopped=running))
+    running = any(state.running for state in step.status(ws))
+    step.down(ws)
+    return _told(ws, stopped=running)
 
 
 @command("studio status")
 def studio_status(ws: "Workspace") -> Answer:
-    """Print whether the local Label Studio runs, and where."""
-    from annot.steps import studio as step
-
-    state = step.status(ws)
-    return Answer(state, step.describe(state))
+    """Print whether the local Label Studio runs, and where; or that of each person."""
+    return _told(ws)
 
 
 @command("doctor", needs_study=False)

@@ -57,7 +57,7 @@ def train_push(
     blocks = [table("people.sent", pushed.batches, who=["assessor"], pairs=["to judge"])]
     if pushed.feedback:
         blocks.append(table("people.sent", pushed.feedback, who=["assessor"], pairs=["with gold grades"]))
-    return Answer(pushed, "\n\n".join(blocks), pushed.notes)
+    return Answer(pushed, "\n\n".join(blocks), pushed.notes, finding=pushed.finding())
 
 
 @command("train pull", alone=True)
@@ -68,7 +68,7 @@ def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None
     with progress("reading answers") as advance:
         pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["gold pairs", "answered"])
-    return Answer(pulled, text, pulled.notes)
+    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot train pull"))
 
 
 @command("train hide")
@@ -142,7 +142,8 @@ def substudy_push(
     with progress("sending tasks") as advance:
         pushed = step.push(ws, view=view, texts=texts, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
-    return Answer(pushed, text, pushed.notes)
+    finding = pushed.finding(f"annot substudy push --view {view}")
+    return Answer(pushed, text, pushed.notes, finding=finding)
 
 
 @command("substudy pull", alone=True)
@@ -153,7 +154,8 @@ def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_
     with progress("reading answers") as advance:
         pulled = step.pull(ws, view=view, url=url, api_key=api_key, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["pairs", "answered"])
-    return Answer(pulled, text, pulled.notes)
+    finding = pulled.finding(f"annot substudy pull --view {view}")
+    return Answer(pulled, text, pulled.notes, finding=finding)
 
 
 @command("substudy report", csv=True)

@@ -11,7 +11,7 @@ from annot.demo import packaged
 from annot.demo.cast import ADJUDICATOR, CAST, SimulatedAnswer, SimulatedAssessor
 from annot.demo.relevance import latent_relevance
 from annot.exchange.connection import connect, open_accounts
-from annot.exchange.sending import Parcel
+from annot.exchange.parcels import Parcel
 from annot.exchange.task_keys import task_keys
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.controls import DIFFERENCES

@@ -80,7 +80,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     """
     ws = _workspace(folder)
     tell("1/12 Label Studio: start a local server (the first time it is installed, which takes a minute or two)")
-    server = studio.up(ws, port=None, tell=lambda text: tell(f"     {text}"))
+    (server,) = studio.up(ws, port=None, per_assessor=False, tell=lambda text: tell(f"     {text}"))
     tell("2/12 corpus: 150 fictional papers, read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
     write_file(source, packaged.corpus_text())

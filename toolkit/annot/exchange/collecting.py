@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annot.errors import MissingInput
+from annot.exchange.connection import Away, on_servers
 from annot.exchange.locating import locate, marker_of
 from annot.exchange.sending import ANSWERS, PUSHES, Advance, counting, own_tasks
+from annot.exchange.whose_server import isolated
 from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
@@ -68,6 +70,31 @@ class Haul(NamedTuple):
         reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.reading.flags)
         person = self.project.assessor
         return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
+
+
+def collect_all(
+    ws: Workspace,
+    store: Store,
+    take: Callable[[Haul], None],
+    *,
+    round: Round,
+    hint: str,
+    url: str | None,
+    api_key: str | None,
+    advance: Advance,
+) -> tuple[Away, ...]:
+    """`take` each project of the round, server by server. hint: how the tasks are sent, for when none were."""
+    with store.read() as session:
+        sent = projects.read_projects(session, round=round)
+    names = sorted({project.assessor for project in sent if project.remote_id is not None})
+    if not names and isolated(ws):
+        raise MissingInput("nothing was sent", hint=hint)
+
+    def take_each(gateway: Gateway, _names: Sequence[str]) -> None:
+        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance):
+            take(haul)
+
+    return on_servers(ws, store, names, take_each, url=url, api_key=api_key)
 
 
 def collect(

@@ -10,6 +10,7 @@ from typing import Any
 
 from annot.errors import FindingError
 from annot.exchange.collecting import Found, Haul
+from annot.exchange.connection import Away, away_finding
 from annot.exchange.sending import ANSWERS
 from annot.records import OLDER, Judgement
 from annot.store.database import Store
@@ -56,18 +57,24 @@ class Pulled:
     lost: tuple[Lost, ...] = ()
     """They count on, unless `withdrawn`."""
     withdrawn: bool = False
+    away: tuple[Away, ...] = ()
 
     def finding(self, command: str) -> FindingError | None:
-        """What the lead has to decide on, if there is anything. command: `annot pull`, or that of the adjudicators."""
+        """What the lead has to decide on or do, if there is anything. command: `annot pull`, or another that pulls."""
+        away = away_finding(self.away, command)
         if not self.lost or self.withdrawn:
-            return None
+            return away
         push = command.replace("pull", "push")
-        return FindingError(
+        lost = FindingError(
             f"{len(self.lost)} answer(s) that counted are not on the server as they were; they count on",
             faults=list(_told(self.lost)),
             hint=f"to have them count no longer: `{command} --accept-deletions`; to keep them for good: "
             f"`annot judgements restore --all`; `{push}` sends what is missing and unanswered",
         )
+        if away is None:
+            return lost
+        both = f"{lost.message}; {away.message}"
+        return FindingError(both, faults=[*lost.faults, *away.faults], hint=f"{lost.hint}; {away.hint}")
 
 
 def record_haul(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,14 +10,12 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.errors import FindingError
-from annot.exchange.connection import connect
-from annot.exchange.locating import Twins, locate, marker_of, remove_twins
-from annot.labelstudio.controls import Screen
+from annot.exchange.connection import Away, away_finding, away_notes, on_servers
+from annot.exchange.locating import Twins, locate, remove_twins
+from annot.exchange.parcels import Parcel, check_parcels, spec_of
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, projects, trials
@@ -34,25 +32,6 @@ from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
 
-TITLE_LONGEST = 50
-COLORS: dict[Round, str] = {
-    "judge": "#617ADA",
-    "adjudicate": "#B5651D",
-    "train": "#2E7D32",
-    "train-feedback": "#2E7D32",
-    "substudy-abstract": "#6A4C93",
-    "substudy-full": "#6A4C93",
-    "hidden-gold": "#617ADA",
-}
-TITLES: dict[Round, str] = {
-    "judge": "judging",
-    "adjudicate": "adjudication",
-    "train": "training",
-    "train-feedback": "training, gold grades",
-    "substudy-abstract": "sub-study, abstracts",
-    "substudy-full": "sub-study, full texts",
-    "hidden-gold": "judging",
-}
 PUSHES: dict[Round, str] = {
     "judge": "annot push",
     "adjudicate": "annot adjudicate push",
@@ -63,16 +42,6 @@ PUSHES: dict[Round, str] = {
     "hidden-gold": "annot push",
 }
 """The command that sends the tasks of a round."""
-SCREENS: dict[Round, Screen] = {
-    "judge": "judge",
-    "adjudicate": "adjudicate",
-    "train": "judge",
-    "train-feedback": "feedback",
-    "substudy-abstract": "judge",
-    "substudy-full": "full-text",
-    "hidden-gold": "judge",
-}
-"""Which form the tasks of a round must have."""
 ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
 """Where the answers of the rounds that make the collection are on record."""
 
@@ -102,17 +71,11 @@ class Pushed:
 
     projects: tuple[Sent, ...]
     notes: tuple[str, ...] = ()
+    away: tuple[Away, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """What one person is to find in their project, in their order."""
-
-    assessor: str
-    label_config: str
-    instructions: str
-    tasks: Mapping[Asked, dict[str, Any]]
-    """By what each task asks."""
+    def finding(self, command: str) -> FindingError | None:
+        """What ends the command where somebody's server could not be asked."""
+        return away_finding(self.away, command)
 
 
 def push_parcels(
@@ -136,20 +99,29 @@ def push_parcels(
         check_parcels(ws, store, parcels, round=round)
     if dry_run:
         return Pushed(tuple(Sent(parcel.assessor, len(parcel.tasks), 0, 0, 0, 0, "not sent") for parcel in parcels))
-    with connect(ws, url=url, api_key=api_key) as gateway:
-        return _send(ws, store, gateway, parcels, round=round, advance=advance, new_guidelines=new_guidelines)
+    rows: list[Sent] = []
+    notes: list[str] = []
+    waiting: list[str] = []
+    places: list[str] = []
+    unrecorded = list(new_guidelines)
 
+    def send(gateway: Gateway, names: Sequence[str]) -> None:
+        here = [parcel for parcel in parcels if parcel.assessor in names]
+        places.append(gateway.url)
+        accounts, faults = _accounts(store, gateway, [parcel.assessor for parcel in here])
+        waiting.extend(faults)
+        if not accounts:
+            return
+        sent, told = _send(ws, store, gateway, here, accounts, round=round, advance=advance, new_guidelines=unrecorded)
+        unrecorded.clear()
+        rows.extend(sent)
+        notes.extend(told)
 
-def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, round: Round) -> None:
-    """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
-    with store.read() as session:
-        everyone = people.read_assessors(session)
-    private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
-    private |= {person.account for person in everyone if person.account is not None}
-    for parcel in parcels:
-        tasks = list(parcel.tasks.values())
-        lint_tasks(tasks, screen=SCREENS[round], labels=ws.settings.labels.names, private=private)
-        check_predictions(parcel.label_config, tasks)
+    away = on_servers(ws, store, [parcel.assessor for parcel in parcels], send, url=url, api_key=api_key)
+    if waiting and not rows and not away:
+        raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
+    later = tuple(f"{fault}, then run `{PUSHES[round]}` again" for fault in waiting)
+    return Pushed(tuple(rows), (*later, *notes, *away_notes(away)), away)
 
 
 def _send(
@@ -157,17 +129,13 @@ def _send(
     store: Store,
     gateway: Gateway,
     parcels: Sequence[Parcel],
+    accounts: Mapping[str, int],
     *,
     round: Round,
     advance: Advance,
     new_guidelines: Sequence[SentGuidelines],
-) -> Pushed:
-    """Bring every parcel to its project, each task once, and remember the server's ids.
-
-    People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
-    nobody has one.
-    """
-    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=PUSHES[round])
+) -> tuple[list[Sent], list[str]]:
+    """Bring the parcel of everyone who has an account to its project, each task once, and remember the server's ids."""
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
     with store.begin() as session:
@@ -176,7 +144,7 @@ def _send(
     guidelines = hashes(ws, {facets[asked.query_id] for parcel in parcels for asked in parcel.tasks})
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
     sent: list[Sent] = []
-    notes = list(waiting)
+    notes: list[str] = []
     for parcel in parcels:
         with store.begin() as session:
             project = projects.open_project(
@@ -191,7 +159,7 @@ def _send(
             )
             own = own_tasks(session, round, parcel.assessor)
             answered = _answered(session, round, parcel.assessor)
-        remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
+        remote_id, twins = _project(store, gateway, spec_of(ws, parcel, round), project, own)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
@@ -216,7 +184,7 @@ def _send(
                 "the server has an earlier state than the record, as after a restore from a backup"
             )
         notes += twins.notes(parcel.assessor)
-    return Pushed(tuple(sent), tuple(notes))
+    return sent, notes
 
 
 def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
@@ -259,13 +227,8 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
     return {pair_key(*pair): pair for pair in asked}
 
 
-def _accounts(
-    store: Store, gateway: Gateway, names: Sequence[str], *, push: str
-) -> tuple[dict[str, int], tuple[str, ...]]:
-    """The server's id of the account of each person who has one, and a note on each who has not.
-
-    Raises FindingError naming them when nobody has one.
-    """
+def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """The server's id of the account of each person who has one, and a word on each who has not."""
     with store.read() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
@@ -279,24 +242,7 @@ def _accounts(
             faults.append(f"{name}: the server has no such account; let the person sign up at {gateway.url}")
         else:
             found[name] = by_address[address.lower()]
-    if faults and not found:
-        raise FindingError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults)
-    return found, tuple(f"{fault}, then run `{push}` again" for fault in faults)
-
-
-def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
-    name = ws.settings.collection.name
-    title = f"{name} · {TITLES[round]} · {parcel.assessor}"
-    if len(title) > TITLE_LONGEST:
-        title = f"{TITLES[round]} · {parcel.assessor}"
-    return ProjectSpec(
-        marker=marker_of(name, round, parcel.assessor),
-        title=title,
-        description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
-        label_config=parcel.label_config,
-        instructions=parcel.instructions,
-        color=COLORS[round],
-    )
+    return found, faults
 
 
 def _project(

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from sqlmodel import Session
 
-from annot.exchange.collecting import Found, Haul, collect
-from annot.exchange.connection import connect
+from annot.exchange.collecting import Found, Haul, collect_all
+from annot.exchange.connection import away_notes
 from annot.exchange.recording import Collected, Pulled, sourced_judgement
 from annot.exchange.sending import Advance
 from annot.store import trials
@@ -36,30 +36,30 @@ def pull_answers(
     """Bring in the answers of a round. An answer that is gone from the server stays on record and still counts."""
     rows: list[Collected] = []
     notes: list[str] = []
-    with connect(ws, url=url, api_key=api_key) as gateway:
-        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance):
-            recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
-            with store.begin() as session:
-                source = (lambda _: round) if source_of is None else source_of(session, haul)
-                recorded = trials.record_answers(
-                    session,
-                    [sourced_judgement(found, haul.project, source=source(found)) for found in haul.found],
-                    recorded_at=recorded_at,
-                )
-                assigned = len(trials.read_assignments(session, round, haul.project.assessor))
-                counting = [
-                    answer
-                    for answer in current_answers(session, round)
-                    if answer.counts and answer.assessor == haul.project.assessor
-                ]
-            flagged = sum(bool(found.reading.flags) for found in haul.found)
-            rows.append(
-                Collected(
-                    haul.project.assessor, assigned, len(counting), recorded.added, recorded.revised, flagged, lost=0
-                )
+
+    def take(haul: Haul) -> None:
+        recorded_at = datetime.now(UTC).isoformat(timespec="seconds")
+        with store.begin() as session:
+            source = (lambda _: round) if source_of is None else source_of(session, haul)
+            recorded = trials.record_answers(
+                session,
+                [sourced_judgement(found, haul.project, source=source(found)) for found in haul.found],
+                recorded_at=recorded_at,
             )
-            notes += [*haul.notes, *haul.flagged("answer")]
-    return Pulled(tuple(rows), tuple(notes))
+            assigned = len(trials.read_assignments(session, round, haul.project.assessor))
+            counting = [
+                answer
+                for answer in current_answers(session, round)
+                if answer.counts and answer.assessor == haul.project.assessor
+            ]
+        flagged = sum(bool(found.reading.flags) for found in haul.found)
+        rows.append(
+            Collected(haul.project.assessor, assigned, len(counting), recorded.added, recorded.revised, flagged, lost=0)
+        )
+        notes.extend([*haul.notes, *haul.flagged("answer")])
+
+    away = collect_all(ws, store, take, round=round, hint=hint, url=url, api_key=api_key, advance=advance)
+    return Pulled(tuple(rows), (*notes, *away_notes(away)), away=away)
 
 
 def without_hidden_gold(session: Session, haul: Haul) -> Haul:

@@ -318,7 +318,7 @@ class Gateway:
                 doing = f"exporting project {project_id}"
                 raise refusals.short(url=self.url, doing=doing, expected=expected, found=got, what="annotations")
             advance(len(group))
-        return tuple(PulledTask(task.key, found.get(task.task_id, ()), task.updated_at) for task in tasks)
+        return tuple(PulledTask(task.key, found.get(task.task_id, ()), task.updated_at, task.data) for task in tasks)
 
     def export(self, project_id: int, task_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], ...]]:
         """The annotations, verbatim, on those of these tasks that have any. The server keeps a copy of every export."""

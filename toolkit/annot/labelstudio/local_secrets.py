@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -21,16 +22,22 @@ class LocalSecrets(NamedTuple):
     tokens: frozenset[str]
     """Tokens and passwords."""
 
+    @classmethod
+    def union(cls, found: Iterable[LocalSecrets]) -> LocalSecrets:
+        """What several servers keep."""
+        together = zip(*(cls(frozenset(), frozenset(), frozenset()), *found), strict=True)
+        return cls(*(frozenset().union(*kind) for kind in together))
+
 
 def local_secrets(folder: Path) -> LocalSecrets:
-    """The secrets in the folder of a local server: its own files, its passwords file and its database.
+    """The secrets in the folder of a server: its own files, its passwords file and database, a token for elsewhere.
 
     Raises StudioError when one of the files is there and cannot be read: what cannot be read cannot be kept out.
     """
     addresses: set[str] = set()
     names: set[str] = set()
     tokens: set[str] = set()
-    administrator, passwords = folder / "admin.json", folder / "passwords.tsv"
+    administrator, passwords, elsewhere = folder / "admin.json", folder / "passwords.tsv", folder / "elsewhere.json"
     environment, database = folder / "data" / ".env", folder / "data" / "label_studio.sqlite3"
     path = administrator
     try:
@@ -43,6 +50,9 @@ def local_secrets(folder: Path) -> LocalSecrets:
             known = read_passwords(passwords)
             addresses.update(known)
             tokens.update(known.values())
+        path = elsewhere
+        if elsewhere.is_file():
+            tokens.add(json.loads(elsewhere.read_text(encoding="utf-8"))["token"])
         path = environment
         if environment.is_file():
             lines = (line.partition("=") for line in environment.read_text(encoding="utf-8").splitlines())

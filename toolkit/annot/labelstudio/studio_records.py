@@ -64,6 +64,8 @@ class PulledTask(NamedTuple):
     annotations: tuple[dict[str, Any], ...]
     updated_at: str | None = None
     """As of `StudioTask`."""
+    data: Mapping[str, Any] = {}
+    """What the task shows."""
 
 
 class Delivery(NamedTuple):

@@ -7,8 +7,10 @@ comment no method, account or pseudonym.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
@@ -47,6 +49,8 @@ _FULL_TEXT_HTML = (
     )
     + "</div>$"
 )
+_FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
+"""The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 """A label in the class of a side; text has no quotation mark or angle bracket of its own."""
 
@@ -144,6 +148,12 @@ class _FullTextTask(_JudgeTask):
     data: _FullTextData
     predictions: list[_Prediction] = Field(default=[], max_length=0)
 
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """What all tasks show, and the names of files; a link leads to what everybody can find."""
+        yield from super().texts()
+        for where in _FILE.findall(self.data.pair_html):
+            yield "the place of a full text", html.unescape(where)
+
 
 class _FeedbackTask(_JudgeTask):
     data: _FeedbackData
@@ -167,6 +177,16 @@ _TASKS: dict[Screen, type[_JudgeTask]] = {
 }
 
 
+def named_in(text: str, words: Collection[str]) -> list[str]:
+    """Those of the words that stand in a text, in capitals or not."""
+    return [word for word in words if word and _pattern(word).search(text)]
+
+
+@cache
+def _pattern(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+
+
 def lint_tasks(
     tasks: Sequence[Payload],
     *,
@@ -180,7 +200,6 @@ def lint_tasks(
     `private` are the words that must not appear outside the papers' text and the assessors' comments: names of methods,
     accounts, pseudonyms.
     """
-    words = [(word, re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)) for word in private if word]
     model = _TASKS[screen]
     faults: list[str] = []
     for task in tasks:
@@ -190,12 +209,7 @@ def lint_tasks(
         except ValidationError as error:
             faults += [f"{name}: {fault}" for fault in in_words(error)]
             continue
-        faults += [
-            f"{name}: {where} names {word!r}"
-            for where, text in texts
-            for word, pattern in words
-            if pattern.search(text)
-        ]
+        faults += [f"{name}: {where} names {word!r}" for where, text in texts for word in named_in(text, private)]
     if faults:
         raise LeakError(
             f"{len(faults)} fault(s): tasks would show what assessors must not see; nothing was sent", faults=faults

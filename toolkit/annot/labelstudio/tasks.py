@@ -90,7 +90,7 @@ def adjudicate_task(
     shown = {}
     for letter, opinion in zip("abcdefghij", opinions, strict=False):
         shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
-        shown[f"comment_{letter}"] = _clean(opinion.comment or "") or "no comment"
+        shown[f"comment_{letter}"] = comment_text(opinion.comment)
     return {**task, "data": {**task["data"], **shown}}
 
 
@@ -115,7 +115,7 @@ def feedback_task(
     """`task` (of `judge_task`) with what the assessor in training said, the gold grade and why it is that."""
     shown = {
         "rating_own": opinion_text(answer, scale_names),
-        "comment_own": _clean(answer.comment or "") or "no comment",
+        "comment_own": comment_text(answer.comment),
         "rating_gold": f"{gold} {scale_names[gold]}",
         "comment_gold": _clean(why) or "no reason given",
     }
@@ -160,6 +160,11 @@ def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
     if opinion.grade is None:
         return f"Could not judge: {opinion.cannot_judge}" if opinion.cannot_judge else "Did not judge"
     return f"{opinion.grade} {scale_names[opinion.grade]}"
+
+
+def comment_text(comment: str | None) -> str:
+    """A comment as it is shown to another person."""
+    return _clean(comment or "") or "no comment"
 
 
 def _side(

@@ -298,11 +298,12 @@ def _returned(outcome: Outcome) -> dict[str, int]:
 
 
 def _isolation(study: Snapshot) -> str:
-    """`project`, or `server` where each assessor had one of their own; `unknown` where judgements were imported."""
+    """`project`, or `server` where no two people shared one in any round; `unknown` where judgements were imported."""
     if Source.LABEL_STUDIO not in study.sources:
         return "unknown"
-    servers = [project.server for project in study.projects if project.round == "judge"]
-    return "server" if len(servers) > 1 and len(set(servers)) == len(servers) else "project"
+    owners = {(project.server, project.assessor) for project in study.projects}
+    servers, people = ({pair[at] for pair in owners} for at in (0, 1))
+    return "server" if len(people) > 1 and len(servers) == len(owners) else "project"
 
 
 def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:

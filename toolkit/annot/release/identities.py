@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from annot.exchange.connection import studio_folder
-from annot.labelstudio.local_secrets import local_secrets
+from annot.exchange.whose_server import studio_folders
+from annot.labelstudio.local_secrets import LocalSecrets, local_secrets
 from annot.records import Assessor
 from annot.release.leaks import Kind, Secret
 from annot.store.papers import paper_ids
@@ -36,7 +36,7 @@ def secrets_of(
     name a server. Not among them: what is `allowed`, the names under which the makers want to be named, and server ids
     that are also ids of papers.
     """
-    local = local_secrets(studio_folder(study.ws))
+    local = LocalSecrets.union(map(local_secrets, studio_folders(study.ws)))
     people = list(_people(server.payloads))
     accounts = {person.account for person in study.people if person.account} | local.addresses | set(people)
     addresses = {text for text in accounts if "@" in text}

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from annot.adjudication import assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
-from annot.exchange.collecting import Found, collect
-from annot.exchange.connection import connect
+from annot.exchange.collecting import Found, Haul, collect_all
+from annot.exchange.connection import away_notes
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced
-from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
+from annot.exchange.sending import Advance, Pushed, push_parcels
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
 from annot.records import Adjudication, Asked, Source
@@ -70,7 +71,7 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
         for one in pushed.projects
         if one.withdrawn
     ]
-    return Pushed(pushed.projects, tuple(notes))
+    return Pushed(pushed.projects, tuple(notes), pushed.away)
 
 
 def pull(
@@ -83,24 +84,26 @@ def pull(
     rows: list[Collected] = []
     notes: list[str] = []
     lost: list[Lost] = []
-    with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
+    with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             planned = assessors_by_pair(people.read_assignments(session))
 
         def decision(found: Found, project: Project) -> adjudications.SourcedAdjudication:
             return _sourced(ws, found, project, planned.get(found.asked.pair, ()))
 
-        hint = "send the disputes with `annot adjudicate push`"
-        for haul in collect(ws, store, gateway, round="adjudicate", hint=hint, advance=advance):
+        def take(haul: Haul) -> None:
             with store.read() as session:
                 assigned = len(projects.read_tasks(session, haul.project.project))
             row, told, missing = record_haul(
                 store, haul, decision, assigned=assigned, what="decision", accept_deletions=accept_deletions
             )
             rows.append(row)
-            notes += told
-            lost += missing
-    return Pulled(tuple(rows), tuple(notes), tuple(lost), accept_deletions)
+            notes.extend(told)
+            lost.extend(missing)
+
+        hint = "send the disputes with `annot adjudicate push`"
+        away = collect_all(ws, store, take, round="adjudicate", hint=hint, url=url, api_key=api_key, advance=advance)
+    return Pulled(tuple(rows), (*notes, *away_notes(away)), tuple(lost), accept_deletions, away)
 
 
 def status(ws: Workspace) -> tuple[Standing, ...]:

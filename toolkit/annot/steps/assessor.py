@@ -11,8 +11,19 @@ from typing import NamedTuple
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
+from annot.exchange.connection import connect, open_accounts, refuse_shared
+from annot.exchange.whose_server import (
+    is_elsewhere,
+    isolated,
+    keep_address,
+    owners_of,
+    passwords_file,
+    place_of,
+    studio_folder,
+)
 from annot.labelstudio import server
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.tasks import is_link as is_web_address
 from annot.names import check_name
 from annot.records import Assessor
 from annot.store import adjudications, judgements, people
@@ -27,6 +38,15 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 class Added(NamedTuple):
     """What `annot assessor add` did, and what a person should know."""
 
+    text: str
+    notes: tuple[str, ...]
+
+
+class OwnServer(NamedTuple):
+    """Where one person's server is."""
+
+    assessor: str
+    url: str
     text: str
     notes: tuple[str, ...]
 
@@ -75,7 +95,7 @@ def add(
             )
         if dry_run:
             return Added(f"{pseudonym}: would be added", ())
-        notes = _note_on_account(ws, account, url=url, api_key=api_key)
+        notes = _note_on_account(ws, person, url=url, api_key=api_key)
         with store.begin() as session:
             people.put_assessors(session, [person])
             people.set_left(session, pseudonym, None)
@@ -106,10 +126,45 @@ def change_account(
             return Added(f"{pseudonym}: has this account already", ())
         if dry_run:
             return Added(f"{pseudonym}: would get another account", ())
-        notes = _note_on_account(ws, account, url=url, api_key=api_key)
+        notes = _note_on_account(ws, person, url=url, api_key=api_key)
         with store.begin() as session:
             people.put_assessors(session, [person])
     return Added(f"{pseudonym}: account changed", (*notes, "`annot push` looks for the account on the server"))
+
+
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str | None, dry_run: bool) -> OwnServer:
+    """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
+
+    Address and token go to a file that only its owner can read. Without a token the one of the person's local server
+    is taken, for one that is reached by another address. Raises InputError where all share one server.
+    """
+    with open_store(ws.database_url, create=False) as store:
+        if not isolated(ws):
+            raise InputError(
+                'all share one server: annot.toml has isolation = "project"',
+                hint='set isolation = "server" under [judging] where each person is to have one',
+            )
+        with store.read() as session:
+            everyone = {person.assessor: person for person in people.read_assessors(session)}
+        check_name(pseudonym, tuple(everyone), what="assessor")
+        if url is None:
+            place = place_of(ws, pseudonym)
+            return OwnServer(pseudonym, place.url, f"{pseudonym}: {place.url}", ())
+        address = url.rstrip("/")
+        if not is_web_address(address):
+            raise InputError(f"--url {address}: expected an address such as https://a1.studio.example.org")
+        if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
+            raise InputError(f"{address} is the server of {others[0]}, expected one of {pseudonym} alone")
+        if dry_run:
+            return OwnServer(pseudonym, address, f"{pseudonym}: would be at {address}", ())
+        local = studio_folder(ws, pseudonym)
+        token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
+        with Gateway(address, token) as gateway:
+            gateway.whoami()
+            refuse_shared(store, gateway, pseudonym, {})
+        keep_address(ws, pseudonym, url=address, token=token)
+        notes = _note_on_account(ws, everyone[pseudonym], url=None, api_key=None)
+    return OwnServer(pseudonym, address, f"{pseudonym}: {address} from now on", notes)
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
@@ -166,14 +221,16 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
     return pseudonym in {*judged, *settled}
 
 
-def _note_on_account(ws: Workspace, account: str, *, url: str | None, api_key: str | None) -> tuple[str, ...]:
+def _note_on_account(ws: Workspace, person: Assessor, *, url: str | None, api_key: str | None) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing where there is none."""
-    if url is None and server.status(studio_folder(ws)) is None:
+    account, own = person.account or "", person.assessor if isolated(ws) else None
+    elsewhere = url is not None if own is None else is_elsewhere(ws, own)
+    if not elsewhere and server.status(studio_folder(ws, own)) is None:
         return ()
-    with connect(ws, url=url, api_key=api_key) as gateway:
-        if url is None:
-            open_accounts(ws, gateway, [account])
-            return (f"the passwords of local accounts are in {passwords_file(ws)}",)
+    with connect(ws, url=url, api_key=api_key, person=own) as gateway:
+        if not elsewhere:
+            open_accounts(ws, gateway, [account], person=own)
+            return (f"the passwords of local accounts are in {passwords_file(ws, own)}",)
         if account.lower() in gateway.user_ids():
             return ()
-        return (f"the server has no such account yet; the person signs up at {url}{gateway.invitation()}",)
+        return (f"the server has no such account yet; the person signs up at {gateway.url}{gateway.invitation()}",)

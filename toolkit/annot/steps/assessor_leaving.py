@@ -158,7 +158,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | Non
         return
     hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
     try:
-        with connect(ws, url=url, api_key=api_key) as gateway:
+        with connect(ws, url=url, api_key=api_key, person=leaver) as gateway:
             server = gateway.identity()
             here = [(project, tasks) for project, tasks in sent if project.server == server]
             if not here:

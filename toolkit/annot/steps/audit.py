@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annot.errors import FindingError, MissingInput
-from annot.exchange.auditing import Audited, Finding, of_project
-from annot.exchange.collecting import accounts_of, lines_of
-from annot.exchange.connection import connect
-from annot.exchange.sending import ANSWERS, Advance, counting, own_tasks
-from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
-from annot.labelstudio.screens import adjudicate_screen
+from annot.exchange import auditing
+from annot.exchange.auditing import Audited, Finding, of_accounts, of_markers, of_project
+from annot.exchange.collecting import lines_of
+from annot.exchange.connection import on_servers
+from annot.exchange.met_projects import accounts_at, meet
+from annot.exchange.sending import PUSHES, Advance, counting
+from annot.exchange.whose_server import isolated
+from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
 from annot.stats.values import to_json
-from annot.store import projects
+from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.guidelines import read_guidelines, read_shown
 from annot.store.hidden_gold import read_hidden
 from annot.store.projects import Project
-from annot.study import guidelines
 from annot.study.outcome import outcome_of
 from annot.study.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.study.workspace import Workspace, write_file
@@ -38,70 +39,64 @@ class Audit:
 
 
 def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Audit:
-    """Look at every project where pairs are judged or adjudicated, and write `exports/audit.json`.
+    """Look at every project of people who judge, settle, train or take part in the sub-study, on every server.
 
-    Nothing else is changed. Training and sub-study make no judgements of the collection and are left out.
+    Writes `exports/audit.json`; nothing else is changed.
     """
-    with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
-        server = gateway.identity()
+    looked = tasks = answers = 0
+    findings: list[Finding] = []
+    with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
-            sent = [
-                project
-                for project in projects.read_projects(session)
-                if project.round in ANSWERS and project.server == server and project.remote_id is not None
-            ]
+            sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
             total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
-        if not sent:
-            raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
-        findings: list[Finding] = []
-        more, tasks, answers = counting(advance, total=total), 0, 0
-        version = gateway.version()
-        if others := sorted({project.version for project in sent} - {version}):
-            findings.append(
-                Finding(
-                    "version",
-                    f"the server is Label Studio {version}; the screens were sent to {', '.join(others)}: look at a "
-                    "task of each screen, then run `annot push`",
-                    len(others),
-                )
-            )
-        for project in sent:
-            colleagues = {other.account_id for other in sent if other.assessor != project.assessor}
-            met = _met(ws, store, gateway, project, colleagues)
-            if met is None:
-                what = f"{project.assessor}: their project ({project.round}) is gone from the server"
-                findings.append(Finding("project gone", what, 1))
-                continue
-            tasks += len(met.tasks)
-            answers += sum(len(task.annotations) for task in met.tasks)
-            findings += of_project(met, _settled(ws, store, project))
-            findings += _of_guidelines(store, project, met)
-            more(len(met.planned))
-    found = Audit(judgements_sha256(ws), len(sent), tasks, answers, tuple(findings))
+        more = counting(advance, total=total)
+
+        def look(gateway: Gateway, names: Sequence[str]) -> None:
+            nonlocal looked, tasks, answers
+            server, version = gateway.identity(), gateway.version()
+            here = [project for project in sent if project.server == server]
+            if not here:
+                raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
+            if others := sorted({project.version for project in here} - {version}):
+                whose = f"{names[0]}: their" if isolated(ws) else "the"
+                what = f"{whose} server is Label Studio {version}; the screens were sent to {', '.join(others)}"
+                findings.append(Finding("version", what, len(others), auditing.VERSION.do.format(push="annot push")))
+            accounts = accounts_at(store, here)
+            if isolated(ws):
+                findings.extend(_of_own_server(store, gateway, names[0], accounts[names[0]]))
+            for project in here:
+                met = meet(ws, store, gateway, project, accounts[project.assessor])
+                looked += 1
+                if met is None:
+                    what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({project.round})"
+                    do = auditing.PROJECT_GONE.do.format(push=PUSHES[project.round])
+                    findings.append(Finding("project gone", what, 1, do))
+                    continue
+                tasks += len(met.tasks)
+                answers += sum(len(task.annotations) for task in met.tasks)
+                findings.extend(of_project(met, _settled(ws, store, project)))
+                findings.extend(_of_guidelines(store, project, met))
+                more(len(met.planned))
+
+        everyone = sorted({project.assessor for project in sent})
+        if not everyone and isolated(ws):
+            raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
+        away = on_servers(ws, store, everyone, look, url=url, api_key=api_key)
+    kind = auditing.NOT_LOOKED_AT
+    findings += [Finding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
+    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings))
     write_file(ws.exports / AUDIT_FILE, as_text(to_json(found)))
     return found
 
 
-def _met(ws: Workspace, store: Store, gateway: Gateway, project: Project, others: set[int | None]) -> Audited | None:
-    """The project as it is on the server; None where it is gone. others: the accounts of other people."""
-    assert project.remote_id is not None
-    there = gateway.project(project.remote_id)
-    if there is None:
-        return None
+def _of_own_server(store: Store, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[Finding]:
+    """What a server of one person has that is another's."""
     with store.read() as session:
-        own = own_tasks(session, project.round, project.assessor)
-        known = {pair_key(*asked): asked for asked in projects.read_tasks(session, project.project)}
-    lines = lines_of(store, project)
-    return Audited(
-        project.assessor,
-        accounts_of(lines, project.account_id, others),
-        {annotation for (_, annotation), line in lines.items() if line.counts},
-        gateway.pull(project.remote_id),
-        {**own, **known},
-        frozenset(known),
-        there.settings,
-        {**PROJECT_SETTINGS, "label_config": _screen(ws, project).strip()},
-    )
+        known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
+    there = gateway.user_ids()
+    mine = {number for address, number in there.items() if known.get(address) == person}
+    yield from of_accounts(person, there, own={*mine, *accounts, gateway.whoami()}, people=known)
+    yield from of_markers(person, gateway.projects_by_marker(""))
 
 
 def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Finding]:
@@ -124,26 +119,13 @@ def _of_guidelines(store: Store, project: Project, met: Audited) -> Iterator[Fin
         for asked, history in shown.by_task.items()
         if pair_key(*asked) in waiting and history and history[-1][1] != last.get(asked.query_id)
     ]
-    for kind, what, found in (
-        ("unknown guidelines", "answer(s) by guidelines that are not on record", unknown),
-        ("earlier guidelines", "open task(s) with earlier guidelines than were sent last", earlier),
+    for name, kind, found in (
+        ("unknown guidelines", auditing.UNKNOWN_GUIDELINES, unknown),
+        ("earlier guidelines", auditing.EARLIER_GUIDELINES, earlier),
     ):
         if found:
             pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
-            yield Finding(kind, f"{met.person}: {len(pairs)} {what}", len(pairs), pairs)
-
-
-def _screen(ws: Workspace, project: Project) -> str:
-    if project.round == "judge":
-        return guidelines.screen(ws)
-    hidden = ws.settings.adjudication.ratings == "hidden"
-    return adjudicate_screen(
-        scale_names=ws.settings.scale.names,
-        labels=ws.settings.labels.names,
-        language=ws.settings.collection.language,
-        opinions=0 if hidden else ws.settings.judging.per_pair,
-        overrides=ws.root / "templates",
-    )
+            yield Finding(name, f"{met.person}: {len(pairs)} {kind.what}", len(pairs), kind.do, pairs)
 
 
 def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, str], str]:
@@ -162,14 +144,12 @@ def finding(found: Audit) -> FindingError | None:
     """What ends the command where something was found."""
     if not found.findings:
         return None
-    return FindingError(
-        f"the audit found {len(found.findings)} thing(s) that need a person",
-        hint="talk to the people named; `annot push` brings screens, settings and missing tasks back",
-    )
+    return FindingError(f"the audit found {len(found.findings)} thing(s) that need a person")
 
 
 def lines(found: Audit) -> Iterator[str]:
     """What was looked at and found, in words."""
     yield f"{found.projects} projects, {found.tasks} tasks and {found.answers} answers looked at"
-    yield from map(str, found.findings)
+    for one in found.findings:
+        yield from (str(one), f"    to do: {one.do}")
     yield "" if found.findings else "nothing found"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from annot.errors import InputError, StudioError
-from annot.exchange.connection import connect
+from annot.exchange.connection import on_servers
 from annot.exchange.sending import PUSHES
+from annot.labelstudio.gateway import Gateway
 from annot.report.terminal import told
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
@@ -90,30 +91,45 @@ def _take_snapshots(
         known = [project for project in projects.read_projects(session) if project.remote_id is not None]
     if not known:
         return
+    found: list[Project] = []
+    asked: list[str] = []
+
+    def take(gateway: Gateway, _names: Sequence[str]) -> None:
+        server = gateway.identity()
+        asked.append(gateway.url)
+        for project in known:
+            if project.server == server:
+                found.append(project)
+                _take_snapshot(store, gateway, project, folder, notes)
+                advance(len(found), len(known))
+
     try:
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            server = gateway.identity()
-            here = [project for project in known if project.server == server]
-            for done, project in enumerate(here, start=1):
-                assert project.remote_id is not None
-                name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
-                try:
-                    taken = gateway.snapshot(project.remote_id)
-                except StudioError as error:
-                    notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
-                    continue
-                (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-                if unpulled := _unpulled(store, project, taken["tasks"]):
-                    notes.append(
-                        f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
-                        f"run `{PUSHES[project.round].replace('push', 'pull')}`, then take another backup"
-                    )
-                advance(done, len(here))
-            elsewhere = len(known) - len(here)
-            if elsewhere:
-                notes.append(f"no copy of {elsewhere} project(s) on another server than {gateway.url}")
+        away = on_servers(ws, store, sorted({one.assessor for one in known}), take, url=url, api_key=api_key)
     except StudioError as error:
-        notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {error.message}")
+        reasons = "; ".join([error.message, *error.faults])
+        notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {reasons}")
+        return
+    notes += [f"no copies of the projects of {one.assessor}: {one.why}" for one in away]
+    absent = {one.assessor for one in away}
+    elsewhere = sum(one not in found and one.assessor not in absent for one in known)
+    if elsewhere:
+        notes.append(f"no copy of {elsewhere} project(s) on another server than {', '.join(asked)}")
+
+
+def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
+    assert project.remote_id is not None
+    name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
+    try:
+        taken = gateway.snapshot(project.remote_id)
+    except StudioError as error:
+        notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
+        return
+    (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
+    if unpulled := _unpulled(store, project, taken["tasks"]):
+        notes.append(
+            f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
+            f"run `{PUSHES[project.round].replace('push', 'pull')}`, then take another backup"
+        )
 
 
 def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:

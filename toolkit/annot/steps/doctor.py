@@ -14,7 +14,8 @@ from pathlib import Path
 
 from annot import __version__
 from annot.errors import AnnotError, FindingError, StudioError
-from annot.exchange.connection import connect, passwords_file, studio_folder
+from annot.exchange.connection import connect
+from annot.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.gateway import is_loopback
 from annot.report.terminal import told
@@ -30,6 +31,8 @@ SDK = "2.1."
 """The client library that the gateway was made for: others answer otherwise."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
+SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json")
+"""Of a server's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Examined:
     python: str
     packages: dict[str, str]
     server: str | None
-    """Address and release of the server; None where none was looked at."""
+    """Address and release of the server, or of everyone's; None where none was looked at."""
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -56,20 +59,25 @@ def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Ex
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
     packages = _packages()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
-    notes, seen = [], None
+    notes: list[str] = []
+    seen: list[str] = []
     if ws is None:
         notes.append("no study here, so none was looked at")
     else:
         findings += [*_study(ws), *_private(ws)]
-        if url is None and server.status(studio_folder(ws)) is None:
+        people = people_with_servers(ws) if isolated(ws) else (None,)
+        if people == (None,) and url is None and server.status(studio_folder(ws)) is None:
+            people = ()
+        if not people:
             notes.append("no server is named and no local one runs, so none was looked at")
-        else:
+        for person in people:
             try:
-                seen, about = _server(ws, url=url, api_key=api_key)
+                place, about = _server(ws, person, url=None if person else url, api_key=api_key)
+                seen.append(place)
                 findings += about
             except StudioError as error:
                 findings.append(Finding(error.message, error.hint or "see the documentation of Label Studio"))
-    return Examined(platform.python_version(), packages, seen, tuple(findings), tuple(notes))
+    return Examined(platform.python_version(), packages, "; ".join(seen) or None, tuple(findings), tuple(notes))
 
 
 def describe(examined: Examined) -> str:
@@ -129,8 +137,8 @@ def _study(ws: Workspace) -> Iterator[Finding]:
 
 def _private(ws: Workspace) -> Iterator[Finding]:
     """What others on this machine can read, or would find in a repository."""
-    studio = studio_folder(ws)
-    secret = (*database_files(ws), passwords_file(ws), studio / "admin.json", *(ws.root / "backups").glob("*"))
+    studios = [folder / name for folder in studio_folders(ws) for name in SECRET_FILES]
+    secret = (*database_files(ws), *studios, *(ws.root / "backups").glob("*"))
     for path in secret:
         if path.exists() and path.stat().st_mode & (0o007 if path.is_file() else 0o002):
             yield Finding(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
@@ -144,8 +152,8 @@ def _private(ws: Workspace) -> Iterator[Finding]:
         )
 
 
-def _server(ws: Workspace, *, url: str | None, api_key: str | None) -> tuple[str, list[Finding]]:
-    with connect(ws, url=url, api_key=api_key) as gateway:
+def _server(ws: Workspace, person: str | None, *, url: str | None, api_key: str | None) -> tuple[str, list[Finding]]:
+    with connect(ws, url=url, api_key=api_key, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     seen = exposure.look(address)
     now = datetime.now(UTC)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annot.errors import InputError, MissingInput
-from annot.exchange.connection import connect
+from annot.errors import InputError, MissingInput, StudioError
+from annot.exchange.connection import Away, away_finding, away_notes, on_servers
+from annot.exchange.corrected_labels import correction_of
 from annot.exchange.material import check_labels
-from annot.facets.query_sentences import facet_sentences
-from annot.labelstudio import controls
+from annot.exchange.parcels import check_spec, private_words
+from annot.exchange.whose_server import isolated, people_with_servers
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
@@ -60,18 +61,6 @@ class PulledLabels:
     """Queries that are other sentences now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """What a person made of one paper."""
-
-    paper: Paper
-    """With the labels as corrected; without labels where the correction is not taken."""
-    changed: int
-    queries: tuple[Query, ...]
-    """The queries of the paper that change, as they are to be."""
-    notes: tuple[str, ...]
-
-
 def push(
     ws: Workspace, names: Sequence[str], *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
 ) -> tuple[SentLabels, ...]:
@@ -80,7 +69,20 @@ def push(
     Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
     """
     with open_store(ws.database_url, create=False) as store:
-        papers, everyone = _material(ws, store)
+        return _push(ws, store, names, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+
+
+def _push(
+    ws: Workspace,
+    store: Store,
+    names: Sequence[str],
+    *,
+    url: str | None,
+    api_key: str | None,
+    dry_run: bool,
+    advance: Advance,
+) -> tuple[SentLabels, ...]:
+    papers, everyone = _material(ws, store)
     for name in names:
         check_name(name, list(everyone), what="assessor")
     if not papers:
@@ -88,18 +90,25 @@ def push(
     screen = facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
     numbers = {paper_id: f"{number} of {len(papers)}" for number, paper_id in enumerate(papers, start=1)}
     tasks = {key_of(name): facets_task(key_of(name), papers[name], progress=numbers[name]) for name in papers}
-    private = {*ws.settings.pool.methods, *everyone, *(account for account in everyone.values() if account)}
+    with store.read() as session:
+        private = private_words(ws, session)
+    for name in names:
+        check_spec(_spec(ws, name, screen), name, private)
     lint_tasks(list(tasks.values()), screen="facets", labels=ws.settings.labels.names, private=private)
     check_predictions(screen, list(tasks.values()))
     if dry_run:
         return tuple(
             SentLabels(name, len([*papers][at :: len(names)]), 0, 0, "not sent") for at, name in enumerate(names)
         )
+    given: dict[str, str] = {}
     sent = []
-    with connect(ws, url=url, api_key=api_key) as gateway:
-        _accounts(gateway, {name: everyone[name] for name in names})
-        given = _given(ws, gateway, everyone, tasks, names)
-        for at, name in enumerate(names):
+
+    def look(gateway: Gateway, here: Sequence[str]) -> None:
+        _accounts(gateway, {name: everyone[name] for name in here if name in names})
+        given.update(_given(ws, gateway, here, tasks))
+
+    def send(gateway: Gateway, here: Sequence[str]) -> None:
+        for name in here:
             spec = _spec(ws, name, screen)
             found = gateway.find_project(spec.marker)
             if found is None:
@@ -111,35 +120,47 @@ def push(
             delivery = deliver(gateway, project, mine)
             there = len(mine) - delivery.sent
             sent.append(SentLabels(name, len(mine), there, delivery.sent, gateway.labelling_url(project)))
-            advance(at + 1, len(names))
+            advance(len(sent), len(names))
+
+    _refuse_away(on_servers(ws, store, _asked(ws, everyone, names), look, url=url, api_key=api_key))
+    _spread(given, tasks, names)
+    _refuse_away(on_servers(ws, store, names, send, url=url, api_key=api_key))
     return tuple(sent)
 
 
 def pull(
     ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> tuple[tuple[PulledLabels, ...], tuple[str, ...]]:
-    """Record every corrected abstract: its labels, and the sentences of its queries. Returns the rows and the notes."""
+) -> tuple[tuple[PulledLabels, ...], tuple[str, ...], tuple[Away, ...]]:
+    """Record every corrected abstract: its labels, and the sentences of its queries.
+
+    Returns the rows, the notes, and whose server could not be asked.
+    """
     rows: list[PulledLabels] = []
     notes: list[str] = []
-    with open_store(ws.database_url, create=False) as store, connect(ws, url=url, api_key=api_key) as gateway:
+    with open_store(ws.database_url, create=False) as store:
         papers, everyone = _material(ws, store)
         queries, sent = _queries(store)
         by_key = {key_of(paper_id): paper for paper_id, paper in papers.items()}
-        ids = gateway.user_ids()
-        for name, account in everyone.items():
+
+        def take(gateway: Gateway, here: Sequence[str]) -> None:
+            ids = gateway.user_ids()
+            for name in here:
+                take_project(gateway, name, ids.get((everyone[name] or "").lower()))
+
+        def take_project(gateway: Gateway, name: str, account: int | None) -> None:
             project = gateway.find_project(marker_of(ws, name))
             if project is None:
-                continue
+                return
             pulled = [task for task in gateway.pull(project.project_id) if task.key in by_key]
             corrections = []
             for task in pulled:
                 answers = [one for one in task.annotations if not one.get("was_cancelled")]
-                own = [one for one in answers if account_of(one) == ids.get((account or "").lower())]
+                own = [one for one in answers if account is not None and account_of(one) == account]
                 if len(own) < len(answers):
                     notes.append(f"{name}: {len(answers) - len(own)} answer(s) of another account are not taken")
                 if own:
                     answer = max(own, key=lambda one: (one["updated_at"], one["id"]))
-                    corrections.append(_correction(ws, by_key[task.key or ""], answer, queries, sent))
+                    corrections.append(correction_of(ws, by_key[task.key or ""], answer, queries, sent))
             if not dry_run and corrections:
                 with store.begin() as session:
                     taken = [one.paper for one in corrections if one.paper.labels is not None]
@@ -154,11 +175,13 @@ def pull(
                     sum(len(one.queries) for one in corrections),
                 )
             )
-            notes += [note for one in corrections for note in one.notes]
+            notes.extend(note for one in corrections for note in one.notes)
             advance(len(rows), None)
-    if not rows:
+
+        away = on_servers(ws, store, _asked(ws, everyone, ()), take, url=url, api_key=api_key)
+    if not rows and not away:
         raise MissingInput("no labels were sent to be corrected", hint="send them with `annot facets push NAME`")
-    return tuple(rows), tuple(notes)
+    return tuple(rows), (*notes, *away_notes(away)), away
 
 
 def key_of(paper_id: str) -> str:
@@ -192,61 +215,26 @@ def _queries(store: Store) -> tuple[dict[str, list[Query]], set[str]]:
     return queries, sent
 
 
-def _correction(
-    ws: Workspace, paper: Paper, answer: dict[str, Any], queries: dict[str, list[Query]], sent: set[str]
-) -> Correction:
-    """What the answer makes of the paper and of its queries.
-
-    The sentences of a query follow the labels, unless a person had chosen them by number. What was sent to be judged
-    stays as it was sent: assessors who see other sentences than their colleagues judge another query.
-    """
-    before = paper.labels or ()
-    labels = _corrected(before, answer, ws.settings.labels.names)
-    changed = sum(one != other for one, other in zip(before, labels, strict=True))
-    if changed and paper.paper_id in sent:
-        note = (
-            f"{paper.paper_id}: {changed} correction(s) are not taken: its queries were sent to be judged before them"
-        )
-        return Correction(replace(paper, labels=None), 0, (), (note,))
-    follow, notes = [], []
-    for query in queries.get(paper.paper_id, ()):
-        if query.facet not in ws.settings.facets:
-            continue
-        found = facet_sentences(labels, query.facet, facets=ws.settings.facets)
-        if query.sentences == found or query.sentences != facet_sentences(
-            before, query.facet, facets=ws.settings.facets
-        ):
-            continue
-        if found:
-            follow.append(replace(query, sentences=found))
-        else:
-            notes.append(f"{query.query_id}: no sentence has its facet now; its sentences stay as they were")
-    return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes))
-
-
-def _corrected(before: Sequence[str], answer: dict[str, Any], known: Sequence[str]) -> tuple[str, ...]:
-    """The label of each sentence: as answered, or as it was where the answer has none that is known."""
-    labels = list(before)
-    for region in answer.get("result", ()):
-        side, _, number = str(region.get("id", "")).partition("-")
-        given = (region.get("value") or {}).get("labels") or []
-        if region.get("from_name") != controls.SENTENCE_LABEL or side != "query" or not number.isdigit():
-            continue
-        if len(given) == 1 and given[0] in known and int(number) < len(labels):
-            labels[int(number)] = given[0]
-    return tuple(labels)
-
-
 def _labels(paper: Paper) -> FacetLabels:
     return FacetLabels(paper.paper_id, paper.labels or (), Source.CORRECTED)
 
 
-def _given(
-    ws: Workspace, gateway: Gateway, everyone: dict[str, str | None], tasks: dict[str, Any], names: Sequence[str]
-) -> dict[str, str]:
-    """The person of each paper, by its task's key: who has it already, or whoever of those named has fewest."""
+def _asked(ws: Workspace, everyone: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Those who may have papers, and those named: in mode `server` somebody without a server has none."""
+    with_server = people_with_servers(ws)
+    return [name for name in everyone if name in names or name in with_server or not isolated(ws)]
+
+
+def _refuse_away(away: Sequence[Away]) -> None:
+    """Raise StudioError where a server is away: nobody knows which papers its person has."""
+    if (found := away_finding(away, "annot facets push")) is not None:
+        raise StudioError(found.message, faults=found.faults, hint=found.hint)
+
+
+def _given(ws: Workspace, gateway: Gateway, people: Sequence[str], tasks: dict[str, Any]) -> dict[str, str]:
+    """Who of these people has which papers already, by their tasks' keys."""
     given: dict[str, str] = {}
-    for person in everyone:
+    for person in people:
         project = gateway.find_project(marker_of(ws, person))
         if project is not None:
             given |= {
@@ -254,12 +242,16 @@ def _given(
                 for task in gateway.tasks_of(project.project_id)
                 if task.key is not None and task.key in tasks
             }
+    return given
+
+
+def _spread(given: dict[str, str], tasks: Iterable[str], names: Sequence[str]) -> None:
+    """Give each paper that nobody has to whoever of those named has fewest."""
     load = Counter(given.values())
     for key in tasks:
         if key not in given:
             given[key] = min(names, key=lambda person: (load[person], names.index(person)))
             load[given[key]] += 1
-    return given
 
 
 def _accounts(gateway: Gateway, accounts: dict[str, str | None]) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import InputError, MissingInput
-from annot.exchange.connection import connect, studio_folder
+from annot.exchange.connection import connect
+from annot.exchange.whose_server import is_elsewhere, isolated, studio_folder
 from annot.labelstudio import server
 from annot.labelstudio.studio_records import labelling_url
 from annot.names import check_name
@@ -60,10 +61,16 @@ def invite(
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = {(one.assessor, one.round): one for one in projects.read_projects(session) if one.remote_id is not None}
     chosen = _chosen(everyone, names)
-    lacking = any((person.assessor, _round(person)) not in found for person in chosen)
-    known = _server(ws, url=url, api_key=api_key) if lacking or url is not None or _runs_here(ws) else None
+    own: list[str | None] = [person.assessor if isolated(ws) else None for person in chosen]
+    lacking = {at for at, one in zip(own, chosen, strict=True) if (one.assessor, _round(one)) not in found}
+    servers = {
+        at: _server(ws, at, url=url, api_key=api_key)
+        for at in dict.fromkeys(own)
+        if at in lacking or url is not None or server.status(studio_folder(ws, at)) is not None
+    }
     made = []
-    for person in chosen:
+    for person, at in zip(chosen, own, strict=True):
+        known = servers.get(at)
         project = found.get((person.assessor, _round(person)))
         address = known.url if known is not None else project.url if project is not None else ""
         link = None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
@@ -121,13 +128,11 @@ def _round(person: Assessor) -> Round:
     return "adjudicate" if person.adjudicator else "judge"
 
 
-def _runs_here(ws: Workspace) -> bool:
-    return server.status(studio_folder(ws)) is not None
-
-
-def _server(ws: Workspace, *, url: str | None, api_key: str | None) -> _Server:
-    with connect(ws, url=url, api_key=api_key) as gateway:
-        sign_up = None if url is None else f"{gateway.url}{gateway.invitation()}"
+def _server(ws: Workspace, person: str | None, *, url: str | None, api_key: str | None) -> _Server:
+    """The server of this person, or the one for all."""
+    here = url is None if person is None else not is_elsewhere(ws, person)
+    with connect(ws, url=url, api_key=api_key, person=person) as gateway:
+        sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
         return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
 
 

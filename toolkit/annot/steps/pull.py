@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from annot.exchange.collecting import collect
-from annot.exchange.connection import connect
+from annot.exchange.collecting import Haul, collect_all
+from annot.exchange.connection import away_notes
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced_judgement
 from annot.exchange.sending import Advance
 from annot.exchange.trials import without_hidden_gold
@@ -32,26 +32,29 @@ def pull(
     lost: list[Lost] = []
     sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
     with open_store(ws.database_url, create=False) as store:
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            hint = "send the tasks with `annot push`"
-            for haul in collect(ws, store, gateway, round="judge", hint=hint, advance=advance):
-                with store.read() as session:
-                    assessor = haul.project.assessor
-                    assigned = len(people.read_assignments(session, assessor)) + sum(
-                        back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
-                    )
-                with store.begin() as session:
-                    haul = without_hidden_gold(session, haul)
-                row, told, missing = record_haul(
-                    store, haul, sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
+
+        def take(haul: Haul) -> None:
+            with store.read() as session:
+                assessor = haul.project.assessor
+                assigned = len(people.read_assignments(session, assessor)) + sum(
+                    back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
                 )
-                rows.append(row)
-                notes += told
-                lost += missing
+            with store.begin() as session:
+                haul = without_hidden_gold(session, haul)
+            row, told, missing = record_haul(
+                store, haul, sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
+            )
+            rows.append(row)
+            notes.extend(told)
+            lost.extend(missing)
+
+        hint = "send the tasks with `annot push`"
+        away = collect_all(ws, store, take, round="judge", hint=hint, url=url, api_key=api_key, advance=advance)
         with store.begin() as session:
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             overtaken = told_overtaken(overtaken_of(session))
     export_judgements(ws, outcome)
-    return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)
+    told = (*notes, *filter(None, [overtaken]), *away_notes(away))
+    return Pulled(tuple(rows), told, tuple(lost), accept_deletions, away)

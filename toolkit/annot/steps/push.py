@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 from annot.errors import MissingInput
-from annot.exchange.connection import connect
+from annot.exchange.connection import Away, away_notes, on_servers
 from annot.exchange.handed_on import Withdrawn, withdraw_handed_on
 from annot.exchange.material import instructions_of, material_of, tasks_of
-from annot.exchange.sending import Advance, Parcel, Pushed, Sent, check_parcels, push_parcels
+from annot.exchange.parcels import Parcel, check_parcels
+from annot.exchange.sending import Advance, Pushed, Sent, push_parcels
+from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import returned_task
 from annot.planning import give_back
 from annot.records import Asked
@@ -48,19 +50,28 @@ def push(
             planned = {assignment.query_id for assignment in people.read_assignments(session)}
             facets = {query.facet for query in read_queries(session) if query.query_id in planned}
             untrained = _not_passed(trials.read_trials(session), {parcel.assessor for parcel in parcels})
+            sent_before = {one.assessor for one in projects.read_projects(session, round="judge")}
             new = to_send(ws, facets, read_guidelines(session), why=guidelines_changed)
         late: dict[str, Collection[Asked]] = {}
-        taken: tuple[Withdrawn, ...] = ()
-        notes: tuple[str, ...] = ()
+        taken: list[Withdrawn] = []
+        notes: list[str] = []
+        away: tuple[Away, ...] = ()
         if not dry_run:
             # Before anything is withdrawn, too.
             check_parcels(ws, store, parcels, round="judge")
-            with connect(ws, url=url, api_key=api_key) as gateway:
-                taken, notes = withdraw_handed_on(store, gateway)
+
+            def withdraw(gateway: Gateway, _names: Sequence[str]) -> None:
+                done, told = withdraw_handed_on(store, gateway)
+                taken.extend(done)
+                notes.extend(told)
+
+            everyone = sorted({*sent_before, *(parcel.assessor for parcel in parcels)})
+            away = on_servers(ws, store, everyone, withdraw, url=url, api_key=api_key)
             late = {person.assessor: person.answered for person in taken if person.answered}
             if late:
                 notes += _given_back(ws, store, late)
                 parcels = parcels_of(ws, store)
+            parcels = [parcel for parcel in parcels if parcel.assessor not in {one.assessor for one in away}]
         pushed = push_parcels(
             ws,
             store,
@@ -77,7 +88,8 @@ def push(
     rows = [replace(row, withdrawn=row.withdrawn + counts.pop(row.assessor, 0)) for row in pushed.projects]
     gone = [person for person in taken if counts.get(person.assessor)]
     rows += [Sent(person.assessor, 0, 0, 0, person.tasks, 0, person.address) for person in gone]
-    return Pushed(tuple(rows), (*untrained, *notes, *pushed.notes))
+    told = (*untrained, *notes, *pushed.notes, *away_notes(away))
+    return Pushed(tuple(rows), told, (*away, *pushed.away))
 
 
 def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:

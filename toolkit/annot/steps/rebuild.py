@@ -13,12 +13,14 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.errors import InputError, MissingInput, StudioError
-from annot.exchange.adopting import adopt_projects, own_projects
-from annot.exchange.connection import connect
+from annot.exchange.adopting import Adopted, adopt_projects, own_projects
+from annot.exchange.connection import on_servers
+from annot.exchange.whose_server import people_with_servers
 from annot.facets.query_sentences import facet_sentences
 from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
 from annot.labelstudio.annotations import account_of
+from annot.labelstudio.gateway import Gateway
 from annot.pooling import CITED
 from annot.records import Assessor, Assignment, Pool, Query
 from annot.report.terminal import told
@@ -98,7 +100,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         everyone = _known_people(left) | everyone
         names = {assignment.assessor for assignment in assignments}
-        here, changed = _people(ws, everyone, names, lost, url=url, api_key=api_key)
+        here, changed = _people(ws, store, everyone, names, lost, url=url, api_key=api_key)
         digests = _digests(ws, drawn)
         if without := sum(digest == UNKNOWN for digest in digests.values()):
             lost.append(
@@ -197,6 +199,7 @@ def _known_people(left: _Found) -> dict[str, Assessor]:
 
 def _people(
     ws: Workspace,
+    store: Store,
     known: Mapping[str, Assessor],
     planned: set[str],
     lost: list[str],
@@ -207,34 +210,43 @@ def _people(
     """Everyone, with the account that answered most in their project where none is known; and the changed answers."""
     found = {name: Assessor(name, None, False) for name in planned} | dict(known)
     changed = 0
+
+    def look(gateway: Gateway, _names: Sequence[str]) -> None:
+        nonlocal changed
+        addresses = {number: address for address, number in gateway.user_ids().items()}
+        for round, name, project in own_projects(ws, gateway):
+            answers = [one for task in gateway.snapshot(project)["tasks"] for one in task["annotations"]]
+            changed += sum(_was_changed(answer) for answer in answers)
+            person = found.get(name) or Assessor(name, None, round == "adjudicate")
+            accounts = Counter(account_of(answer) for answer in answers)
+            most = next((account for account, _ in accounts.most_common(1)), None)
+            found[name] = replace(person, account=person.account or addresses.get(most or -1))
+
     try:
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            addresses = {number: address for address, number in gateway.user_ids().items()}
-            for round, name, project in own_projects(ws, gateway):
-                answers = [one for task in gateway.snapshot(project)["tasks"] for one in task["annotations"]]
-                changed += sum(_was_changed(answer) for answer in answers)
-                person = found.get(name) or Assessor(name, None, round == "adjudicate")
-                accounts = Counter(account_of(answer) for answer in answers)
-                most = next((account for account, _ in accounts.most_common(1)), None)
-                found[name] = replace(person, account=person.account or addresses.get(most or -1))
+        away = on_servers(ws, store, people_with_servers(ws), look, url=url, api_key=api_key)
+        lost += [f"the account of {one.assessor}, which only their server tells: {one.why}" for one in away]
     except StudioError as error:
-        lost.append(f"accounts that only the server tells: {error.message}")
+        lost.append(f"accounts that only the server tells: {'; '.join([error.message, *error.faults])}")
     return [found[name] for name in sorted(found)], changed
 
 
 def _adopted(ws: Workspace, store: Store, lost: list[str], *, url: str | None, api_key: str | None) -> int:
     """Take the projects on the server on record; how many tasks they hold."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    found: list[Adopted] = []
+
+    def adopt(gateway: Gateway, _names: Sequence[str]) -> None:
+        found.append(adopt_projects(ws, store, gateway, now=now))
+
     try:
-        with connect(ws, url=url, api_key=api_key) as gateway:
-            found = adopt_projects(ws, store, gateway, now=now)
+        on_servers(ws, store, people_with_servers(ws), adopt, url=url, api_key=api_key)
     except StudioError:
         return 0
-    if found.returned:
-        lost.append(f"when {found.returned} pairs were returned to their assessors: the reasons are on the server")
-    if found.sealed:
-        lost.append(f"what {found.sealed} tasks on the server ask: .annot/task-keys opens their keys, put it back")
-    return found.tasks
+    if returned := sum(one.returned for one in found):
+        lost.append(f"when {returned} pairs were returned to their assessors: the reasons are on the server")
+    if sealed := sum(one.sealed for one in found):
+        lost.append(f"what {sealed} tasks on the server ask: .annot/task-keys opens their keys, put it back")
+    return sum(one.tasks for one in found)
 
 
 def _was_changed(answer: Mapping[str, Any]) -> bool:

@@ -1,23 +1,38 @@
-"""The local Label Studio of a study: up, down, status."""
+"""The local Label Studio of a study, or in mode `server` that of each person: up, down, status."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.exchange.connection import connect, open_accounts, passwords_file, studio_folder
-from annot.labelstudio import installing, server
+from annot.errors import InputError, MissingInput
+from annot.exchange.connection import connect, open_accounts
+from annot.exchange.whose_server import (
+    is_elsewhere,
+    isolated,
+    passwords_file,
+    people_with_servers,
+    place_of,
+    studio_folder,
+    studio_folders,
+)
+from annot.labelstudio import installing, memory, server
+from annot.records import Assessor
 from annot.report.terminal import told
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 
+AT_ONCE = max(1, (os.cpu_count() or 1) // 2)
+"""Servers that are started together: a first start keeps a core busy for a minute."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The local server as it is now. Nothing in here opens it."""
+    """A server as it is now. Nothing in here opens it."""
 
     running: bool
     healthy: bool
@@ -29,41 +44,108 @@ class State:
     """The private file with the administrator's account."""
     passwords: Path
     """The private file with the assessors' accounts."""
+    assessor: str | None = None
+    """Whose it is; None of the one for all."""
+    here: bool = True
+    """Whether this study has started it; of one elsewhere nothing but the address is known."""
 
 
-def up(ws: Workspace, *, port: int | None, tell: Callable[[str], None]) -> State:
-    """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study."""
+def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[str], None]) -> tuple[State, ...]:
+    """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study.
+
+    In mode `server` that is one server for each person whose server is not elsewhere, with their account alone. Raises
+    InputError where the memory is too small for them, or the options do not fit the mode.
+    """
+    own = isolated(ws)
+    if per_assessor and not own:
+        raise InputError(
+            'a server for each person, but annot.toml has isolation = "project"',
+            hint='set isolation = "server" under [judging], before anything is sent',
+        )
+    if own and port is not None:
+        raise InputError("--port names one port, and each person gets a server", hint="leave it out")
     with open_store(ws.database_url, create=False) as store:
-        server.up(studio_folder(ws), environ=os.environ, port=port, say=tell)
         with store.read() as session:
-            accounts = [person.account for person in people.read_assessors(session) if person.account]
-        if accounts:
-            with connect(ws, url=None, api_key=None) as gateway:
-                open_accounts(ws, gateway, accounts)
+            everyone = [one for one in people.read_assessors(session) if one.left_on is None or _has_folder(ws, one)]
+        if not own:
+            _start(ws, None, [one.account for one in everyone if one.account], port=port, tell=tell)
+            return status(ws)
+        to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
+        if not everyone:
+            raise MissingInput("nobody needs a server yet", hint="add people with `annot assessor add`")
+        _check_memory([studio_folder(ws, one.assessor) for one in to_start], tell)
+        installing.ensure_installed(os.environ, say=tell)
+
+        def start(one: Assessor) -> None:
+            accounts = [one.account] if one.account else []
+            _start(ws, one.assessor, accounts, port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
+
+        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+            list(pool.map(start, to_start))
     return status(ws)
 
 
-def down(ws: Workspace) -> State:
-    """Stop the server that this study started; its data stays."""
-    server.down(studio_folder(ws))
+def down(ws: Workspace) -> tuple[State, ...]:
+    """Stop every server that this study started; their data stay."""
+    for folder in studio_folders(ws):
+        server.down(folder)
     return status(ws)
 
 
-def status(ws: Workspace) -> State:
-    """Whether it runs, and where."""
-    folder = studio_folder(ws)
-    running = server.status(folder)
+def status(ws: Workspace) -> tuple[State, ...]:
+    """Whether it runs, and where; of each person's, in mode `server`."""
+    if not isolated(ws):
+        return (_state(ws, None),)
+    return tuple(_state(ws, person) for person in people_with_servers(ws))
+
+
+def describe(ws: Workspace, states: Sequence[State], *, stopped: bool = False) -> str:
+    """The states in words."""
+    return told("studio", states=states, own=isolated(ws), stopped=stopped)
+
+
+def _start(
+    ws: Workspace, person: str | None, accounts: Sequence[str], *, port: int | None, tell: Callable[[str], None]
+) -> None:
+    server.up(studio_folder(ws, person), environ=os.environ, port=port, say=tell)
+    if accounts:
+        with connect(ws, url=None, api_key=None, person=person) as gateway:
+            open_accounts(ws, gateway, accounts, person=person)
+
+
+def _state(ws: Workspace, person: str | None) -> State:
+    folder = studio_folder(ws, person)
+    elsewhere = person is not None and is_elsewhere(ws, person)
+    running = None if elsewhere else server.status(folder)
     return State(
         running=running is not None,
         healthy=running is not None and running.healthy,
         installed=installing.installed(os.environ) is not None,
-        url="" if running is None else running.url,
+        url=place_of(ws, person).url if elsewhere else "" if running is None else running.url,
         data=folder / "data",
         administrator=folder / "admin.json",
-        passwords=passwords_file(ws),
+        passwords=passwords_file(ws, person),
+        assessor=person,
+        here=not elsewhere,
     )
 
 
-def describe(state: State, *, stopped: bool = False) -> str:
-    """The state in words."""
-    return told("studio", state=state, stopped=stopped)
+def _has_folder(ws: Workspace, person: Assessor) -> bool:
+    """Whether a server of the person's was started before: what they answered is there."""
+    return isolated(ws) and studio_folder(ws, person.assessor).is_dir()
+
+
+def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
+    """Say what the servers of these folders that do not run yet will take; InputError where that is not free."""
+    count = sum(server.status(folder) is None for folder in folders)
+    if not count:
+        return
+    needed, free = count * memory.SERVER_BYTES, memory.free_bytes()
+    each = f"{memory.SERVER_BYTES / 1e9:.1f} GB"
+    known = "" if free is None else f"; {free / 1e9:.1f} GB are free"
+    if free is not None and needed > free:
+        raise InputError(
+            f"{count} server(s) to start take up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
+            hint="start some on another machine and name them with `annot assessor server NAME --url ADDRESS`",
+        )
+    tell(f"{count} server(s) to start: up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")

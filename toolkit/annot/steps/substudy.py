@@ -13,8 +13,9 @@ from sqlmodel import Session
 
 from annot.errors import InputError, MissingInput
 from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
+from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Pulled
-from annot.exchange.sending import Advance, Parcel, Pushed, push_parcels
+from annot.exchange.sending import Advance, Pushed, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
 from annot.labelstudio.screens import full_text_screen

@@ -9,11 +9,13 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.agreement import TITLES
-from annot.errors import MissingInput
+from annot.errors import FindingError, MissingInput, StudioError
 from annot.exchange.collecting import Found, Haul
+from annot.exchange.connection import Away, away_finding
 from annot.exchange.material import instructions_of, material_of, tasks_of
+from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.recording import Pulled
-from annot.exchange.sending import Advance, Parcel, Sent, push_parcels
+from annot.exchange.sending import Advance, Sent, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.labelstudio.screens import feedback_screen
 from annot.labelstudio.tasks import feedback_task
@@ -52,6 +54,11 @@ class Pushed:
     batches: tuple[Sent, ...]
     feedback: tuple[Sent, ...]
     notes: tuple[str, ...]
+    away: tuple[Away, ...]
+
+    def finding(self) -> FindingError | None:
+        """What ends the command where somebody's server could not be asked."""
+        return away_finding(self.away, "annot train push")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +111,11 @@ def push(
         present = {person.assessor for person in everyone}
         still_here = {name: sequence for name, sequence in sequences.items() if name in present}
         parcels, again = _parcels(ws, store, still_here, golden, facet_of, answers)
-        send: dict[str, Any] = {"url": url, "api_key": api_key, "dry_run": dry_run, "advance": advance}
+        check_parcels(ws, store, parcels, round=TRAIN)
+        check_parcels(ws, store, again, round=FEEDBACK)
+        send: dict[str, Any] = {"url": url, "api_key": api_key, "dry_run": dry_run, "advance": advance, "checked": True}
         batches = push_parcels(ws, store, parcels, round=TRAIN, **send)
+        again = [parcel for parcel in again if parcel.assessor not in {one.assessor for one in batches.away}]
         if not dry_run:
             # Noted before it can be seen: from now on an answer that changes has come too late.
             with store.begin() as session:
@@ -113,7 +123,7 @@ def push(
                     shown = sorted(asked.pair for asked in parcel.tasks)
                     trials.put_trial(session, f"{FEEDBACK}/{parcel.assessor}", {"pairs": shown})
         feedback = push_parcels(ws, store, again, round=FEEDBACK, **send).projects if again else ()
-    return Pushed(batches.projects, feedback, (*notes, *batches.notes))
+    return Pushed(batches.projects, feedback, (*notes, *batches.notes), batches.away)
 
 
 def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
@@ -128,7 +138,12 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                 for project in projects.read_projects(session, round=FEEDBACK)
             )
         if sent:
-            pull_answers(ws, store, FEEDBACK, hint=hint, **server)
+            try:
+                pull_answers(ws, store, FEEDBACK, hint=hint, **server)
+            except StudioError:
+                # Whose server was away a moment ago is told already.
+                if not pulled.away:
+                    raise
         notes = list(pulled.notes)
         with store.begin() as session:
             for trained in training_of(ws, session):
@@ -138,7 +153,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
                         f"{trained.assessor}: {trained.changed_too_late} answer(s) changed after the gold grade was "
                         "shown; the earlier ones count"
                     )
-    return Pulled(pulled.assessors, tuple(notes))
+    return Pulled(pulled.assessors, tuple(notes), away=pulled.away)
 
 
 def report(ws: Workspace) -> Report:
@@ -183,7 +198,8 @@ def _parcels(
                 shown[asked] = feedback_task(
                     task, done[asked], gold=gold.grade, why=gold.why, scale_names=ws.settings.scale.names
                 )
-        judging.append(Parcel(name, guidelines.screen(ws), instructions_of(ws, material, screen="judge"), sent))
+        before = instructions_of(ws, material, screen="judge")
+        judging.append(Parcel(name, guidelines.screen(ws), before, sent, whole=tuple(tasks)))
         if shown:
             first = [guidelines.page(ws, "training")]
             before = instructions_of(ws, material, screen="feedback", first=first)

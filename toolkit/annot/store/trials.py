@@ -51,6 +51,11 @@ def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judge
     return tuple(line for line in lines if line.stands.source == source)
 
 
+def read_given(session: Session, assessor: str) -> tuple[Sourced[Judgement], ...]:
+    """Every answer that one assessor ever gave in these rounds, in the order recorded."""
+    return tuple(answer for answer in TRIALS.answers(session) if answer.record.assessor == assessor)
+
+
 def read_pairs(session: Session) -> set[tuple[str, str]]:
     """The (query_id, doc_id) of every pair that is given to somebody in any of these rounds."""
     rows = table(TrialAssignmentRow)

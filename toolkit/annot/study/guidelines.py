@@ -47,7 +47,7 @@ def read(ws: Workspace, facet: str) -> Guidelines:
         expected = f"did you mean {near[0]}?" if near else f"facets are {', '.join(ws.settings.facets)}"
         raise InputError(f"facet {facet!r}: not in annot.toml; {expected}")
     own = _text(ws, facet)
-    definition = _definition(own)
+    definition = definition_of(own)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
         raise InputError(
             f"guidelines/{facet}.md: the definition (first paragraph after the heading) has {len(definition)} "
@@ -117,7 +117,7 @@ def _text(ws: Workspace, name: str) -> str:
     return packaged.read_text(encoding="utf-8")
 
 
-def _definition(text: str) -> str:
+def definition_of(text: str) -> str:
     """The first paragraph that is not a heading, as one line."""
     for block in text.split("\n\n"):
         lines = [line.strip() for line in block.strip().splitlines() if line.strip() and not line.startswith("#")]

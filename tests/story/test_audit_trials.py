@@ -1,0 +1,98 @@
+"""The audit of training and sub-study: every breach is found, and nothing in a clean study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.labelstudio.annotations import write_result
+from annot.steps import audit, substudy, train
+from annot.store.projects import Round
+from command_line import annot_done
+from complete_study import http
+from fixtures_studio import Studio
+from settled_study import settled_study
+from studies import Study, add_people, quietly
+
+pytestmark = pytest.mark.studio
+
+SERVER: dict[str, Any] = {"url": None, "api_key": None, "advance": quietly}
+
+
+def found(study: Study) -> dict[str, list[str]]:
+    """What the audit says of each kind."""
+    kinds: dict[str, list[str]] = {}
+    for finding in audit.audit(study.workspace, **SERVER).findings:
+        kinds.setdefault(finding.kind, []).append(finding.what)
+    return kinds
+
+
+def answer_all(study: Study, name: str, round: Round) -> None:
+    """The person gives grade 3 to everything that is open."""
+    open_tasks = [task for task in study.on_server(name, round) if not task["annotations"]]
+    study.judge(name, {tuple(task["data"]["pair_id"].split("/")): 3 for task in open_tasks}, round)
+
+
+def change_task(study: Study, name: str, round: Round, **changed: str) -> None:
+    """Somebody changes what the person's last task shows."""
+    task = study.as_exported(name, round)[-1]
+    assert {**task["data"], **changed} != task["data"]
+    http(study, "PATCH", f"/api/tasks/{task['id']}/", json={"data": {**task["data"], **changed}})
+
+
+def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: Path) -> None:
+    study, _ = settled_study(tmp_path / "study", studio, name="audited-trials", per_method=3)
+    ws = study.workspace
+    add_people(ws, [("a3", False)])
+    train.gold(ws.replaced("training", per_facet=2), None, dry_run=False)
+    train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
+    for _ in range(2):
+        answer_all(study, "a3", "train")
+        train.pull(ws, **SERVER)
+        train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
+    substudy.draw(ws, assessor="j1", queries=1, candidates=2, dry_run=False)
+    substudy.push(ws, view="abstract", texts=None, dry_run=False, **SERVER)
+    answer_all(study, "j1", "substudy-abstract")
+    substudy.pull(ws, view="abstract", **SERVER)
+    table = study.folder / "substudy" / "full-texts.tsv"
+    papers = [line.partition("\t")[0] for line in table.read_text(encoding="utf-8").splitlines()[1:]]
+    rows = ["paper_id\twhere", *(f"{paper}\tshelf {at}" for at, paper in enumerate(papers))]
+    table.write_text("\n".join(rows), encoding="utf-8")
+    substudy.push(ws, view="full", texts=None, dry_run=False, **SERVER)
+    answer_all(study, "j1", "substudy-full")
+    substudy.pull(ws, view="full", **SERVER)
+    assert len(study.on_server("a3", "train-feedback")) == 4
+    assert found(study) == {}
+    # Another account, as the lead says, in the middle of the training.
+    annot_done("assessor", "account", "a3", study.studio.account("trials-another").email, folder=study.folder)
+    train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
+    assert found(study) == {}
+
+    training, abstracts = study.on_server("a3", "train"), study.on_server("j1", "substudy-abstract")
+    with studio.gateway() as administrator:
+        administrator.annotate(training[0]["id"], write_result({}, grade=0), lead_time=9.0)
+        administrator.change_annotation(abstracts[0]["annotations"][0]["id"], write_result({}, grade=0))
+        administrator.delete_annotation(training[1]["annotations"][0]["id"])
+    http(study, "DELETE", f"/api/tasks/{abstracts[1]['id']}/")
+    (project,) = study.projects("substudy-abstract")["j1"]
+    http(study, "PATCH", f"/api/projects/{project}/", json={"maximum_annotations": 2})
+    last = study.as_exported("a3", "train-feedback")[-1]["data"]["rating_gold"]
+    change_task(study, "a3", "train-feedback", rating_gold="0 Irrelevant" if last != "0 Irrelevant" else "1 Related")
+    change_task(study, "j1", "substudy-full", facet="other")
+    assert found(study) == {
+        "other account": ["a3 (training): 1 answer(s) by another account"],
+        "answered twice": ["a3 (training): 1 task(s) with more than one answer"],
+        "answer gone": ["a3 (training): 1 answer(s) on record are gone from the server"],
+        "edited by another": [
+            "j1 (sub-study, abstracts): 1 answer(s) last changed by another account than their author's"
+        ],
+        "task gone": ["j1 (sub-study, abstracts): 1 task(s) are gone from the server"],
+        "project changed": ["j1 (sub-study, abstracts): changed on the server by hand: maximum_annotations"],
+        "task changed": [
+            "j1 (sub-study, full texts): 1 task(s) show what was never sent",
+            "a3 (training, gold grades): 1 task(s) show what was never sent",
+        ],
+    }
+    http(study, "DELETE", f"/api/projects/{study.projects('train')['a3'][0]}/")
+    assert found(study)["project gone"] == ["a3: their project is gone from the server (train)"]

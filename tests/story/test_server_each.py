@@ -1,0 +1,258 @@
+"""A Label Studio for each person: two assessors and an adjudicator on three real servers, one of them away at times."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from annot.exchange.whose_server import studio_folder
+from annot.labelstudio import memory, server
+from annot.labelstudio.accounts import make_accounts
+from annot.release.collection_facts import _isolation
+from annot.release.identities import secrets_of
+from annot.steps import audit
+from annot.study.snapshot import read_for_release
+from annot.study.workspace import Workspace
+from command_line import Result, annot, annot_done, difference, snapshot
+from complete_study import counting, in_dispute, rating
+from fixtures_studio import Studio, template_folder
+from studies import PEOPLE, Study, address_of, fill_study, make_folder, quietly
+
+pytestmark = pytest.mark.studio
+
+NAMES = tuple(name for name, _ in PEOPLE)
+ISOLATED = '\n[judging]\nisolation = "server"\n'
+At = Callable[[str], Study]
+"""The study as its server of this person shows it."""
+
+
+def with_template(folder: Path, day: int) -> None:
+    """An empty server's data that was made on a day of its own, which starts in seconds instead of a minute."""
+    shutil.copytree(template_folder(), folder)
+    with closing(sqlite3.connect(folder / "data" / "label_studio.sqlite3")) as connection, connection:
+        connection.execute("UPDATE organization SET created_at = ?", (f"2031-01-{day:02} 00:00:00",))
+
+
+@pytest.fixture(scope="module")
+def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
+    """A study whose people have their servers, started by the command; `studio` has made the template."""
+    folder = tmp_path_factory.mktemp("each") / "study"
+    make_folder(folder, name="each", more_settings=ISOLATED)
+    ws = Workspace.open(folder)
+    fill_study(ws, per_method=1)
+    for day, name in enumerate(NAMES, start=1):
+        with_template(studio_folder(ws, name), day)
+    try:
+        started = annot_done("studio", "up", "--per-assessor", "--json", folder=folder)
+        assert [state["assessor"] for state in started.data] == list(NAMES)
+        assert len({state["url"] for state in started.data}) == 3
+        assert "3 server(s) to start: up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
+
+        def of(name: str) -> Study:
+            running = server.status(studio_folder(ws, name))
+            assert running is not None
+            own = studio_folder(ws, name)
+            return Study(folder, Studio(running.url, server.credentials(own).token, own))
+
+        yield of
+    finally:
+        for name in NAMES:
+            server.down(studio_folder(ws, name))
+
+
+def accounts_at(study: Study) -> set[str]:
+    with study.studio.gateway() as gateway:
+        return set(gateway.user_ids())
+
+
+def stop(study: Study, name: str) -> None:
+    assert server.down(studio_folder(study.workspace, name))
+
+
+def run(study: Study, *typed: str) -> Result:
+    return annot(*typed, folder=study.folder)
+
+
+def test_each_server_holds_one_person_and_their_project_alone(at: At) -> None:
+    first = at("a1")
+    for there in (0, 1):
+        labels = annot_done("facets", "push", "a1", "a2", "--json", folder=first.folder).data
+        assert [(row["assessor"], row["there"], row["sent"]) for row in labels] == [
+            ("a1", there, 1 - there),
+            ("a2", there, 1 - there),
+        ]
+    annot_done("facets", "pull", folder=first.folder)
+    sent = annot_done("push", "--json", folder=first.folder)
+    assert [row["assessor"] for row in sent.data["projects"]] == ["a1", "a2"]
+    for name in ("a1", "a2"):
+        there = at(name)
+        assert accounts_at(there) == {server.ADMINISTRATOR, address_of(name)}
+        assert list(there.projects()) == [name]
+        assert len(there.listed_projects()) == 2, "the labels and the pairs"
+        (address,) = [row["address"] for row in sent.data["projects"] if row["assessor"] == name]
+        assert address.startswith(there.studio.url)
+    assert at("j1").listed_projects() == []
+    again = annot_done("push", "--json", folder=first.folder)
+    assert {row["sent"] for row in again.data["projects"]} == {0}
+
+
+def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> None:
+    first, second = at("a1"), at("a2")
+    pairs = first.planned()["a1"]
+    first.judge("a1", {pair: place % 4 for place, pair in enumerate(pairs)})
+    second.judge("a2", dict.fromkeys(pairs[:2], 1))
+    annot_done("pull", folder=first.folder)
+    before = counting(first)
+    assert len(before) == len(pairs) + 2
+    second.judge("a2", dict.fromkeys(pairs[2:], 1))
+    stop(first, "a2")
+    for command in (("pull",), ("push",)):
+        away = run(first, *command)
+        assert away.exit_code == 1
+        assert "1 server(s) could not be asked" in away.stderr
+        assert "a2: the server of a2 does not run" in away.message()
+        assert counting(first) == before
+    assert "a2: not running" in annot_done("studio", "status", folder=first.folder).stdout
+    audited = audit.audit(first.workspace, url=None, api_key=None, advance=quietly)
+    assert [one.what for one in audited.findings] == ["a2: their server could not be asked"]
+    kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
+    assert kept.data["projects"] == 1
+    assert any("no copies of the projects of a2" in note for note in kept.data["notes"])
+    back = annot_done("studio", "up", folder=first.folder)
+    assert at("a2").studio.url == second.studio.url, "people keep their links"
+    assert "1 server(s) to start" in back.stderr
+    annot_done("pull", folder=first.folder)
+    assert len(counting(first)) == 2 * len(pairs)
+    standing = snapshot(first.folder)
+    annot_done("pull", folder=first.folder)
+    assert not [name for name in difference(standing, snapshot(first.folder)) if not name.startswith(".annot/studios")]
+
+
+def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
+    first, judge = at("a1"), at("j1")
+    annot_done("adjudicate", "push", folder=first.folder)
+    assert list(judge.projects("adjudicate")) == ["j1"]
+    assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 1]
+    disputed = in_dispute(first)
+    judge.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
+    annot_done("adjudicate", "pull", folder=first.folder)
+    assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
+    found = annot_done("audit", folder=first.folder)
+    assert "nothing found" in found.stdout
+    assert "3 projects" in found.stdout
+
+
+def test_training_goes_to_the_persons_own_server(at: At) -> None:
+    first, judge = at("a1"), at("j1")
+    annot_done("train", "gold", "--per-facet", "1", folder=first.folder)
+    annot_done("train", "push", "--assessor", "j1", folder=first.folder)
+    (task,) = judge.on_server("j1", "train")
+    judge.judge("j1", {tuple(task["data"]["pair_id"].split("/")): 1}, "train")
+    pulled = annot_done("train", "pull", "--json", folder=first.folder)
+    assert [(row["assessor"], row["judged"]) for row in pulled.data["assessors"]] == [("j1", 1)]
+    annot_done("train", "push", "--assessor", "j1", folder=first.folder)
+    assert len(judge.on_server("j1", "train-feedback")) == 1
+    assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 3]
+    assert "5 projects" in annot_done("audit", folder=first.folder).stdout
+
+
+def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
+    at: At, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = at("a1"), at("a2")
+    there = len(first.listed_projects())
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
+    for command in (("push",), ("pull",), ("adjudicate", "push"), ("audit",)):
+        refused = run(first, *command, "--url", studio.url)
+        assert refused.exit_code == 2
+        assert "is the server of nobody in this study" in refused.message()
+    taken = run(first, "assessor", "server", "a1", "--url", second.studio.url)
+    assert taken.exit_code == 2
+    assert "is the server of a2" in taken.message()
+    # Another address of the same server: what is there tells whose it is.
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", second.studio.token)
+    shared = run(first, "assessor", "server", "a1", "--url", second.studio.url.replace("127.0.0.1", "localhost"))
+    assert shared.exit_code == 3
+    assert "is also the server of a2" in shared.message()
+    assert len(first.listed_projects()) == there
+
+
+def test_a_server_elsewhere_is_reached_by_an_address_and_a_token_that_stay_here(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, judge = at("a1"), at("j1")
+    elsewhere = judge.studio.url.replace("127.0.0.1", "localhost")
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", judge.studio.token)
+    annot_done("assessor", "server", "j1", "--url", elsewhere, folder=first.folder)
+    monkeypatch.delenv("LABEL_STUDIO_API_KEY")
+    kept = studio_folder(first.workspace, "j1") / "elsewhere.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert elsewhere in annot_done("assessor", "server", "j1", folder=first.folder).stdout
+    settled = counting(first)
+    task = judge.on_server("j1", "adjudicate")[0]
+    key = task["data"]["pair_id"]
+    with judge.as_person("j1") as person:
+        person.change_annotation(task["annotations"][0]["id"], rating("0"))
+    annot_done("adjudicate", "pull", folder=first.folder)
+    assert counting(first) == {**settled, (*key.split("/"), "j1"): 0}
+    token = judge.studio.token.encode()
+    holding = [path for path in first.folder.rglob("*") if path.is_file() and token in path.read_bytes()]
+    assert kept in holding
+    assert all(path.is_relative_to(kept.parent.parent) for path in holding)
+    assert judge.studio.token in secret_texts(first)
+    invited = annot_done("invite", "j1", "a1", folder=first.folder).stdout
+    assert elsewhere in invited
+    assert first.studio.url in invited
+    kept.unlink()
+
+
+def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At) -> None:
+    first = at("a1")
+    with first.studio.gateway() as gateway:
+        make_accounts(
+            first.studio.url, [address_of("a2")], invitation=gateway.invitation, passwords=first.studio.passwords
+        )
+    found = run(first, "audit", "--json")
+    assert found.exit_code == 1
+    assert [finding["kind"] for finding in found.data["findings"]] == ["strange account"]
+    assert "a1: an account of a2 is on their server" in found.data["findings"][0]["what"]
+    assert address_of("a2") not in found.stdout
+
+
+def test_a_lost_database_finds_everybodys_account_on_their_server(at: At) -> None:
+    folder = at("a1").folder
+    for path in folder.glob("annot.db*"):
+        path.unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+    rebuilt = annot_done("rebuild", "--json", folder=folder).data
+    assert (rebuilt["people"], rebuilt["without_account"]) == (list(NAMES), [])
+    annot_done("push", folder=folder)
+    annot_done("pull", folder=folder)
+    assert len(counting(at("a1"))) == 2 * len(at("a1").planned()["a1"])
+
+
+def test_memory_that_is_too_small_is_told_before_anything_starts(
+    tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_folder(tmp_path / "study", name="small", more_settings=ISOLATED)
+    fill_study(Workspace.open(tmp_path / "study"), per_method=1)
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal:  4000000 kB\nMemAvailable:  1500000 kB\n")
+    monkeypatch.setattr(memory, "MEMINFO", meminfo)
+    refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
+    assert refused.exit_code == 2
+    assert "3 server(s) to start" in refused.message()
+    assert "1.5 GB are free" in refused.message()
+    assert not list((tmp_path / "study" / ".annot").glob("studios/*"))
+
+
+def secret_texts(study: Study) -> set[str]:
+    """What a release of the study is searched for."""
+    snapshot_of_study, records = read_for_release(study.workspace)
+    assert _isolation(snapshot_of_study) == "server"
+    return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}

@@ -1,0 +1,101 @@
+"""A person's project read for an audit: what is there, and what should be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annot.exchange.auditing import Audited
+from annot.exchange.collecting import accounts_of, lines_of
+from annot.exchange.parcels import TITLES
+from annot.exchange.sending import ANSWERS, PUSHES, own_tasks
+from annot.exchange.shown import changed_tasks
+from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
+from annot.labelstudio.screens import adjudicate_screen, feedback_screen, full_text_screen
+from annot.labelstudio.tasks import pair_key
+from annot.records import Asked
+from annot.store import projects, trials
+from annot.store.database import Store
+from annot.store.projects import Project
+from annot.store.revisions import Line
+from annot.study import guidelines
+from annot.study.workspace import Workspace
+
+Lines = Mapping[tuple[Asked, str], Line[Any]]
+"""What is on record, by what was asked and the annotation's id."""
+
+
+def accounts_at(store: Store, here: Sequence[Project]) -> dict[str, list[int]]:
+    """The accounts that are each person's on one server: the present one, and those they had when they answered.
+
+    here: every project there. The rounds are taken together, since not each of them has answers that count.
+    """
+    present = {(project.assessor, project.account_id) for project in here}
+    lines: defaultdict[str, dict[Any, Line[Any]]] = defaultdict(dict)
+    for project in here:
+        lines[project.assessor] |= {(project.round, *key): line for key, line in _lines(store, project).items()}
+    found = {}
+    for name in lines:
+        others = {account for other, account in present if other != name}
+        mine = [accounts_of(lines[name], account, others) for other, account in present if other == name]
+        found[name] = sorted({account for accounts in mine for account in accounts})
+    return found
+
+
+def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accounts: Sequence[int]) -> Audited | None:
+    """The project as it is on the server; None where it is gone, or another one has its number now."""
+    assert project.remote_id is not None
+    there = gateway.project(project.remote_id)
+    if there is None or (None not in (there.created, project.created) and there.created != project.created):
+        return None
+    with store.read() as session:
+        own = own_tasks(session, project.round, project.assessor)
+        known = {pair_key(*asked): asked for asked in projects.read_tasks(session, project.project)}
+    counted: defaultdict[str, set[str]] = defaultdict(set)
+    kept = set()
+    for (asked, annotation), line in _lines(store, project).items():
+        if line.counts:
+            counted[pair_key(*asked)].add(annotation)
+            if line.kept:
+                kept.add(pair_key(*asked))
+    tasks, may_stand = gateway.pull(project.remote_id), {**own, **known}
+    beside = "" if project.round in ANSWERS else f" ({TITLES[project.round]})"
+    return Audited(
+        person=f"{project.assessor}{beside}",
+        push=PUSHES[project.round],
+        accounts=accounts,
+        counted={key: frozenset(ids) for key, ids in counted.items()},
+        kept=frozenset(kept),
+        tasks=tasks,
+        own=may_stand,
+        planned=frozenset(known),
+        changed=changed_tasks(ws, store, project, tasks, may_stand),
+        graded=project.round != "train-feedback",
+        settings=there.settings,
+        expected_settings={**PROJECT_SETTINGS, "label_config": _screen(ws, project).strip()},
+    )
+
+
+def _lines(store: Store, project: Project) -> Lines:
+    """What is on record of the answers in this project."""
+    found = dict(lines_of(store, project))
+    source = "hidden-gold" if project.round == "judge" else project.round
+    with store.read() as session:
+        for line in trials.read_lines(session, source, project.assessor):
+            if line.stands.server == project.server:
+                found[line.stands.record.asked, line.stands.annotation] = line
+    return found
+
+
+def _screen(ws: Workspace, project: Project) -> str:
+    names, labels = ws.settings.scale.names, ws.settings.labels.names
+    shared: dict[str, Any] = {"language": ws.settings.collection.language, "overrides": ws.root / "templates"}
+    if project.round == "adjudicate":
+        opinions = 0 if ws.settings.adjudication.ratings == "hidden" else ws.settings.judging.per_pair
+        return adjudicate_screen(scale_names=names, labels=labels, opinions=opinions, **shared)
+    if project.round == "train-feedback":
+        return feedback_screen(scale_names=names, labels=labels, **shared)
+    if project.round == "substudy-full":
+        return full_text_screen(scale_names=names, labels=labels, **shared)
+    return guidelines.screen(ws)
