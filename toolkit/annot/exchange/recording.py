@@ -56,6 +56,8 @@ class Pulled:
     lost: tuple[Lost, ...] = ()
     """They count on, unless `withdrawn`."""
     withdrawn: bool = False
+    open: int | None = None
+    """Planned judgements that have no answer yet; None where that was not looked at."""
 
     def finding(self, command: str) -> FindingError | None:
         """What the lead has to decide on, if there is anything. command: `annot pull`, or that of the adjudicators."""

@@ -54,6 +54,9 @@ PROJECT_SETTINGS = {
 }
 """What every project of ours is set to, whoever it is for."""
 
+ANSWERED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED")
+"""What the server calls a change of the answers."""
+
 
 class Gateway:
     """One server, seen through one account's token (legacy or personal). `transport` stands in for the network.
@@ -328,22 +331,27 @@ class Gateway:
     # -- annotations ---------------------------------------------------------------------------------------------------
 
     def pull(
-        self, project_id: int, *, since: str | None = None, advance: Callable[[int], None] = lambda done: None
+        self,
+        project_id: int,
+        *,
+        task_ids: Sequence[int] | None = None,
+        advance: Callable[[int], None] = lambda done: None,
     ) -> tuple[PulledTask, ...]:
-        """All tasks with every annotation on them, cancelled ones included; with `since` as `tasks_of`.
+        """All tasks, or these, with every annotation on them, cancelled ones included.
 
         Complete, or StudioError: as many tasks as the server counts, and on each as many annotations as it counts.
         The server keeps a copy of every export.
         """
-        total = self.count_tasks(project_id)
-        if since is None and total <= WHOLE_EXPORT:
-            found = self._exported(project_id, (), expected=total)
-            advance(len(found))
-            return found
-        task_ids = [task.task_id for task in self.tasks_of(project_id, since=since)]
-        groups = [task_ids[start : start + EXPORT_SIZE] for start in range(0, len(task_ids), EXPORT_SIZE)]
-        found = ()
-        for group in groups:
+        found: tuple[PulledTask, ...] = ()
+        if task_ids is None:
+            total = self.count_tasks(project_id)
+            if total <= WHOLE_EXPORT:
+                found = self._exported(project_id, (), expected=total)
+                advance(len(found))
+                return found
+            task_ids = [task.task_id for task in self.tasks_of(project_id)]
+        for start in range(0, len(task_ids), EXPORT_SIZE):
+            group = task_ids[start : start + EXPORT_SIZE]
             found += self._exported(project_id, group, expected=len(group))
             advance(len(group))
         return found
@@ -356,6 +364,30 @@ class Gateway:
         with self._asking(f"annotating task {task_id}"):
             made = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)
             return _integer(made.id)
+
+    # -- webhooks ------------------------------------------------------------------------------------------------------
+
+    def webhooks(self) -> dict[int, str]:
+        """The addresses that the server calls when something happened, by id."""
+        with self._asking("listing the webhooks"):
+            return {_integer(hook.id): str(hook.url) for hook in self._client.webhooks.list(request_options=_READ)}
+
+    def add_webhook(self, address: str) -> int:
+        """Have the server call this address, with nothing but what kind of thing happened, when answers change."""
+        with self._asking("adding a webhook"):
+            made = self._client.webhooks.create(
+                url=address, send_payload=False, send_for_all_actions=False, actions=ANSWERED
+            )
+            return _integer(made.id)
+
+    def delete_webhook(self, webhook_id: int) -> None:
+        """Delete the webhook; one that is gone already is fine."""
+        with self._asking("deleting a webhook"):
+            try:
+                self._client.webhooks.delete(webhook_id)
+            except Exception as error:
+                if getattr(error, "status_code", None) != 404:
+                    raise
 
     # -- inside --------------------------------------------------------------------------------------------------------
 

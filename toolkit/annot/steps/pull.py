@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from annot.exchange.collecting import Found, collect
+from datetime import datetime
+
+from annot.exchange.collecting import Found, Seen, collect
 from annot.exchange.connection import connect
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul
 from annot.exchange.sending import Advance
@@ -20,11 +22,18 @@ from annot.study.workspace import Workspace
 
 
 def pull(
-    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
+    ws: Workspace,
+    *,
+    url: str | None,
+    api_key: str | None,
+    advance: Advance,
+    accept_deletions: bool = False,
+    seen: dict[int, Seen] | None = None,
 ) -> Pulled:
     """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
 
     Answers that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
+    seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
     rows: list[Collected] = []
     notes: list[str] = []
@@ -32,13 +41,12 @@ def pull(
     with open_store(ws.database_url, create=False) as store:
         with connect(ws, url=url, api_key=api_key) as gateway:
             hint = "send the tasks with `annot push`"
-            for haul in collect(ws, store, gateway, round="judge", hint=hint, advance=advance):
-                with store.read() as session:
+            for haul in collect(ws, store, gateway, round="judge", hint=hint, advance=advance, seen=seen):
+                with store.begin() as session:
                     assessor = haul.project.assessor
                     assigned = len(people.read_assignments(session, assessor)) + sum(
                         back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
                     )
-                with store.begin() as session:
                     haul = without_hidden_gold(session, haul)
                 row, told, missing = record_haul(
                     store, haul, _sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
@@ -46,13 +54,29 @@ def pull(
                 rows.append(row)
                 notes += told
                 lost += missing
+        if seen is not None and not rows:
+            return Pulled((), ())
         with store.begin() as session:
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             overtaken = told_overtaken(overtaken_of(session))
+            answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
+            left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
     export_judgements(ws, outcome)
-    return Pulled(tuple(rows), (*notes, *filter(None, [overtaken])), tuple(lost), accept_deletions)
+    notes += filter(None, [overtaken])
+    return Pulled(tuple(rows), tuple(notes), tuple(lost), accept_deletions, left + len(outcome.waiting))
+
+
+def told(pulled: Pulled, *, now: datetime) -> str:
+    """One line on what a pull brought; nothing where it brought nothing."""
+    if not pulled.assessors:
+        return ""
+    brought = (
+        f"{row.assessor} {row.new} new" + (f" and {row.changed} changed" if row.changed else "")
+        for row in pulled.assessors
+    )
+    return f"{now:%H:%M:%S}  {', '.join(brought)}; {pulled.open} to come"
 
 
 def _sourced(found: Found, project: Project) -> judgements.SourcedJudgement:
