@@ -17,6 +17,9 @@ from urllib.parse import urlsplit
 from annot.errors import InputError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.locating import marker_of
+from annot.labelstudio.gateway import Gateway
+from annot.store import projects
+from annot.store.database import open_store
 from annot.study.workspace import Workspace
 
 BURST_SECONDS = 5.0
@@ -31,28 +34,20 @@ CALLER_SECONDS = 5.0
 def listening(
     ws: Workspace, address: str, *, url: str | None, api_key: str | None
 ) -> Iterator[Callable[[float], None]]:
-    """A wait that ends early when answers have changed on the server; the webhook is there as long as the context.
+    """A wait that ends early when answers have changed on the server; its webhooks are there as long as the context.
 
     address: `HOST:PORT`, of this machine as the server reaches it. Webhooks that an earlier run of this study left are
     deleted. Raises InputError where nobody can listen there, and StudioError where the server refuses to call it.
     """
-    host, port = _parsed(address)
+    place = _parsed(address)
     ours = f"/{marker_of(ws.settings.collection.name, 'judge', 'hint')}/"
-    secret = secrets.token_urlsafe(24)
+    path = ours + secrets.token_urlsafe(24)
     happened = threading.Event()
-    with _listener(address, (host, port), ours + secret, happened):
+    with _listener(address, place, path, happened):
         with connect(ws, url=url, api_key=api_key) as gateway:
-            for webhook, called in gateway.webhooks().items():
-                if urlsplit(called).path.startswith(ours):
-                    gateway.delete_webhook(webhook)
-            try:
-                made = gateway.add_webhook(f"http://{address}{ours}{secret}")
-            except StudioError as error:
-                raise StudioError(
-                    error.message,
-                    hint="Label Studio calls no local or private address unless it is started with "
-                    "LABEL_STUDIO_USE_DEFAULT_BANNED_SUBNETS=false; without --hook nothing is missed, it comes later",
-                ) from None
+            _delete(gateway, ours)
+            for project_id in _projects(ws, gateway):
+                _add(gateway, project_id, f"http://{address}{path}")
 
         def wait(seconds: float) -> None:
             if happened.wait(seconds):
@@ -64,7 +59,34 @@ def listening(
         finally:
             # Where the server is away, the next run deletes it.
             with suppress(StudioError), connect(ws, url=url, api_key=api_key) as gateway:
-                gateway.delete_webhook(made)
+                _delete(gateway, path)
+
+
+def _projects(ws: Workspace, gateway: Gateway) -> list[int]:
+    """The projects in which pairs are judged that are on this server."""
+    server = gateway.identity()
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        known = projects.read_projects(session, round="judge")
+    ids = [project.remote_id for project in known if project.server == server]
+    return [project_id for project_id in ids if project_id is not None and gateway.project(project_id) is not None]
+
+
+def _add(gateway: Gateway, project_id: int, called: str) -> None:
+    try:
+        gateway.add_webhook(project_id, called)
+    except StudioError as error:
+        raise StudioError(
+            error.message,
+            hint="Label Studio calls no local or private address unless it is started with "
+            "LABEL_STUDIO_USE_DEFAULT_BANNED_SUBNETS=false; without --hook nothing is missed, it comes later",
+        ) from None
+
+
+def _delete(gateway: Gateway, begin: str) -> None:
+    """Delete the webhooks whose path begins so."""
+    for webhook, called in gateway.webhooks().items():
+        if urlsplit(called).path.startswith(begin):
+            gateway.delete_webhook(webhook)
 
 
 def _parsed(address: str) -> tuple[str, int]:

@@ -372,11 +372,11 @@ class Gateway:
         with self._asking("listing the webhooks"):
             return {_integer(hook.id): str(hook.url) for hook in self._client.webhooks.list(request_options=_READ)}
 
-    def add_webhook(self, address: str) -> int:
-        """Have the server call this address, with nothing but what kind of thing happened, when answers change."""
-        with self._asking("adding a webhook"):
+    def add_webhook(self, project_id: int, address: str) -> int:
+        """Have the server call this address, and say no more than what kind of thing happened, when answers change."""
+        with self._asking(f"adding a webhook to project {project_id}"):
             made = self._client.webhooks.create(
-                url=address, send_payload=False, send_for_all_actions=False, actions=ANSWERED
+                project=project_id, url=address, send_payload=False, send_for_all_actions=False, actions=ANSWERED
             )
             return _integer(made.id)
 
