@@ -13,7 +13,8 @@ import pytest
 from annot.errors import StudioError
 from annot.exchange import hints
 from annot.exchange.hints import listening
-from annot.labelstudio.gateway import ANSWERED, Gateway
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.project_verbs import ANSWERED
 from annot.labelstudio.studio_records import PulledTask
 from annot.steps import pull, push
 from annot.steps.watch import watch

@@ -10,7 +10,8 @@ from annot.exchange.auditing import Audited, Finding, of_project
 from annot.exchange.collecting import accounts_of, lines_of
 from annot.exchange.connection import connect
 from annot.exchange.sending import ANSWERS, Advance, counting, own_tasks
-from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.project_verbs import PROJECT_SETTINGS
 from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import pair_key
 from annot.stats.values import to_json

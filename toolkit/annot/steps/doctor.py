@@ -16,7 +16,7 @@ from annot import __version__
 from annot.errors import AnnotError, FindingError, StudioError
 from annot.exchange.connection import connect, passwords_file, studio_folder
 from annot.labelstudio import exposure, installing, server
-from annot.labelstudio.gateway import is_loopback
+from annot.labelstudio.door import is_loopback
 from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.study.standing import ASIDE, database_files
