@@ -138,11 +138,14 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
 
 def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
     """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
+    hidden = read_hidden(session)
+    if not hidden:
+        return ()
     outcome = outcome_of(session, ws.settings)
     final = {(one.query_id, one.doc_id): one.grade for one in outcome.decisions}
     given = by_person(current_answers(session, "hidden-gold"))
     found = []
-    for name, pairs in read_hidden(session).items():
+    for name, pairs in hidden.items():
         answered = {pair: one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts}
         own = {pair: one.grade for pair, one in answered.items() if one.grade is not None}
         between = agreement_between(
