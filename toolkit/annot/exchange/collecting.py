@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from annot.errors import MissingInput
 from annot.exchange.locating import locate, marker_of
-from annot.exchange.sending import ANSWERS, PUSHES, Advance, counting, own_tasks
+from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
+from annot.exchange.sending import Advance, counting
 from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
@@ -269,7 +270,7 @@ def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
 
 def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
     person = project.assessor
-    push = f"`{PUSHES[project.round]}`"
+    push = f"`{ROUNDS[project.round].push}`"
     if not accounts:
         yield f"{person}: the server has no account of this person, so no new answer can be attributed"
     if why_all == PROJECT_GONE:

@@ -10,7 +10,7 @@ from typing import Any
 
 from annot.errors import FindingError
 from annot.exchange.collecting import Found, Haul
-from annot.exchange.sending import ANSWERS
+from annot.exchange.rounds import ANSWERS
 from annot.records import OLDER
 from annot.store.database import Store
 from annot.store.projects import Project

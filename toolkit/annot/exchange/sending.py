@@ -7,70 +7,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.errors import FindingError
 from annot.exchange.connection import connect
 from annot.exchange.locating import Twins, locate, marker_of, remove_twins
+from annot.exchange.rounds import ROUNDS, answered_tasks, own_tasks
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import Screen, lint_tasks
+from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
-from annot.store import people, projects, trials
-from annot.store.adjudications import ADJUDICATIONS
+from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.hidden_gold import read_hidden
-from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
-from annot.store.returned import read_returned
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
 
 TITLE_LONGEST = 50
-COLORS: dict[Round, str] = {
-    "judge": "#617ADA",
-    "adjudicate": "#B5651D",
-    "train": "#2E7D32",
-    "train-feedback": "#2E7D32",
-    "substudy-abstract": "#6A4C93",
-    "substudy-full": "#6A4C93",
-    "hidden-gold": "#617ADA",
-}
-TITLES: dict[Round, str] = {
-    "judge": "judging",
-    "adjudicate": "adjudication",
-    "train": "training",
-    "train-feedback": "training, gold grades",
-    "substudy-abstract": "sub-study, abstracts",
-    "substudy-full": "sub-study, full texts",
-    "hidden-gold": "judging",
-}
-PUSHES: dict[Round, str] = {
-    "judge": "annot push",
-    "adjudicate": "annot adjudicate push",
-    "train": "annot train push",
-    "train-feedback": "annot train push",
-    "substudy-abstract": "annot substudy push --view abstract",
-    "substudy-full": "annot substudy push --view full",
-    "hidden-gold": "annot push",
-}
-"""The command that sends the tasks of a round."""
-SCREENS: dict[Round, Screen] = {
-    "judge": "judge",
-    "adjudicate": "adjudicate",
-    "train": "judge",
-    "train-feedback": "feedback",
-    "substudy-abstract": "judge",
-    "substudy-full": "full-text",
-    "hidden-gold": "judge",
-}
-"""Which form the tasks of a round must have."""
-ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
-"""Where the answers of the rounds that make the collection are on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +98,7 @@ def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, rou
     private |= {person.account for person in everyone if person.account is not None}
     for parcel in parcels:
         tasks = list(parcel.tasks.values())
-        lint_tasks(tasks, screen=SCREENS[round], labels=ws.settings.labels.names, private=private)
+        lint_tasks(tasks, screen=ROUNDS[round].screen, labels=ws.settings.labels.names, private=private)
         check_predictions(parcel.label_config, tasks)
 
 
@@ -155,7 +110,7 @@ def _send(
     People without an account on the server are named and wait. Raises FindingError, before anything is sent, when
     nobody has one.
     """
-    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=PUSHES[round])
+    accounts, waiting = _accounts(store, gateway, [parcel.assessor for parcel in parcels], push=ROUNDS[round].push)
     parcels = [parcel for parcel in parcels if parcel.assessor in accounts]
     server, version = gateway.identity(), gateway.version()
     more = counting(advance, total=sum(len(parcel.tasks) for parcel in parcels))
@@ -174,7 +129,7 @@ def _send(
                 now=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             own = own_tasks(session, round, parcel.assessor)
-            answered = _answered(session, round, parcel.assessor)
+            answered = answered_tasks(session, round, parcel.assessor)
         remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
         delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
@@ -201,17 +156,6 @@ def _send(
     return Pushed(tuple(sent), tuple(notes))
 
 
-def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
-    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
-    lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
-    lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
-    return {
-        pair_key(*line.stands.record.asked): line.stands.changed_at or line.stands.record.judged_at or ""
-        for line in lines
-        if line.counts
-    }
-
-
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
     """A progress that is told how many more are done."""
     done = 0
@@ -222,23 +166,6 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
         advance(done, total)
 
     return more
-
-
-def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
-    """What may stand in a person's project, by its key on the server.
-
-    For an assessor that is also every pair that was ever returned to them, taken back or not. For an adjudicator it is
-    every planned pair: a dispute may end, and its task stays where it has an answer.
-    """
-    if round == "judge":
-        asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
-    elif round == "adjudicate":
-        asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
-    else:
-        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
-    return {pair_key(*pair): pair for pair in asked}
 
 
 def _accounts(
@@ -268,16 +195,15 @@ def _accounts(
 
 def _spec(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     name = ws.settings.collection.name
-    title = f"{name} · {TITLES[round]} · {parcel.assessor}"
-    if len(title) > TITLE_LONGEST:
-        title = f"{TITLES[round]} · {parcel.assessor}"
+    short = f"{ROUNDS[round].title} · {parcel.assessor}"
+    title = f"{name} · {short}"
     return ProjectSpec(
         marker=marker_of(name, round, parcel.assessor),
-        title=title,
+        title=title if len(title) <= TITLE_LONGEST else short,
         description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
         label_config=parcel.label_config,
         instructions=parcel.instructions,
-        color=COLORS[round],
+        color=ROUNDS[round].color,
     )
 
 

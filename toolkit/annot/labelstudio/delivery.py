@@ -1,7 +1,7 @@
 """Tasks onto the server, each exactly once, whatever happens on the way.
 
-The server has no key of its own for a task: a repeated import doubles it. So every write is sent once, and whatever
-its answer, what is there is read back by our own key before anything is sent again. An import that was killed may
+The server has no key of its own for a task: a repeated import doubles it. So every write is sent once, and where its
+answer is lost, what is there is read back by our own key before anything is sent again. An import that was killed may
 still be finished by the server afterwards; the second copies are found at the end and deleted, unless somebody has
 already annotated them.
 """
@@ -38,8 +38,7 @@ def deliver(
     """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
     Safe to repeat after anything. Proves that each is there once: by the server's answers and its count, and where the
-    two differ by reading everything back. `advance` is told how many more tasks
-    are there, for a progress bar.
+    two differ by reading everything back. `advance` is told how many more tasks are there, for a progress bar.
 
     answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
     sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored

@@ -9,7 +9,8 @@ from annot.errors import FindingError, MissingInput
 from annot.exchange.auditing import Audited, Finding, of_project
 from annot.exchange.collecting import accounts_of, lines_of
 from annot.exchange.connection import connect
-from annot.exchange.sending import ANSWERS, Advance, counting, own_tasks
+from annot.exchange.rounds import ANSWERS, own_tasks
+from annot.exchange.sending import Advance, counting
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.project_verbs import PROJECT_SETTINGS
 from annot.labelstudio.screens import adjudicate_screen
