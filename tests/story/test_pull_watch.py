@@ -18,6 +18,9 @@ from annot.labelstudio.project_verbs import ANSWERED
 from annot.labelstudio.studio_records import PulledTask
 from annot.steps import pull, push
 from annot.steps.watch import watch
+from annot.store import judgements
+from annot.store.database import open_store
+from annot.store.revisions import GONE
 from fixtures_studio import REFUSED_HOST, Studio
 from studies import Study, make_study, quietly
 
@@ -151,6 +154,26 @@ def test_a_task_that_is_gone_is_told(study: Study) -> None:
         ("a1: 1 task(s) are gone from the server; `annot push` sends those without an answer again",),
         ("a1: the project is gone from the server; `annot push` makes it again, with its open tasks",),
     ]
+
+
+def test_of_a_pair_that_stands_twice_both_answers_stay_on_record(study: Study) -> None:
+    pair = study.planned()["a1"][0]
+    ids = study.judge("a1", {pair: 1})
+    (project,) = study.projects()["a1"]
+    (first,) = [task for task in study.as_exported("a1") if task["annotations"]]
+    with study.studio.gateway() as gateway:
+        (second,) = gateway.send_tasks(project, [{"data": first["data"], "predictions": []}])
+    study.answer("a1", second, 2)
+
+    def changed() -> None:
+        with study.as_person("a1") as person:
+            person.change_annotation(ids[pair], rating("3"))
+
+    watched(study, changed)
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        given = [line.record for line in judgements.read_history(session, *pair) if line.record.assessor == "a1"]
+    assert not [flag for one in given for flag in one.flags if flag.startswith(GONE)]
+    assert_a_full_pull_finds_nothing_new(study)
 
 
 def test_a_pull_that_breaks_off_loses_nothing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,14 +130,15 @@ def collect(
             pulled = _changed(gateway, there.project_id, before)
             if not pulled:
                 continue
-        why_all = PROJECT_GONE if there is None else None if pulled else PROJECT_EMPTY
+        why_all = None if pulled else PROJECT_GONE if there is None else PROJECT_EMPTY
         sent: Set[Asked] = tasks[project.project].keys()
         if before is not None:
             asked = {ours[task.key] for task in pulled if task.key in ours}
             sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
         yield _haul(ws, project, pulled, ours, sent, lines, accounts, why_all)
-        # It is recorded now.
-        if seen is not None and there is not None and pulled:
+        # It is recorded now. A pair that stands there twice is read from all its tasks, so always from the whole.
+        single = before is not None or len({task.key for task in pulled}) == len(pulled)
+        if seen is not None and there is not None and pulled and single:
             seen[there.project_id] = _seen(before, pulled)
 
 
