@@ -4,28 +4,36 @@
 
 Makes a study of made-up abstracts in FOLDER, with a local Label Studio of its own: every pair for two of eight
 assessors. Bare import: the tasks of all projects, in batches of 1,000, each batch one `POST import` into one project.
-Bare export: the JSON export of every project, parsed. Both are timed in the same run and on the same server, the bare
-import first and last, as the server grows slower with what it holds. Prints seconds and ratios.
+Bare export: the JSON export of every project, parsed. All are timed in one run on one server, in turns: a bare import
+before the push and one after it, as the server grows slower with what it holds; export and pull twice, the second pull
+into the database as it was before the first.
 
-Answers are given as people give them, one request each, by eight accounts at once; at 6,250 pairs that takes minutes.
+The answers are not given by clicks: every task is imported anew with an annotation of its assessor on it, which holds
+the labels as predicted and a grade, and the first copy is deleted. Prints for each step its seconds, the processor
+seconds of this process and of the server, and the number of requests.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import logging
+import os
 import random
+import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
 
 import httpx
-from annot.exchange.connection import connect, open_accounts, studio_folder
+from annot.exchange.whose_server import studio_folder
 from annot.labelstudio import server
 from annot.labelstudio.annotations import write_result
-from annot.labelstudio.gateway import Gateway
 from annot.records import Draw, Pool, PoolEntry
 from annot.steps import assessor, corpus, facets, plan, pull, push, query, studio
 from annot.steps.init import init
@@ -37,6 +45,19 @@ from annot.study.workspace import Workspace
 PEOPLE = tuple(f"a{number}" for number in range(1, 9))
 LABELS = ("background", "objective", "method", "method", "result", "result", "other")
 WORDS = ("query", "document", "grade", "corpus", "measure", "people", "often", "rather", "because", "every", "small")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Cost(NamedTuple):
+    """What a step took."""
+
+    wall: float
+    """Seconds."""
+    ours: float
+    """Processor seconds of this process."""
+    server: float
+    """Processor seconds of the server."""
+    requests: int
 
 
 def main() -> None:
@@ -46,25 +67,59 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=125)
     options = parser.parse_args()
     ws = planned(options.folder, options.queries, options.documents)
-    tasks = [task for parcel in parcels(ws) for task in parcel]
-    with connect(ws, url=None, api_key=None) as gateway:
-        bare = [timed(lambda: bare_import(ws, gateway.url, tasks))]
-        pushed = timed(lambda: push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly))
-        bare.append(timed(lambda: bare_import(ws, gateway.url, tasks)))
-        again = timed(lambda: push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly))
-        answer(ws, gateway)
-        pulled = timed(lambda: pull.pull(ws, url=None, api_key=None, advance=quietly))
-        exported = timed(lambda: bare_export(ws, gateway.url))
-        nothing_new = timed(lambda: pull.pull(ws, url=None, api_key=None, advance=quietly))
+    database, before = options.folder / "annot.db", options.folder / "before-pull.db"
+    with open_store(ws.database_url) as store:
+        parcels = push.parcels_of(ws, store)
+    screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
+    meter = Meter(ws)
+    meter.time("bare import", lambda: bare_import(ws, screen, tasks))
+    meter.time("push", lambda: push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly))
+    meter.time("bare import", lambda: bare_import(ws, screen, tasks))
+    meter.time("push, all there", lambda: push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly))
+    answer(ws)
+    with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
+        now.backup(copy)
+    for _ in range(2):
+        meter.time("bare export", lambda: bare_export(ws))
+        with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
+            copy.backup(now)
+        meter.time("pull", lambda: pull.pull(ws, url=None, api_key=None, advance=quietly))
+    meter.time("pull, none new", lambda: pull.pull(ws, url=None, api_key=None, advance=quietly))
     studio.down(ws)
-    least = min(bare)
     print(f"{len(tasks)} tasks")
-    print(f"bare import      {bare[0]:7.1f} s, then {bare[1]:.1f} s")
-    print(f"push             {pushed:7.1f} s = {pushed / least:.2f} of the bare import")
-    print(f"push, all there  {again:7.1f} s = {again / least:.2f}")
-    print(f"bare export      {exported:7.1f} s")
-    print(f"pull, all new    {pulled:7.1f} s = {pulled / exported:.2f} of the bare export")
-    print(f"pull, none new   {nothing_new:7.1f} s = {nothing_new / exported:.2f}")
+    for one, two in (("push", "bare import"), ("push, all there", "bare import"), ("pull", "bare export")):
+        print(f"{one}: {meter.mean(one) / meter.mean(two):.2f} times the {two}")
+
+
+class Meter:
+    """Times steps and prints what they took."""
+
+    def __init__(self, ws: Workspace) -> None:
+        running = server.status(studio_folder(ws))
+        assert running is not None
+        self._pid, self._costs = running.pid, defaultdict[str, list[float]](list)
+        self._requests = itertools.count()
+        log = logging.getLogger("httpx")
+        log.setLevel(logging.INFO)
+        log.addFilter(lambda record: next(self._requests) < 0)
+        print(f"{'':16} {'s':>7} {'ours':>7} {'server':>7} requests")
+
+    def time(self, name: str, step: Callable[[], object]) -> None:
+        """Do it."""
+        before = self._now()
+        step()
+        cost = Cost(*(after - earlier for after, earlier in zip(self._now(), before, strict=True)))
+        self._costs[name].append(cost.wall)
+        print(f"{name:16} {cost.wall:7.1f} {cost.ours:7.1f} {cost.server:7.1f} {cost.requests - 1:8}", flush=True)
+
+    def mean(self, name: str) -> float:
+        """Seconds."""
+        return fmean(self._costs[name])
+
+    def _now(self) -> Cost:
+        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        used = (int(fields[11]) + int(fields[12])) / TICKS
+        return Cost(time.perf_counter(), time.process_time(), used, next(self._requests))
 
 
 def planned(folder: Path, queries: int, documents: int) -> Workspace:
@@ -90,7 +145,7 @@ def planned(folder: Path, queries: int, documents: int) -> Workspace:
     for name in PEOPLE:
         address = f"{name}@example.org"
         assessor.add(ws, name, account=address, adjudicator=False, url=None, api_key=None, dry_run=False)
-    plan.make(ws, queries=(), dry_run=False)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     return ws
 
 
@@ -100,35 +155,40 @@ def paper(paper_id: str, rng: random.Random) -> dict[str, object]:
     return {"paper_id": paper_id, "title": title, "abstract": sentences, "labels": LABELS, "year": 2020}
 
 
-def parcels(ws: Workspace) -> Iterator[list[dict]]:
-    with open_store(ws.database_url) as store:
-        for parcel in push.parcels_of(ws, store):
-            yield list(parcel.tasks.values())
+def bare_import(ws: Workspace, screen: str, tasks: list[dict]) -> None:
+    with client(ws) as http:
+        project = http.post("/api/projects/", json={"title": "bare", "label_config": screen}).json()["id"]
+        send(http, project, tasks)
 
 
-def bare_import(ws: Workspace, url: str, tasks: list[dict]) -> None:
-    with client(ws, url) as http:
-        project = http.post("/api/projects/", json={"title": "bare", "label_config": screen(ws)}).json()["id"]
-        for start in range(0, len(tasks), 1000):
-            http.post(f"/api/projects/{project}/import", json=tasks[start : start + 1000]).raise_for_status()
+def send(http: httpx.Client, project: int, tasks: list[dict]) -> None:
+    for start in range(0, len(tasks), 1000):
+        http.post(f"/api/projects/{project}/import", json=tasks[start : start + 1000]).raise_for_status()
 
 
-def bare_export(ws: Workspace, url: str) -> None:
-    with client(ws, url) as http:
+def bare_export(ws: Workspace) -> None:
+    with client(ws) as http:
         for project in projects(ws):
             json.loads(http.get(f"/api/projects/{project}/export", params={"exportType": "JSON"}).content)
 
 
-def answer(ws: Workspace, gateway: Gateway) -> None:
-    tokens = open_accounts(ws, gateway, [f"{name}@example.org" for name in PEOPLE])
-
-    def one_person(project: int, token: str) -> None:
-        with Gateway(gateway.url, token) as own:
-            for task in own.tasks_of(project):
-                own.annotate(task.task_id, write_result({}, grade=task.task_id % 4), lead_time=9.0)
-
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(one_person, projects(ws), tokens))
+def answer(ws: Workspace) -> None:
+    with client(ws) as http:
+        accounts = {user["email"]: user["id"] for user in http.get("/api/users").json()}
+        for project, name in zip(projects(ws), PEOPLE, strict=True):
+            listed = http.get("/api/tasks", params={"project": project, "fields": "all", "page_size": 100_000}).json()
+            tasks = [{name: task[name] for name in ("data", "predictions")} for task in listed["tasks"]]
+            account = accounts[f"{name}@example.org"]
+            for number, task in enumerate(tasks):
+                result = write_result(task, grade=number % 4)
+                task["annotations"] = [
+                    {"result": result, "completed_by": account, "lead_time": 9.0, "ground_truth": False}
+                ]
+            send(http, project, tasks)
+            first = {"all": False, "included": [task["id"] for task in listed["tasks"]]}
+            http.post(
+                "/api/dm/actions", params={"id": "delete_tasks", "project": project}, json={"selectedItems": first}
+            ).raise_for_status()
 
 
 def projects(ws: Workspace) -> list[int]:
@@ -136,22 +196,14 @@ def projects(ws: Workspace) -> list[int]:
         return [project.remote_id for project in read_projects(session) if project.remote_id is not None]
 
 
-def screen(ws: Workspace) -> str:
-    with open_store(ws.database_url) as store:
-        return push.parcels_of(ws, store)[0].label_config
-
-
 @contextmanager
-def client(ws: Workspace, url: str) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Token {server.credentials(studio_folder(ws)).token}"}
-    with httpx.Client(base_url=url, headers=headers, timeout=300, trust_env=False) as http:
+def client(ws: Workspace) -> Iterator[httpx.Client]:
+    folder = studio_folder(ws)
+    running = server.status(folder)
+    assert running is not None
+    headers = {"Authorization": f"Token {server.credentials(folder).token}"}
+    with httpx.Client(base_url=running.url, headers=headers, timeout=600, trust_env=False) as http:
         yield http
-
-
-def timed(what: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    what()
-    return time.perf_counter() - start
 
 
 def quietly(_done: int, _total: int | None) -> None:

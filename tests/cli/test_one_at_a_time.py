@@ -59,7 +59,7 @@ def test_a_second_command_that_changes_the_study_is_refused(name: str, study: Ca
 def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     names = [name for name, usual in USUAL.items() if name not in WAITING and usual.stage in ("judged", "settled")]
-    assert {"status", "agreement", "qrels", "watch", "plan simulate"} <= set(names)
+    assert {"status", "agreement", "qrels", "forecast", "plan simulate"} <= set(names)
     for name in names:
         USUAL[name].prepare(folder)
     with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
@@ -68,7 +68,7 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
 
 
 def test_labelling_holds_no_write_transaction(study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pull of `watch` may not wait for minutes, nor time out."""
+    """A `pull --watch` may not wait for minutes, nor time out."""
     folder = study("labelled")
     url, label = Workspace.open(folder).database_url, Labeller.label
     written = []
@@ -98,17 +98,3 @@ def test_a_command_waits_as_long_as_it_is_told(study: Callable[[str], Path]) -> 
     out, _ = waiting.communicate(timeout=60)
     assert waiting.returncode == 0
     assert json.loads(out)["data"]["query_id"] == "fic0802-method"
-
-
-def test_watch_shows_what_was_pulled_before_while_another_command_is_at_work(
-    study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its pull would ask a server that is not there; it does not come so far."""
-    folder = study("judged")
-    monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token")
-    with alone(Workspace.open(folder).database_url, command="push", wait_seconds=0):
-        seen = annot_done("watch", "--once", "--json", folder=folder).data
-    assert seen["judged"] > 0
-    assert "`annot push` is changing this study" in seen["notes"][0]
-    assert annot("watch", "--once", folder=folder).exit_code == 3

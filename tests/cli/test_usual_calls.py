@@ -17,7 +17,7 @@ DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.opti
 FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
     "train",
-    *("plan", "push", "status", "watch", "pull", "judgements", "comments", "meeting", "audit", "agreement"),
+    *("plan", "push", "pull", "status", "forecast", "judgements", "comments", "meeting", "audit", "agreement"),
     *("adjudicate", "qrels", "substudy", "run", "evaluate", "assessor-effect", "reusability", "browse"),
     *("report", "datasheet"),
     *("release", "trace"),
@@ -89,6 +89,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "guidelines check",
         "comments",
         "status",
+        "forecast",
         "judgements withdrawn",
         "adjudicate status",
         "train report",
@@ -115,7 +116,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "facets train",
         "invite",
     }
-    servers = {"pull", "watch", "adjudicate pull", "train pull", "substudy pull", "studio up", "studio down", "demo"}
+    servers = {"pull", "adjudicate pull", "train pull", "substudy pull", "studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers, "query sample"}
 
 

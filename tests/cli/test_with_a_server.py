@@ -20,7 +20,7 @@ TALKING = (
     "adjudicate pull",
     "train pull",
     "substudy pull --view abstract",
-    "watch --once",
+    "pull --watch",
     "assessor add a9 --account a9@example.org",
 )
 

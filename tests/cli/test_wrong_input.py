@@ -689,11 +689,17 @@ WRONG: dict[str, Wrong] = {
     "status: an option that is none": Wrong("status", "--url x", ("No such option: --url",)),
     "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "pull: no server": Wrong("pull", "", ("no Label Studio is named",), "planned", exit_code=3),
-    "watch: no plan": Wrong("watch", "--once --no-pull", ("annot plan",), "pooled"),
-    "watch: server down": Wrong(
-        "watch", " ".join(("--once", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
+    "forecast: no plan": Wrong("forecast", "", ("annot plan",), "pooled"),
+    "pull: watch a server that is down": Wrong(
+        "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
-    "watch: no seconds": Wrong("watch", "--every 0", ("greater than or equal to 1",), "planned"),
+    "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
+    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every and --hook need --watch",), "planned"),
+    "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("leave --watch out",), "planned"),
+    "pull: no place to listen": Wrong("pull", "--watch --hook lead", ("'lead'", "expected HOST:PORT"), "planned"),
+    "pull: another machine's address": Wrong(
+        "pull", "--watch --hook 192.0.2.7:8765", ("--hook 192.0.2.7:8765: nobody can listen there",), "planned"
+    ),
     # -- settle
     "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
     "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
@@ -1017,7 +1023,6 @@ USUAL = {
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
     "judgements restore": "--all",
-    "watch": "--once --no-pull",
     "facets push": " ".join(["a1", *DOWN]),
     "facets pull": " ".join(DOWN),
     "push": " ".join(DOWN),

@@ -233,7 +233,7 @@ USUAL: dict[str, Usual] = {
     "migrate": Usual("settled"),
     # What was made anew is a study as any other, which is not made anew.
     "rebuild": Usual("planned", "", lost, again=2),
-    "watch": Usual("judged", "--once --no-pull"),
+    "forecast": Usual("judged"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
     "doctor": Usual("judged"),

@@ -51,14 +51,14 @@ class FakeStudio:
     def serve(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.rstrip("/")
         if request.method == "POST" and re.fullmatch(r"/api/projects/\d+/import", path):
-            return self._import(json.loads(request.content))
+            return self._import(json.loads(request.content), request.url.params)
         if request.method == "GET" and path == "/api/tasks":
             return self._list(request.url.params)
         if request.method == "DELETE" and path.startswith("/api/tasks/"):
             gone = self.tasks.pop(int(path.rsplit("/", 1)[1]), None)
             return httpx.Response(204 if gone else 404, json={"detail": "gone"})
         if path.endswith("/export"):
-            ids = [int(task_id) for task_id in request.url.params.get_list("ids[]")]
+            ids = [int(task_id) for task_id in request.url.params.get_list("ids[]")] or sorted(self.tasks)
             return httpx.Response(200, json=[self._exported(task_id) for task_id in ids if task_id in self.tasks])
         if path == "/api/current-user/whoami":
             return httpx.Response(200, json={"id": 7, "email": "ann@example.org"})
@@ -89,10 +89,11 @@ class FakeStudio:
             return httpx.Response(200, json=self.projects[int(path.rsplit("/", 1)[1])])
         return httpx.Response(404, json={"detail": "Not found."})
 
-    def _import(self, tasks: list[dict[str, Any]]) -> httpx.Response:
-        for task in tasks:
-            self.tasks[self._take_id()] = task
-        return httpx.Response(201, json={"task_count": len(tasks), "annotation_count": 0})
+    def _import(self, tasks: list[dict[str, Any]], params: httpx.QueryParams) -> httpx.Response:
+        made = {self._take_id(): task for task in tasks}
+        self.tasks |= made
+        counts: dict[str, Any] = {"task_count": len(tasks), "annotation_count": 0}
+        return httpx.Response(201, json=counts | ({"task_ids": [*made]} if params.get("return_task_ids") else {}))
 
     def _annotate(self, task_id: int, body: dict[str, Any]) -> httpx.Response:
         made = {**body, "id": self._take_id(), "completed_by": 7, "was_cancelled": bool(body.get("was_cancelled"))}
@@ -104,20 +105,19 @@ class FakeStudio:
         ids = sorted(self.tasks)[(page - 1) * size : page * size]
         if not ids and page > 1:
             return httpx.Response(404, json={"detail": "Invalid page."})
-        tasks = [
-            {
-                "id": task_id,
-                "data": self.tasks[task_id]["data"],
-                "total_annotations": len(self.annotations.get(task_id, [])),
-                "cancelled_annotations": 0,
-                "updated_at": f"2026-11-21T10:00:00.{task_id:06d}Z",
-            }
-            for task_id in ids
-        ]
+        tasks = [{**self._counted(task_id), "data": self.tasks[task_id]["data"]} for task_id in ids]
         return httpx.Response(200, json={"tasks": tasks, "total": len(self.tasks) + self.total_lies_by})
 
+    def _counted(self, task_id: int) -> dict[str, Any]:
+        return {
+            "id": task_id,
+            "total_annotations": len(self.annotations.get(task_id, [])),
+            "cancelled_annotations": 0,
+            "updated_at": f"2026-11-21T10:00:00.{task_id:06d}Z",
+        }
+
     def _exported(self, task_id: int) -> dict[str, Any]:
-        return {"id": task_id, **self.tasks[task_id], "annotations": self.annotations.get(task_id, [])}
+        return {**self._counted(task_id), **self.tasks[task_id], "annotations": self.annotations.get(task_id, [])}
 
     def _take_id(self) -> int:
         self._next += 1

@@ -81,6 +81,25 @@ def test_a_second_import_sends_nothing(fake: FakeStudio, gateway: Gateway) -> No
     assert fake.count("POST", IMPORT) == 1
 
 
+def test_an_import_that_is_answered_is_not_read_back(fake: FakeStudio, gateway: Gateway) -> None:
+    """The answer holds the ids, and the server's count tells that nothing else came meanwhile."""
+    delivery = deliver(gateway, 1, TASKS, batch_size=4)
+    assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
+    assert fake.count("GET", LIST) == 2
+
+
+@pytest.mark.parametrize("answer", [{}, {"task_ids": None}, {"task_ids": [1, 2]}, ["nonsense"]])
+def test_an_answer_that_lacks_ids_is_read_back(fake: FakeStudio, gateway: Gateway, answer: object) -> None:
+    def stores(request: httpx.Request) -> httpx.Response:
+        fake.serve(request)
+        return httpx.Response(201, json=answer)
+
+    fake.faults.append(once("POST", IMPORT, stores))
+    delivery = deliver(gateway, 1, TASKS)
+    assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
+    assert keys(fake) == EACH_ONCE
+
+
 def test_only_what_is_missing_is_sent(fake: FakeStudio, gateway: Gateway) -> None:
     deliver(gateway, 1, TASKS[3:6])
     delivery = deliver(gateway, 1, TASKS)
@@ -228,23 +247,53 @@ def test_a_404_in_the_middle_of_a_listing_is_an_error(fake: FakeStudio, gateway:
         gateway.tasks_of(1)
 
 
-def test_a_pull_that_misses_annotations_is_an_error(fake: FakeStudio, gateway: Gateway) -> None:
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        (lambda tasks: [], "counts 10 tasks and sent 0"),
+        (lambda tasks: tasks[1:], "counts 10 tasks and sent 9"),
+        (lambda tasks: [*tasks[:9], tasks[0]], "counts 10 tasks and sent 9"),
+        (lambda tasks: [*tasks[:9], {**tasks[9], "annotations": []}], "counts 1 annotations and sent 0"),
+    ],
+)
+def test_a_pull_that_misses_something_is_an_error(
+    fake: FakeStudio,
+    gateway: Gateway,
+    monkeypatch: pytest.MonkeyPatch,
+    spoilt: Callable[[list[object]], list[object]],
+    said: str,
+    whole: bool,
+) -> None:
+    """Exported in one request or, where the project is larger, in groups."""
+    monkeypatch.setattr("annot.labelstudio.gateway.WHOLE_EXPORT", 10 if whole else 9)
     deliver(gateway, 1, TASKS)
     for task_id in fake.tasks:
         gateway.annotate(task_id, [])
     pulled = gateway.pull(1)
-    assert [len(task.annotations) for task in pulled] == [1] * 10
-    fake.faults.append(once("GET", "/export", lambda request: httpx.Response(200, json=[])))
-    with pytest.raises(StudioError, match="counts 10 annotations and sent 0"):
+    assert [(task.key, len(task.annotations)) for task in pulled] == [(key, 1) for key in EACH_ONCE]
+
+    def spoils(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=spoilt(fake.serve(request).json()))
+
+    fake.faults.append(once("GET", "/export", spoils))
+    with pytest.raises(StudioError, match=said):
         gateway.pull(1)
 
 
-def test_an_export_asks_for_its_tasks_and_no_others(fake: FakeStudio, gateway: Gateway) -> None:
+def test_a_large_project_is_exported_in_groups(
+    fake: FakeStudio, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annot.labelstudio.gateway.WHOLE_EXPORT", 9)
+    monkeypatch.setattr("annot.labelstudio.gateway.EXPORT_SIZE", 4)
     deliver(gateway, 1, TASKS)
-    for task_id in fake.tasks:
-        gateway.annotate(task_id, [])
-    wanted = sorted(fake.tasks)[2:5]
-    assert sorted(gateway.export(1, wanted)) == wanted
+    gateway.annotate(min(fake.tasks), [])
+    done: list[int] = []
+    pulled = gateway.pull(1, advance=done.append)
+    assert [len(task.annotations) for task in pulled] == [1, *[0] * 9]
+    assert [task.key for task in pulled] == list(EACH_ONCE)
+    assert done == [4, 4, 2]
+    assert fake.count("GET", "/export") == 3
 
 
 def test_a_lost_answer_to_an_annotation_is_told_and_leaves_one_annotation(fake: FakeStudio, gateway: Gateway) -> None:

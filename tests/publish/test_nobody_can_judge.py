@@ -87,7 +87,7 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     ]["value"]
     assert alpha == pytest.approx(together["after"]["alpha_ordinal"]["pooled"])
     assert annot("status", "--json").data["unjudgeable"] == 3
-    watched = annot("watch", "--once", "--no-pull")
+    watched = annot("forecast")
     assert "all settled; 3 that nobody can judge" in watched.stdout
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from annot.exchange.auditing import Audited, of_project
 from annot.exchange.connection import connect
-from annot.exchange.sending import own_tasks
+from annot.exchange.rounds import own_tasks
 from annot.exchange.shown import changed_tasks
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.studio_records import PulledTask

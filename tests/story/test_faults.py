@@ -15,7 +15,7 @@ from typing import get_args
 
 import pytest
 from annot.errors import StudioError
-from annot.labelstudio import delivery, gateway
+from annot.labelstudio import delivery, door, gateway
 from annot.steps import adjudicate, pull, push
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
@@ -47,9 +47,8 @@ CLEAN: dict[str, tuple[list[str] | None, tuple[str, ...]]] = {}
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pages and batches, and no long waits, so that a small study meets what a large one does."""
     monkeypatch.setattr(delivery, "_WAITS", (0.05, 0.1, 0.2))
-    monkeypatch.setattr(gateway, "TIMEOUT_SECONDS", LATE_SECONDS / 2)
-    monkeypatch.setattr(gateway, "EXPORT_SIZE", 3)
-    monkeypatch.setattr(gateway, "_PAGE_SIZE", 8)
+    monkeypatch.setattr(door, "TIMEOUT_SECONDS", LATE_SECONDS / 2)
+    monkeypatch.setattr(gateway, "PAGE_SIZE", 8)
     assert delivery.deliver.__kwdefaults__ is not None
     monkeypatch.setitem(delivery.deliver.__kwdefaults__, "batch_size", 8)
 

@@ -23,7 +23,7 @@ PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
     "Pool": ("pool",),
     "Judge": (
-        *("assessor", "invite", "guidelines", "train", "plan", "push", "status", "watch", "pull", "judgements"),
+        *("assessor", "invite", "guidelines", "train", "plan", "push", "pull", "status", "forecast", "judgements"),
         *("comments", "meeting", "audit"),
     ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
@@ -104,7 +104,8 @@ def command(
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
     and the present one is no study. csv: the answer has a table for --csv. verbs: further commands begin with the same
     word. alone: it changes the study, and only one command at a time may; without a word, one does that has `ws` and
-    `dry_run`. A dry run changes nothing and waits for nobody. Where nothing is returned, the function has printed all.
+    `dry_run`. A dry run changes nothing and waits for nobody; with `watch` the function takes the study by turns. Where
+    nothing is returned, the function has printed all.
     """
     first, _, verb = words.partition(" ")
 
@@ -155,7 +156,7 @@ def _with_shared_options(
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             arguments["ws"] = Workspace.open(folder) if named or needs_study else None
-        changes = alone and not given.get("dry_run")
+        changes = alone and not (given.get("dry_run") or given.get("watch"))
         with held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext():
             answer = function(**arguments)
             if changes:

@@ -1,32 +1,24 @@
 """Judge: who judges what, out to Label Studio, and back."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command, group, held
+from annot.cli.commands import command, group
 from annot.cli.options import (
-    AcceptDeletionsOption,
     DryRunOption,
     GrowOption,
-    JsonOption,
     KeyOption,
     UrlOption,
     flag,
     recorded,
     setting,
 )
-from annot.cli.output import Answer, emit, needs_a_person, progress, say, table
-from annot.cli.waiting import WAITING
+from annot.cli.output import Answer, needs_a_person, progress, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
-
-CLEAR = "\x1b[2J\x1b[H"
-"""Empties a terminal; elsewhere one block follows the other."""
-
 
 group("guidelines", help="Print what assessors are told, and check that it fits the study.")
 
@@ -198,67 +190,18 @@ def status(ws: "Workspace") -> Answer:
     return Answer(found, step.describe(found))
 
 
-@command("watch")
-def watch(
+@command("forecast")
+def forecast(
     ws: "Workspace",
-    every: Annotated[int | None, setting("Seconds between two looks.", min=1)] = None,
-    once: Annotated[bool, flag("--once", "Look once.")] = False,
-    no_pull: Annotated[bool, flag("--no-pull", "Look at what was pulled; ask no server.")] = False,
     all_queries: Annotated[bool, flag("--all", "Every query, not only those under way.")] = False,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Pull and print, again and again: progress, pace, grades, agreement so far, finish date, hours and cost."""
-    from annot.report.watched import describe
-    from annot.steps import pull as pulling
-    from annot.steps import watch as step
-    from annot.study.progress import Look
-
-    ws = ws.replaced("watch", every=every)
-    ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
-
-    def pull() -> tuple[int, tuple[str, ...]]:
-        with held(ws, "watch", wait_seconds=0), progress("reading judgements") as advance:
-            pulled = pulling.pull(ws, url=url, api_key=api_key, advance=advance)
-        finding = pulled.finding("annot pull")
-        notes = (*pulled.notes, *([f"{finding.message}; `annot pull` lists them"] if finding else []))
-        return sum(person.new + person.changed for person in pulled.assessors), notes
-
-    def show(seen: Look) -> None:
-        WAITING.stop()
-        if not (as_json or once) and sys.stdout.isatty():
-            typer.echo(CLEAR, nl=False)
-        emit("watch", Answer(seen, describe(seen, all_queries=all_queries)), as_json=as_json)
-        if not (as_json or once):
-            typer.echo()
-
-    try:
-        step.watch(ws, pull=None if no_pull else pull, once=once, show=show)
-    except KeyboardInterrupt:
-        say("stopped watching; what was pulled is kept")
-        raise typer.Exit(130) from None
-
-
-@command("pull", alone=True)
-def pull(
-    ws: "Workspace",
-    accept_deletions: AcceptDeletionsOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
 ) -> Answer:
-    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept.
+    """Print pace, grades and agreement so far, finish date, hours and cost, from what has been pulled."""
+    from annot.steps import forecast as step
 
-    Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
-    """
-    from annot.steps import pull as step
-
-    with progress("reading judgements") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
-    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
-    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot pull"))
+    seen = step.forecast(ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds))
+    return Answer(seen, step.describe(seen, all_queries=all_queries))
 
 
 group("judgements", help="List answers that the server no longer has, or make them count again.")

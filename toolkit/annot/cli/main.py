@@ -13,7 +13,19 @@ from annot.cli.commands import app
 from annot.cli.output import say
 from annot.errors import AnnotError
 
-for room in ("prepare", "draw", "people", "judge", "settle", "trials", "measure", "publish", "keep", "support"):
+for room in (
+    "prepare",
+    "draw",
+    "people",
+    "judge",
+    "pulling",
+    "settle",
+    "trials",
+    "measure",
+    "publish",
+    "keep",
+    "support",
+):
     importlib.import_module(f"annot.cli.{room}")
 
 

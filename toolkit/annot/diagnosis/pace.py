@@ -44,7 +44,7 @@ class Pace:
     q1: Value
     q3: Value
     winsorised: Value
-    """The mean with the times beyond `fences` pulled in to them, as in `annot watch`."""
+    """The mean with the times beyond `fences` pulled in to them, as in `annot forecast`."""
     fences: tuple[float, float] | None
     n_slow: int
     """Times beyond the upper fence: idling, not work."""

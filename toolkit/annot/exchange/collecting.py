@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from annot.errors import MissingInput
 from annot.exchange.connection import Away, on_servers
 from annot.exchange.locating import locate, marker_of
-from annot.exchange.sending import ANSWERS, PUSHES, Advance, counting, own_tasks
+from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
+from annot.exchange.sending import Advance, counting
 from annot.exchange.whose_server import isolated
 from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
@@ -29,6 +31,8 @@ PROJECT_EMPTY = "its project holds no task"
 TASK_GONE = "its task was deleted"
 ANNOTATION_GONE = "its annotation was deleted"
 FORGOTTEN = "the server has an earlier state, as after a restore from a backup"
+LAG = timedelta(seconds=10)
+"""A change with an earlier moment may be seen later, by less than this."""
 
 
 class Found(NamedTuple):
@@ -72,6 +76,16 @@ class Haul(NamedTuple):
         return [f"{person}: {count} {what}(s) do not count: {reason}" for reason, count in sorted(reasons.items())]
 
 
+class Seen(NamedTuple):
+    """What a project held when it was pulled the last time."""
+
+    tasks: int
+    since: str
+    """Before the latest change, by as much as another may come late; as the server writes it."""
+    late: frozenset[tuple[str | None, str | None]]
+    """The tasks that were changed since then: key and moment."""
+
+
 def collect_all(
     ws: Workspace,
     store: Store,
@@ -82,6 +96,7 @@ def collect_all(
     url: str | None,
     api_key: str | None,
     advance: Advance,
+    seen: dict[int, Seen] | None = None,
 ) -> tuple[Away, ...]:
     """`take` each project of the round, server by server. hint: how the tasks are sent, for when none were."""
     with store.read() as session:
@@ -91,16 +106,27 @@ def collect_all(
         raise MissingInput("nothing was sent", hint=hint)
 
     def take_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance):
+        for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance, seen=seen):
             take(haul)
 
     return on_servers(ws, store, names, take_each, url=url, api_key=api_key)
 
 
 def collect(
-    ws: Workspace, store: Store, gateway: Gateway, *, round: Round, hint: str, advance: Advance
+    ws: Workspace,
+    store: Store,
+    gateway: Gateway,
+    *,
+    round: Round,
+    hint: str,
+    advance: Advance,
+    seen: dict[int, Seen] | None = None,
 ) -> Iterator[Haul]:
-    """The annotations of each project of the round on this server, one project at a time, complete or not at all."""
+    """The annotations of each project of the round on this server, one project at a time, complete or not at all.
+
+    seen: by project id, for those who collect again and again; it is kept up to date. Of a project that was seen only
+    the tasks are collected that have changed since, and a project without any is left out.
+    """
     server = gateway.identity()
     with store.read() as session:
         every = projects.read_projects(session, round=round)
@@ -122,8 +148,44 @@ def collect(
         lines = lines_of(store, project)
         others = {account for name, account in present.items() if name != project.assessor}
         accounts = accounts_of(lines, present[project.assessor], others)
-        one = project.project
-        yield _haul(ws, gateway, project, tasks[one], own[one], shown[one], lines, accounts, more)
+        # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
+        asked_before = (*tasks[project.project], *(asked for asked, _ in lines))
+        ours = {**own[project.project], **{pair_key(*asked): asked for asked in asked_before}}
+        marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
+        there = locate(gateway, project, marker=marker, own=ours)
+        before = None if seen is None or there is None else seen.get(there.project_id)
+        if there is None:
+            pulled: tuple[PulledTask, ...] = ()
+        elif before is None or before.tasks != there.tasks:
+            before, pulled = None, gateway.pull(there.project_id, advance=more)
+        else:
+            pulled = _changed(gateway, there.project_id, before)
+            if not pulled:
+                continue
+        why_all = None if pulled else PROJECT_GONE if there is None else PROJECT_EMPTY
+        sent: Set[Asked] = tasks[project.project].keys()
+        if before is not None:
+            asked = {ours[task.key] for task in pulled if task.key in ours}
+            sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
+        yield _haul(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
+        # It is recorded now. A pair that stands there twice is read from all its tasks, so always from the whole.
+        single = before is not None or len({task.key for task in pulled}) == len(pulled)
+        if seen is not None and there is not None and pulled and single:
+            seen[there.project_id] = _seen(before, pulled)
+
+
+def _changed(gateway: Gateway, project_id: int, before: Seen) -> tuple[PulledTask, ...]:
+    listed = gateway.tasks_of(project_id, since=before.since)
+    new = [task.task_id for task in listed if (task.key, task.updated_at) not in before.late]
+    return gateway.pull(project_id, task_ids=new)
+
+
+def _seen(before: Seen | None, pulled: Sequence[PulledTask]) -> Seen:
+    moments = {(task.key, task.updated_at) for task in pulled} | (before.late if before else frozenset())
+    latest = datetime.fromisoformat(max(moment or "" for _, moment in moments))
+    since = (latest - LAG).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    late = frozenset((key, moment) for key, moment in moments if (moment or "") >= since)
+    return Seen(before.tasks if before else len(pulled), since, late)
 
 
 def lines_of(store: Store, project: Project) -> dict[tuple[Asked, str], Line[Any]]:
@@ -160,21 +222,15 @@ def accounts_of(lines: Mapping[Any, Line[Any]], present: int | None, others: set
 
 def _haul(
     ws: Workspace,
-    gateway: Gateway,
     project: Project,
-    tasks: dict[Asked, int],
-    own: dict[str, Asked],
+    pulled: Sequence[PulledTask],
+    ours: Mapping[str, Asked],
+    sent: Set[Asked],
     shown: Shown,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
-    more: Callable[[int], None],
+    why_all: str | None,
 ) -> Haul:
-    # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
-    asked_before = (*tasks, *(asked for asked, _ in lines))
-    ours = {**own, **{pair_key(*asked): asked for asked in asked_before}}
-    marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
-    there = locate(gateway, project, marker=marker, own=ours)
-    pulled = () if there is None else gateway.pull(there.project_id, advance=more)
     known = [(ours[task.key], task) for task in pulled if task.key is not None and task.key in ours]
     by_asked = dict(known)
     counting_lines: defaultdict[Asked, dict[str, Line[Any]]] = defaultdict(dict)
@@ -189,9 +245,8 @@ def _haul(
         }
         readings = read_task(task.annotations, grades=ws.settings.scale.grades, accounts=accounts, on_record=on_record)
         found += [Found(asked, reading, shown.at(asked, reading.changed_at)) for reading in readings]
-    why_all = PROJECT_GONE if there is None else PROJECT_EMPTY if not pulled else None
     gone, lost, edited = _compare(found, lines, by_asked, why_all)
-    notes = _notes(project, accounts, why_all, len(tasks.keys() - by_asked.keys()), len(pulled) - len(known))
+    notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
     return Haul(project, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes))
 
 
@@ -249,7 +304,7 @@ def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
 
 def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
     person = project.assessor
-    push = f"`{PUSHES[project.round]}`"
+    push = f"`{ROUNDS[project.round].push}`"
     if not accounts:
         yield f"{person}: the server has no account of this person, so no new answer can be attributed"
     if why_all == PROJECT_GONE:

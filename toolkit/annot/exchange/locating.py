@@ -64,7 +64,7 @@ def remove_twins(gateway: Gateway, project_id: int, *, marker: str) -> Twins:
 
     A server that found its database locked repeats a creation, and the twin stays, for an assessor to open.
     """
-    twins = [twin for twin in gateway.marked_projects(marker) if twin.project_id != project_id]
+    twins = gateway.marked_projects(marker, beside=project_id)
     left = tuple(twin for twin in twins if twin.tasks or twin.annotations)
     for twin in twins:
         if twin not in left:

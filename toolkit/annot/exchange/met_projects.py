@@ -8,10 +8,10 @@ from typing import Any
 
 from annot.exchange.auditing import Audited
 from annot.exchange.collecting import accounts_of, lines_of
-from annot.exchange.parcels import TITLES
-from annot.exchange.sending import ANSWERS, PUSHES, own_tasks
+from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
 from annot.exchange.shown import changed_tasks
-from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.project_verbs import PROJECT_SETTINGS
 from annot.labelstudio.screens import adjudicate_screen, feedback_screen, full_text_screen
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
@@ -60,10 +60,10 @@ def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accoun
             if line.kept:
                 kept.add(pair_key(*asked))
     tasks, may_stand = gateway.pull(project.remote_id), {**own, **known}
-    beside = "" if project.round in ANSWERS else f" ({TITLES[project.round]})"
+    beside = "" if project.round in ANSWERS else f" ({ROUNDS[project.round].title})"
     return Audited(
         person=f"{project.assessor}{beside}",
-        push=PUSHES[project.round],
+        push=ROUNDS[project.round].push,
         accounts=accounts,
         counted={key: frozenset(ids) for key, ids in counted.items()},
         kept=frozenset(kept),

@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from annot.errors import LeakError
 from annot.exchange.locating import marker_of
-from annot.labelstudio.controls import Screen
+from annot.exchange.rounds import ROUNDS
 from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
@@ -25,34 +25,6 @@ from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 TITLE_LONGEST = 50
-COLORS: dict[Round, str] = {
-    "judge": "#617ADA",
-    "adjudicate": "#B5651D",
-    "train": "#2E7D32",
-    "train-feedback": "#2E7D32",
-    "substudy-abstract": "#6A4C93",
-    "substudy-full": "#6A4C93",
-    "hidden-gold": "#617ADA",
-}
-TITLES: dict[Round, str] = {
-    "judge": "judging",
-    "adjudicate": "adjudication",
-    "train": "training",
-    "train-feedback": "training, gold grades",
-    "substudy-abstract": "sub-study, abstracts",
-    "substudy-full": "sub-study, full texts",
-    "hidden-gold": "judging",
-}
-SCREENS: dict[Round, Screen] = {
-    "judge": "judge",
-    "adjudicate": "adjudicate",
-    "train": "judge",
-    "train-feedback": "feedback",
-    "substudy-abstract": "judge",
-    "substudy-full": "full-text",
-    "hidden-gold": "judge",
-}
-"""Which form the tasks of a round must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +43,16 @@ class Parcel:
 def spec_of(ws: Workspace, parcel: Parcel, round: Round) -> ProjectSpec:
     """The project that a parcel goes to."""
     name = ws.settings.collection.name
-    title = f"{name} · {TITLES[round]} · {parcel.assessor}"
+    title = f"{name} · {ROUNDS[round].title} · {parcel.assessor}"
     if len(title) > TITLE_LONGEST:
-        title = f"{TITLES[round]} · {parcel.assessor}"
+        title = f"{ROUNDS[round].title} · {parcel.assessor}"
     return ProjectSpec(
         marker=marker_of(name, round, parcel.assessor),
         title=title,
         description=f"{ws.settings.collection.title}. For {parcel.assessor} alone.",
         label_config=parcel.label_config,
         instructions=parcel.instructions,
-        color=COLORS[round],
+        color=ROUNDS[round].color,
     )
 
 
@@ -96,7 +68,7 @@ def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, rou
         }
     for parcel in parcels:
         tasks = list(parcel.tasks.values())
-        lint_tasks(tasks, screen=SCREENS[round], labels=ws.settings.labels.names, private=private)
+        lint_tasks(tasks, screen=ROUNDS[round].screen, labels=ws.settings.labels.names, private=private)
         check_spec(spec_of(ws, parcel, round), parcel.assessor, private)
         # A plan that grew has deeper papers further back: only what is sent together is mixed.
         order = parcel.whole or tuple(parcel.tasks)

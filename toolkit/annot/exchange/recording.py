@@ -11,7 +11,7 @@ from typing import Any
 from annot.errors import FindingError
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.connection import Away, away_finding
-from annot.exchange.sending import ANSWERS
+from annot.exchange.rounds import ANSWERS
 from annot.records import OLDER, Judgement
 from annot.store.database import Store
 from annot.store.projects import Project
@@ -58,6 +58,8 @@ class Pulled:
     """They count on, unless `withdrawn`."""
     withdrawn: bool = False
     away: tuple[Away, ...] = ()
+    open: int | None = None
+    """Planned judgements that have no answer yet; None where that was not looked at."""
 
     def finding(self, command: str) -> FindingError | None:
         """What the lead has to decide on or do, if there is anything. command: `annot pull`, or another that pulls."""

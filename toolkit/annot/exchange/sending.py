@@ -5,45 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
-
-from sqlmodel import Session
 
 from annot.errors import FindingError
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.locating import Twins, locate, remove_twins
 from annot.exchange.parcels import Parcel, check_parcels, spec_of
+from annot.exchange.rounds import ROUNDS, answered_tasks, own_tasks
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
-from annot.store import people, projects, trials
-from annot.store.adjudications import ADJUDICATIONS
+from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
-from annot.store.hidden_gold import read_hidden
-from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
-from annot.store.returned import read_returned
 from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
-
-PUSHES: dict[Round, str] = {
-    "judge": "annot push",
-    "adjudicate": "annot adjudicate push",
-    "train": "annot train push",
-    "train-feedback": "annot train push",
-    "substudy-abstract": "annot substudy push --view abstract",
-    "substudy-full": "annot substudy push --view full",
-    "hidden-gold": "annot push",
-}
-"""The command that sends the tasks of a round."""
-ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
-"""Where the answers of the rounds that make the collection are on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +101,7 @@ def push_parcels(
     away = on_servers(ws, store, [parcel.assessor for parcel in parcels], send, url=url, api_key=api_key)
     if waiting and not rows and not away:
         raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
-    later = tuple(f"{fault}, then run `{PUSHES[round]}` again" for fault in waiting)
+    later = tuple(f"{fault}, then run `{ROUNDS[round].push}` again" for fault in waiting)
     return Pushed(tuple(rows), (*later, *notes, *away_notes(away)), away)
 
 
@@ -158,7 +139,7 @@ def _send(
                 now=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             own = own_tasks(session, round, parcel.assessor)
-            answered = _answered(session, round, parcel.assessor)
+            answered = answered_tasks(session, round, parcel.assessor)
         remote_id, twins = _project(store, gateway, spec_of(ws, parcel, round), project, own)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
@@ -187,17 +168,6 @@ def _send(
     return sent, notes
 
 
-def _answered(session: Session, round: Round, assessor: str) -> dict[str, str]:
-    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
-    lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
-    lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
-    return {
-        pair_key(*line.stands.record.asked): line.stands.changed_at or line.stands.record.judged_at or ""
-        for line in lines
-        if line.counts
-    }
-
-
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
     """A progress that is told how many more are done."""
     done = 0
@@ -208,23 +178,6 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
         advance(done, total)
 
     return more
-
-
-def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
-    """What may stand in a person's project, by its key on the server.
-
-    For an assessor that is also every pair that was ever returned to them, taken back or not. For an adjudicator it is
-    every planned pair: a dispute may end, and its task stays where it has an answer.
-    """
-    if round == "judge":
-        asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
-    elif round == "adjudicate":
-        asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
-    else:
-        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
-    return {pair_key(*pair): pair for pair in asked}
 
 
 def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:

@@ -1,7 +1,7 @@
 """Tasks onto the server, each exactly once, whatever happens on the way.
 
-The server has no key of its own for a task: a repeated import doubles it. So every write is sent once, and whatever
-its answer, what is there is read back by our own key before anything is sent again. An import that was killed may
+The server has no key of its own for a task: a repeated import doubles it. So every write is sent once, and where its
+answer is lost, what is there is read back by our own key before anything is sent again. An import that was killed may
 still be finished by the server afterwards; the second copies are found at the end and deleted, unless somebody has
 already annotated them.
 """
@@ -37,8 +37,8 @@ def deliver(
 ) -> Delivery:
     """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
-    Safe to repeat after anything; proves by reading back that each is there once. `advance` is told how many more tasks
-    are there, for a progress bar.
+    Safe to repeat after anything. Proves that each is there once: by the server's answers and its count, and where the
+    two differ by reading everything back. `advance` is told how many more tasks are there, for a progress bar.
 
     answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
     sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
@@ -62,11 +62,14 @@ def deliver(
     staying = [task for task in standing if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
+    made: list[StudioTask] = []
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
-        _send(server, project_id, batch)
+        made += _send(server, project_id, batch)
         advance(len(batch))
-    left = server.tasks_of(project_id) if missing or forgotten else standing
+    left = [*staying, *made]
+    if len(made) < len(missing) or ((missing or forgotten) and server.count_tasks(project_id) != len(left)):
+        left = list(server.tasks_of(project_id))
     copies = _copies_that_stay(server, project_id, set(keys), left)
     lost = [key for key in keys if key not in copies]
     if lost:
@@ -103,18 +106,25 @@ def _bring_up_to_date(
     return updated
 
 
-def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:
-    """Send one batch; where the answer is lost, look for the tasks before sending again those that are not there."""
+def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:
+    """Send one batch and return what the server said that it made of it.
+
+    Where the answer is lost, look for the tasks before sending again those that are not there.
+    """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            server.send_tasks(project_id, batch)
-            return
+            task_ids = server.send_tasks(project_id, batch)
+            return [
+                StudioTask(made, task["data"][KEY], 0, task["data"])
+                for made, task in zip(task_ids, batch, strict=False)
+            ]
         except UncertainWrite:
             batch = _not_arrived(server, project_id, batch)
             if not batch:
-                return
+                break
             if attempt == _ATTEMPTS:
                 raise
+    return []
 
 
 def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list[Payload]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from annot.labelstudio.gateway import is_loopback
+from annot.labelstudio.door import is_loopback
 from annot.labelstudio.refusals import asking
 
 if TYPE_CHECKING:

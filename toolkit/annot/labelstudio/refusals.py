@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from annot.errors import StudioError
@@ -106,6 +106,9 @@ def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
 
 
 def _detail(body: Any) -> str:
+    if isinstance(body, str):
+        with suppress(ValueError):
+            body = json.loads(body)
     if isinstance(body, dict):
         said = body.get("validation_errors") or body.get("detail") or body
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)

@@ -94,14 +94,24 @@ def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:
 
 
 def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
-    """Check every prediction of `tasks` against the screen: the server stores any. Raises InputError."""
+    """Check the predictions of `tasks` against the screen: the server stores any. Raises InputError.
+
+    `lint_tasks` has proved the form of every region. What it cannot know is whether the screen has that control with
+    that label; of the regions that are alike in this, the first is checked.
+    """
     from label_studio_sdk.label_interface import LabelInterface
 
-    interface: Any = LabelInterface(xml)
-    faults = []
+    first: dict[tuple[Any, ...], tuple[str, Payload]] = {}
     for task in tasks:
-        for prediction in task["predictions"]:
-            faults += [f"{task['data'][KEY]}: {fault}" for fault in interface.validate_prediction(prediction, True)]
+        for region in (one for prediction in task["predictions"] for one in prediction["result"]):
+            like = (region["from_name"], region["to_name"], region["type"], *region["value"]["labels"])
+            first.setdefault(like, (task["data"][KEY], region))
+    interface: Any = LabelInterface(xml)
+    faults = [
+        f"{key}: {fault}"
+        for key, region in first.values()
+        for fault in interface.validate_prediction({"result": [region]}, True)
+    ]
     if faults:
         raise InputError(f"{len(faults)} fault(s) in the predictions", faults=faults)
 

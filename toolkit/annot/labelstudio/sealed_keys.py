@@ -29,8 +29,8 @@ class TaskKeys:
 
     def __init__(self, secrets: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
         self._secrets = [bytes.fromhex(secret) for secret in secrets]
-        self._keys = [pair_key(*pair, occasion) for pair in pairs for occasion in OCCASIONS]
-        self._opened: dict[int, Mapping[str, str]] = {}
+        self._pairs = list(pairs)
+        self._opened: dict[tuple[int, int], Mapping[str, str]] = {}
 
     def sealed(self, project_id: int, task: Payload) -> dict[str, object]:
         """The task as it is sent to that project."""
@@ -39,11 +39,20 @@ class TaskKeys:
 
     def opened(self, project_id: int, key: str) -> str:
         """What `key` stands for in that project. A key that is not ours, or was sent before keys were sealed, stays."""
-        if project_id not in self._opened:
-            self._opened[project_id] = {
-                _seal(secret, project_id, known): known for secret in self._secrets for known in self._keys
+        for occasion in OCCASIONS:
+            if found := self._keys_of(project_id, occasion).get(key):
+                return found
+        return key
+
+    def _keys_of(self, project_id: int, occasion: int) -> Mapping[str, str]:
+        """The keys of all pairs, by what they are sealed as; made when they are first asked for."""
+        if (project_id, occasion) not in self._opened:
+            self._opened[project_id, occasion] = {
+                _seal(secret, project_id, known): known
+                for known in (pair_key(*pair, occasion) for pair in self._pairs)
+                for secret in self._secrets
             }
-        return self._opened[project_id].get(key, key)
+        return self._opened[project_id, occasion]
 
 
 def _seal(secret: bytes, project_id: int, key: str) -> str:

@@ -243,6 +243,9 @@ def _text(text: str) -> str:
 
 def _clean(text: str) -> str:
     """`text` with runs of whitespace and unprintable control characters as one space: what an HTML parser leaves."""
+    if text.isprintable() and "  " not in text:
+        # The usual text; of all that is whitespace or a control, only the space is printable.
+        return text.strip(" ")
     kept = _CONTROLS.sub(" ", text)
     return " ".join(kept.encode("utf-8", "replace").decode("utf-8").split())
 

@@ -11,7 +11,8 @@ from annot.exchange.auditing import Audited, Finding, of_accounts, of_markers, o
 from annot.exchange.collecting import lines_of
 from annot.exchange.connection import on_servers
 from annot.exchange.met_projects import accounts_at, meet
-from annot.exchange.sending import PUSHES, Advance, counting
+from annot.exchange.rounds import ROUNDS
+from annot.exchange.sending import Advance, counting
 from annot.exchange.whose_server import isolated
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key
@@ -69,7 +70,7 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
                 looked += 1
                 if met is None:
                     what = f"{project.assessor}: {auditing.PROJECT_GONE.what} ({project.round})"
-                    do = auditing.PROJECT_GONE.do.format(push=PUSHES[project.round])
+                    do = auditing.PROJECT_GONE.do.format(push=ROUNDS[project.round].push)
                     findings.append(Finding("project gone", what, 1, do))
                     continue
                 tasks += len(met.tasks)

@@ -12,7 +12,7 @@ from typing import Any
 
 from annot.errors import InputError, StudioError
 from annot.exchange.connection import on_servers
-from annot.exchange.sending import PUSHES
+from annot.exchange.rounds import ROUNDS
 from annot.labelstudio.gateway import Gateway
 from annot.report.terminal import told
 from annot.store import projects
@@ -128,7 +128,7 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
     if unpulled := _unpulled(store, project, taken["tasks"]):
         notes.append(
             f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
-            f"run `{PUSHES[project.round].replace('push', 'pull')}`, then take another backup"
+            f"run `{ROUNDS[project.round].push.replace('push', 'pull')}`, then take another backup"
         )
 
 

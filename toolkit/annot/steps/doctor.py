@@ -17,7 +17,7 @@ from annot.errors import AnnotError, FindingError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
-from annot.labelstudio.gateway import is_loopback
+from annot.labelstudio.door import is_loopback
 from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.study.standing import ASIDE, database_files

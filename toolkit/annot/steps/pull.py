@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 
-from annot.exchange.collecting import Haul, collect_all
+from annot.exchange.collecting import Haul, Seen, collect_all
 from annot.exchange.connection import away_notes
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced_judgement
 from annot.exchange.sending import Advance
@@ -21,11 +22,18 @@ from annot.study.workspace import Workspace
 
 
 def pull(
-    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
+    ws: Workspace,
+    *,
+    url: str | None,
+    api_key: str | None,
+    advance: Advance,
+    accept_deletions: bool = False,
+    seen: dict[int, Seen] | None = None,
 ) -> Pulled:
     """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
 
     Answers that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
+    seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
     rows: list[Collected] = []
     notes: list[str] = []
@@ -34,12 +42,11 @@ def pull(
     with open_store(ws.database_url, create=False) as store:
 
         def take(haul: Haul) -> None:
-            with store.read() as session:
+            with store.begin() as session:
                 assessor = haul.project.assessor
                 assigned = len(people.read_assignments(session, assessor)) + sum(
                     back.assessor == assessor and back.withdrawn_at is None for back in read_returned(session)
                 )
-            with store.begin() as session:
                 haul = without_hidden_gold(session, haul)
             row, told, missing = record_haul(
                 store, haul, sourced, assigned=assigned, what="annotation", accept_deletions=accept_deletions
@@ -49,12 +56,29 @@ def pull(
             lost.extend(missing)
 
         hint = "send the tasks with `annot push`"
-        away = collect_all(ws, store, take, round="judge", hint=hint, url=url, api_key=api_key, advance=advance)
+        away = collect_all(
+            ws, store, take, round="judge", hint=hint, url=url, api_key=api_key, advance=advance, seen=seen
+        )
+        if seen is not None and not rows:
+            return Pulled((), away_notes(away), away=away)
         with store.begin() as session:
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             overtaken = told_overtaken(overtaken_of(session))
+            answered = {(answer.asked, answer.assessor) for answer in outcome.everything if answer.counts}
+            left = sum((one.asked, one.assessor) not in answered for one in people.read_assignments(session))
     export_judgements(ws, outcome)
-    told = (*notes, *filter(None, [overtaken]), *away_notes(away))
-    return Pulled(tuple(rows), told, tuple(lost), accept_deletions, away)
+    words = (*notes, *filter(None, [overtaken]), *away_notes(away))
+    return Pulled(tuple(rows), words, tuple(lost), accept_deletions, away, left + len(outcome.waiting))
+
+
+def told(pulled: Pulled, *, now: datetime) -> str:
+    """One line on what a pull brought; nothing where it brought nothing."""
+    if not pulled.assessors:
+        return ""
+    brought = (
+        f"{row.assessor} {row.new} new" + (f" and {row.changed} changed" if row.changed else "")
+        for row in pulled.assessors
+    )
+    return f"{now:%H:%M:%S}  {', '.join(brought)}; {pulled.open} to come"

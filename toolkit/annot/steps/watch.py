@@ -1,56 +1,54 @@
-"""Looking at a study again and again while judging goes on."""
+"""Pulling again and again while people judge."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from annot.errors import BusyError, StudioError
-from annot.study.progress import Look, progress_of
-from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
-
-Pull = Callable[[], tuple[int, tuple[str, ...]]]
-"""Brings judgements in; returns how many were new or changed, and what a person should know."""
+from annot.exchange.collecting import Seen
+from annot.exchange.recording import Pulled
 
 
 def watch(
-    ws: Workspace,
+    pull: Callable[[dict[int, Seen]], Pulled],
     *,
-    pull: Pull | None,
-    once: bool,
-    show: Callable[[Look], None],
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    sleep: Callable[[float], None] = time.sleep,
+    every: float,
+    wait: Callable[[float], None],
+    show: Callable[[Pulled], None],
+    tell: Callable[[str], None],
 ) -> None:
-    """Look, show, wait, and again, until everything is judged; `once` looks once.
+    """Pull, show what is new, wait, and again, until every planned judgement is there.
 
-    pull: brings judgements in; None looks at the store alone.
-    A server that is away for a while after the first look is waited for. Where another command is changing the study,
-    the store alone is looked at until it has ended.
+    pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
+    every: seconds from one pull to the next; wait: waits at most so long.
+    show: is given the people with something new, and the notes that were not shown before.
+
+    A server that is away after the first pull is waited for, and so is another command that is changing the study; what
+    is waited for is told once. Raises StudioError where the first pull finds no server.
     """
-    first = True
+    seen: dict[int, Seen] = {}
+    shown: set[str] = set()
+    first, trouble = True, ""
     while True:
-        new: int | None = None
-        notes: tuple[str, ...] = ()
         try:
-            if pull is not None:
-                new, notes = pull()
-        except BusyError as error:
-            notes = (f"{error.message}; this is what was pulled before",)
-        except StudioError as error:
-            if first:
+            pulled = pull(seen)
+        except (BusyError, StudioError) as error:
+            if first and isinstance(error, StudioError):
                 raise
-            notes = (f"{error.message}; this is what was pulled before",)
-        seen = progress_of(
-            read_snapshot(ws),
-            now=clock(),
-            new=new,
-            notes=notes,
-        )
-        show(seen)
-        if once or seen.judged == seen.assigned:
-            return
-        first = False
-        sleep(ws.settings.watch.every)
+            # It may have stopped half-way: the next pull looks at everything.
+            seen.clear()
+            before, trouble = trouble, "busy" if isinstance(error, BusyError) else "away"
+            if trouble != before:
+                tell(f"{error.message}; trying again every {every:g} s")
+        else:
+            if trouble:
+                tell("pulling again")
+            first, trouble = False, ""
+            notes = tuple(note for note in pulled.notes if note not in shown)
+            shown.update(notes)
+            rows = tuple(row for row in pulled.assessors if row.new or row.changed)
+            if rows or notes:
+                show(Pulled(rows, notes, open=pulled.open))
+            if pulled.open == 0:
+                return
+        wait(every)

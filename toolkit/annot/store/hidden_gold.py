@@ -15,10 +15,13 @@ def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
     In the order in which they were hidden. Assessors without any are left out.
     """
     rows, plan, connection = table(TrialAssignmentRow), table(AssignmentRow), session.connection()
+    wanted = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
+    hidden = connection.execute(wanted.order_by(rows.c.assessor, rows.c.position)).all()
+    if not hidden:
+        return {}
     planned = {tuple(row) for row in connection.execute(select(plan.c.assessor, plan.c.query_id, plan.c.doc_id))}
-    hidden = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
     found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for assessor, *pair in connection.execute(hidden.order_by(rows.c.assessor, rows.c.position)):
+    for assessor, *pair in hidden:
         if (assessor, *pair) not in planned:
             found[assessor] = (*found.get(assessor, ()), (pair[0], pair[1]))
     return found

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, null, select
@@ -129,6 +130,9 @@ class Revisions(Generic[R]):
         self._line = LINE[self._rows.name]
         self._person = "assessor" if "assessor" in self._line else "adjudicator"
         self._fields = field_names(record)
+        names = [f"record.{name}" if name in self._fields else name for name in self._line]
+        self._key: Callable[[Sourced[R]], tuple[Any, ...]] = attrgetter(*names)
+        """The values of the columns that make the line of a revision."""
 
     def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> Recorded:
         """Append what is new: a revision for each record whose content or payload differs from what was read last.
@@ -142,11 +146,13 @@ class Revisions(Generic[R]):
         what = f"{self._rows.name}s"
         query_ids = {revision.record.query_id for revision in everything}
         check_known(session, QueryRow, query_ids, what=what)
-        check_known(session, AssessorRow, {self.person_of(revision.record) for revision in everything}, what=what)
+        names = {self.person_of(revision.record) for revision in everything}
+        check_known(session, AssessorRow, names, what=what)
         self._check_grades(everything, what)
         lines: dict[tuple[Any, ...], Line[R]] = {}
         for chunk in in_chunks(query_ids):
-            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk))
+            theirs = self._rows.c[self._person].in_(names)
+            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), theirs)
         new: list[dict[str, Any]] = []
         added = 0
         for read in everything:
@@ -246,10 +252,6 @@ class Revisions(Generic[R]):
         n = len(self._fields)
         for row in session.connection().execute(select(*asked).where(*wanted).order_by(self._rows.c.id)):
             yield Sourced(self._record(*row[:n]), *row[n:-1]), row[-1]
-
-    def _key(self, revision: Sourced[R]) -> tuple[Any, ...]:
-        """The values of the columns that make its line."""
-        return tuple(getattr(revision.record if name in self._fields else revision, name) for name in self._line)
 
     def _place(self, line: Line[R]) -> tuple[Any, ...]:
         stands = line.stands

@@ -84,8 +84,6 @@ class Look:
 
     at: str
     """ISO 8601, UTC."""
-    new: int | None
-    """Judgements that this look brought, changed ones included; None when the server was not asked."""
     assigned: int
     judged: int
     assessors: tuple[AssessorSeen, ...]
@@ -96,10 +94,9 @@ class Look:
     forecast: Forecast
     """Of judging."""
     currency: str
-    notes: tuple[str, ...]
 
 
-def progress_of(snapshot: Snapshot, *, now: datetime, new: int | None, notes: tuple[str, ...]) -> Look:
+def progress_of(snapshot: Snapshot, *, now: datetime) -> Look:
     """The study at this moment. Raises MissingInput when nothing is planned."""
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
     if not plan:
@@ -112,7 +109,6 @@ def progress_of(snapshot: Snapshot, *, now: datetime, new: int | None, notes: tu
     rules = rules_of(ws.settings)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
-        new=new,
         assigned=len(plan),
         judged=len(plan) - remaining.total(),
         assessors=tuple(
@@ -130,7 +126,6 @@ def progress_of(snapshot: Snapshot, *, now: datetime, new: int | None, notes: tu
         settling=_settling(outcome, ws.settings.forecast.dispute_seconds, rules),
         forecast=forecast(answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules),
         currency=ws.settings.forecast.currency,
-        notes=notes,
     )
 
 

@@ -136,13 +136,16 @@ def training_of(ws: Workspace, session: Session) -> tuple[Trained, ...]:
 @rounding
 def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
     """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
+    hidden = read_hidden(session)
+    if not hidden:
+        return ()
     final = {
         pair: (grade, "the final grade")
         for pair, grade in grades_of(outcome_of(session, ws.settings).decisions).items()
     }
     given = by_person(current_answers(session, HIDDEN))
     found = []
-    for name, pairs in read_hidden(session).items():
+    for name, pairs in hidden.items():
         answered = [one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts]
         found.append(Probed(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final)))
     return tuple(found)

@@ -12,7 +12,7 @@ def describe(seen: Look, *, all_queries: bool) -> str:
     begun = [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
     under_way = [query for query in begun if query.complete < query.pairs]
     return told(
-        "watch",
+        "forecast",
         seen=seen,
         people=_assessors(seen),
         queries=_queries(seen, list(seen.queries) if all_queries else under_way),
@@ -20,7 +20,7 @@ def describe(seen: Look, *, all_queries: bool) -> str:
         under_way=len(under_way),
         waiting=len(seen.queries) - len(begun),
         titles=TITLES,
-        notes=[*(seen.forecast.notes if seen.forecast.remaining else ()), *seen.notes],
+        notes=seen.forecast.notes if seen.forecast.remaining else (),
     )
 
 
@@ -31,7 +31,7 @@ def _assessors(seen: Look) -> str:
 
     grades = [f"grade {grade}" for grade in seen.assessors[0].grades]
     forecasts = {forecast.assessor: forecast for forecast in seen.forecast.assessors}
-    return printed("watch.assessors", seen.assessors, grades=grades, shares=shares, forecasts=forecasts)
+    return printed("forecast.assessors", seen.assessors, grades=grades, shares=shares, forecasts=forecasts)
 
 
 def _queries(seen: Look, shown: list[QuerySeen]) -> str:
@@ -41,4 +41,4 @@ def _queries(seen: Look, shown: list[QuerySeen]) -> str:
         cells = [query.by_assessor.get(name) for name in people]
         return ["" if cell is None else f"{cell[0]}/{cell[1]}" for cell in cells]
 
-    return printed("watch.queries", shown, people=people, done=done)
+    return printed("forecast.queries", shown, people=people, done=done)

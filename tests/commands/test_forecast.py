@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
-import annot.steps.pull as pulling
 import pytest
-from annot.errors import StudioError
 from annot.report.cells import HOURS, estimate
+from annot.report.forecast import describe
 from annot.report.text import share_done
-from annot.report.watched import describe
 from annot.stats.values import Estimate, Interval, Undefined
-from annot.steps.watch import watch
+from annot.steps.forecast import forecast
 from annot.study.progress import Look
 from annot.study.workspace import Workspace
 from small_study import NOW, build
@@ -22,46 +19,15 @@ from small_study import NOW, build
 Run = Callable[..., Any]
 
 
-def looks(
-    ws: Workspace, *, pulls: list[tuple[int, tuple[str, ...]] | Exception] | None = None, after: int = 1
-) -> list[Look]:
-    """What `watch` shows, until `after` looks have been taken; each pull gives the next of `pulls`."""
-    seen: list[Look] = []
-    waits: list[float] = []
-
-    def pull() -> tuple[int, tuple[str, ...]]:
-        assert pulls is not None
-        given = pulls.pop(0)
-        if isinstance(given, Exception):
-            raise given
-        return given
-
-    def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        if len(seen) == after:
-            raise KeyboardInterrupt
-
-    def clock() -> datetime:
-        return NOW
-
-    try:
-        watch(
-            ws.replaced("watch", every=7).replaced("forecast", hourly_rate=30.0),
-            pull=None if pulls is None else pull,
-            once=False,
-            show=seen.append,
-            clock=clock,
-            sleep=sleep,
-        )
-    except KeyboardInterrupt:
-        assert set(waits) == {7}
-    return seen
+def look(ws: Workspace) -> Look:
+    """What `forecast` shows."""
+    return forecast(ws.replaced("forecast", hourly_rate=30.0), clock=lambda: NOW)
 
 
 def test_a_study_half_way(ws: Workspace) -> None:
     build(ws, judged=25)
-    (seen,) = looks(ws)
-    assert (seen.judged, seen.assigned, seen.new) == (50, 80, None)
+    seen = look(ws)
+    assert (seen.judged, seen.assigned) == (50, 80)
     assert {one.assessor: (one.judged, one.assigned) for one in seen.assessors} == {"a1": (25, 40), "a2": (25, 40)}
     # By hand from the planted grades: (document + query) mod 4 on eight documents, then 0 and 1.
     assert seen.assessors[0].grades == {0: 7, 1: 7, 2: 5, 3: 6}
@@ -82,9 +48,7 @@ def test_a_study_half_way(ws: Workspace) -> None:
 def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: Run) -> None:
     """One alpha is one number: the same median over queries, with the same interval."""
     build(ws, judged=25)
-    shown = {
-        one["coefficient"]: one for one in annot("watch", "--once", "--no-pull", "--json").data["agreement"]["figures"]
-    }
+    shown = {one["coefficient"]: one for one in annot("forecast", "--json").data["agreement"]["figures"]}
     together = annot("agreement", "--json").data["groups"][-1]
     for name in ("spearman_rho", "alpha_ordinal", "kappa", "percent"):
         summary = together["before"][name]
@@ -94,7 +58,7 @@ def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: R
 
 def test_hours_date_and_cost_to_come(ws: Workspace) -> None:
     build(ws, judged=20)
-    (seen,) = looks(ws)
+    seen = look(ws)
     found = seen.forecast
     # Twenty pairs left for each, at about 30 and 60 seconds; twenty in the four days since they began.
     assert found.hours_left.value == pytest.approx(20 * (30 + 60) / 3600, rel=0.1)
@@ -106,33 +70,13 @@ def test_hours_date_and_cost_to_come(ws: Workspace) -> None:
 
 def test_pairs_that_one_of_two_has_judged_are_not_in_the_agreement(ws: Workspace) -> None:
     build(ws, judged=0)
-    (seen,) = looks(ws)
+    seen = look(ws)
     assert (seen.judged, seen.agreement) == (0, None)
 
 
-def test_it_pulls_and_goes_on_until_everything_is_judged(ws: Workspace) -> None:
+def test_it_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     build(ws, judged=25)
-    away = StudioError("no answer from the server")
-    seen = looks(ws, pulls=[(5, ("a note",)), away, (0, ())], after=3)
-    assert [one.new for one in seen] == [5, None, 0]
-    assert seen[0].notes == ("a note",)
-    assert seen[1].notes == ("no answer from the server; this is what was pulled before",)
-
-
-def test_it_ends_by_itself_when_everything_is_judged(ws: Workspace) -> None:
-    build(ws, judged=40)
-    assert len(looks(ws, after=99)) == 1
-
-
-def test_a_server_that_is_away_at_first_is_an_error(ws: Workspace) -> None:
-    build(ws, judged=25)
-    with pytest.raises(StudioError):
-        looks(ws, pulls=[StudioError("no answer from the server")])
-
-
-def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=25)
-    result = annot("watch", "--once", "--no-pull", "--hourly-rate", 30)
+    result = annot("forecast", "--hourly-rate", 30)
     assert result.exit_code == 0
     assert "50 of 80 judgements (62%)" in result.stdout
     assert "2 queries complete, 1 under way, 1 not begun" in result.stdout
@@ -140,15 +84,15 @@ def test_once_prints_plain_blocks(ws: Workspace, annot: Run) -> None:
     assert "cost of judging left, EUR" in result.stdout
     assert "\x1b" not in result.stdout
     assert "p4-method" not in result.stdout
-    assert "p4-method" in annot("watch", "--once", "--no-pull", "--all").stdout
-    data = annot("watch", "--once", "--no-pull", "--json").data
+    assert "p4-method" in annot("forecast", "--all").stdout
+    data = annot("forecast", "--json").data
     assert data["forecast"]["cost_left"]["value"] == {"undefined": "no hourly rate is given"}
 
 
 def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     """Four queries with two disputes each, two of the eight settled: six are open when everything is judged."""
     build(ws, judged=40)
-    (seen,) = looks(ws, after=99)
+    seen = look(ws)
     assert (seen.settling.disputed, seen.settling.open) == (8, 6)
     # j1 took 90 seconds over each of two: enough for a figure, too few for an interval.
     assert seen.settling.hours.value == pytest.approx(6 * 90 / 3600)
@@ -157,13 +101,13 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     told = describe(seen, all_queries=False)
     assert "disputed pairs so far: 8, of which 6 are not settled" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12] \(no interval", told)
-    data = annot("watch", "--once", "--no-pull", "--dispute-seconds", 60, "--json").data
+    data = annot("forecast", "--dispute-seconds", 60, "--json").data
     assert data["settling"]["hours"]["value"] == pytest.approx(6 * 60 / 3600)
 
 
 def test_while_nobody_has_settled_a_dispute_its_hours_are_not_known(ws: Workspace) -> None:
     build(ws, judged=9)
-    (seen,) = looks(ws)
+    seen = look(ws)
     assert seen.settling.open == 1
     assert isinstance(seen.settling.hours.value, Undefined)
 
@@ -171,7 +115,7 @@ def test_while_nobody_has_settled_a_dispute_its_hours_are_not_known(ws: Workspac
 def test_the_level_of_the_running_agreements_interval_is_named(ws: Workspace, annot: Run) -> None:
     build(ws, judged=25)
     (ws.root / "annot.toml").write_text("[agreement]\nlevel = 0.9\n")
-    told = annot("watch", "--once", "--no-pull").stdout
+    told = annot("forecast").stdout
     assert re.search(r"agreement so far, median over queries: .*90% intervals", told)
 
 
@@ -184,20 +128,6 @@ def test_a_figure_that_rounds_to_nothing_has_no_sign() -> None:
     assert estimate(Estimate(-0.001, Interval(-0.004, 0.002, 0.95, "prediction")), HOURS) == "0.0 [0.0, 0.0]"
 
 
-def test_without_a_plan_or_a_server_it_says_so(ws: Workspace, annot: Run) -> None:
-    result = annot("watch", "--once", "--no-pull")
+def test_without_a_plan_it_says_so(annot: Run) -> None:
+    result = annot("forecast")
     assert (result.exit_code, "nothing is planned" in result.stderr) == (2, True)
-    build(ws, judged=25)
-    result = annot("watch", "--once")
-    assert (result.exit_code, result.stdout) == (3, "")
-
-
-def test_ctrl_c_ends_it_with_130_and_a_word(ws: Workspace, annot: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    build(ws, judged=25)
-
-    def interrupted(*_arguments: object, **_options: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pulling, "pull", interrupted)
-    result = annot("watch")
-    assert (result.exit_code, result.stderr) == (130, "stopped watching; what was pulled is kept\n")

@@ -1,0 +1,279 @@
+"""`annot pull --watch` against a real server: what changed is brought in, and nothing is missed."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from annot.errors import StudioError
+from annot.exchange import hints
+from annot.exchange.hints import listening
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.project_verbs import ANSWERED
+from annot.labelstudio.studio_records import PulledTask
+from annot.steps import pull, push
+from annot.steps.watch import watch
+from annot.store import judgements
+from annot.store.database import open_store
+from annot.store.revisions import GONE
+from fixtures_studio import REFUSED_HOST, Studio
+from studies import Study, make_study, quietly
+
+pytestmark = pytest.mark.studio
+
+
+@pytest.fixture(scope="module")
+def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A dozen pairs or so for two assessors, nothing sent."""
+    return make_study(tmp_path_factory.mktemp("watch") / "planned", studio, name="watch", per_method=3)
+
+
+@pytest.fixture
+def study(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
+    """The study of this test alone, sent to the server."""
+    sent = planned.copy(tmp_path / "study", request.node.name.removeprefix("test_")[:40])
+    push.push(sent.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    return sent
+
+
+@pytest.fixture
+def exported(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many tasks each export brought."""
+    sizes: list[int] = []
+    export = Gateway._exported
+
+    def counted(self: Gateway, project_id: int, task_ids: Sequence[int], *, expected: int) -> tuple[PulledTask, ...]:
+        found = export(self, project_id, task_ids, expected=expected)
+        sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr(Gateway, "_exported", counted)
+    return sizes
+
+
+class Enough(Exception):
+    """Ends a watch."""
+
+
+def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pulled], list[str]]:
+    """What a watch shows and tells while one event happens after each of its pulls."""
+    coming = list(events)
+    shown: list[pull.Pulled] = []
+    told: list[str] = []
+
+    def happens(_seconds: float) -> None:
+        if not coming:
+            raise Enough
+        coming.pop(0)()
+
+    def pulls(seen: Any) -> pull.Pulled:
+        return pull.pull(study.workspace, url=None, api_key=None, advance=quietly, seen=seen)
+
+    with suppress(Enough):
+        watch(pulls, every=60, wait=happens, show=shown.append, tell=told.append)
+    assert not coming
+    return shown, told
+
+
+def news(shown: Sequence[pull.Pulled]) -> list[list[tuple[str, int, int]]]:
+    return [[(row.assessor, row.new, row.changed) for row in one.assessors] for one in shown]
+
+
+def assert_a_full_pull_finds_nothing_new(study: Study) -> None:
+    pulled = pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    assert [(row.new, row.changed) for row in pulled.assessors] == [(0, 0), (0, 0)]
+
+
+def test_only_what_changed_is_brought_in_and_nothing_is_missed(study: Study, exported: list[int]) -> None:
+    one, two = study.planned()["a1"][:2]
+    (other,) = study.planned()["a2"][:1]
+    every = sum(map(len, study.planned().values()))
+    ids: dict[Any, int] = {}
+
+    def first() -> None:
+        assert sum(exported) == every
+        ids.update(study.judge("a1", {one: 1, two: 2}))
+
+    def nothing() -> None:
+        assert sum(exported) == every + 2
+
+    def changed() -> None:
+        assert sum(exported) == every + 2, "nothing happened in between"
+        with study.as_person("a1") as person:
+            person.change_annotation(ids[one], [*rating("3")])
+        study.judge("a2", {other: 0})
+
+    def deleted() -> None:
+        assert sum(exported) == every + 4
+        with study.as_person("a1") as person:
+            person.delete_annotation(ids[two])
+
+    shown, told = watched(study, first, nothing, changed, deleted)
+    assert sum(exported) == every + 5
+    assert news(shown) == [[("a1", 2, 0)], [("a1", 0, 1), ("a2", 1, 0)], [("a1", 0, 1)]]
+    assert [pulled.open for pulled in shown] == [every - 2, every - 3, every - 3], "a deleted answer counts on"
+    assert told == []
+    assert_a_full_pull_finds_nothing_new(study)
+
+
+def rating(value: str) -> list[dict[str, Any]]:
+    return [{"from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": [value]}}]
+
+
+def test_it_ends_when_everything_is_judged(study: Study) -> None:
+    plan = study.planned()
+    shown, _ = watched(
+        study,
+        lambda: study.judge("a1", dict.fromkeys(plan["a1"], 1)),
+        lambda: study.judge("a2", dict.fromkeys(plan["a2"], None)),
+    )
+    assert news(shown) == [[("a1", len(plan["a1"]), 0)], [("a2", len(plan["a2"]), 0)]]
+    assert shown[-1].open == 0
+    assert_a_full_pull_finds_nothing_new(study)
+
+
+def test_a_task_that_is_gone_is_told(study: Study) -> None:
+    (project,) = study.projects()["a1"]
+    task_id = max(study.in_store("a1").values())
+
+    def gone() -> None:
+        with study.studio.gateway() as gateway:
+            gateway.delete_task(task_id)
+
+    def all_of_it() -> None:
+        with study.studio.gateway() as gateway:
+            gateway.delete_project(project)
+
+    shown, _ = watched(study, gone, lambda: None, all_of_it)
+    assert [pulled.notes for pulled in shown] == [
+        ("a1: 1 task(s) are gone from the server; `annot push` sends those without an answer again",),
+        ("a1: the project is gone from the server; `annot push` makes it again, with its open tasks",),
+    ]
+
+
+def test_of_a_pair_that_stands_twice_both_answers_stay_on_record(study: Study) -> None:
+    pair = study.planned()["a1"][0]
+    ids = study.judge("a1", {pair: 1})
+    (project,) = study.projects()["a1"]
+    (first,) = [task for task in study.as_exported("a1") if task["annotations"]]
+    with study.studio.gateway() as gateway:
+        (second,) = gateway.send_tasks(project, [{"data": first["data"], "predictions": []}])
+    study.answer("a1", second, 2)
+
+    def changed() -> None:
+        with study.as_person("a1") as person:
+            person.change_annotation(ids[pair], rating("3"))
+
+    watched(study, changed)
+    with open_store(study.workspace.database_url) as store, store.read() as session:
+        given = [line.record for line in judgements.read_history(session, *pair) if line.record.assessor == "a1"]
+    assert not [flag for one in given for flag in one.flags if flag.startswith(GONE)]
+    assert_a_full_pull_finds_nothing_new(study)
+
+
+def test_a_pull_that_breaks_off_loses_nothing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is broken off when one project is recorded and the other is not."""
+    plan = study.planned()
+    export = Gateway._exported
+
+    def answers() -> None:
+        study.judge("a1", {plan["a1"][0]: 1})
+        study.judge("a2", {plan["a2"][0]: 1})
+        (second,) = study.projects()["a2"]
+
+        def broken(self: Gateway, project_id: int, *rest: Any, **more: Any) -> tuple[PulledTask, ...]:
+            if project_id == second:
+                raise StudioError("the connection broke")
+            return export(self, project_id, *rest, **more)
+
+        monkeypatch.setattr(Gateway, "_exported", broken)
+
+    def mended() -> None:
+        monkeypatch.setattr(Gateway, "_exported", export)
+
+    shown, told = watched(study, answers, lambda: None, mended)
+    assert told == ["the connection broke; trying again every 60 s", "pulling again"]
+    assert news(shown) == [[("a2", 1, 0)]]
+    assert shown[0].open == sum(map(len, plan.values())) - 2
+    assert_a_full_pull_finds_nothing_new(study)
+
+
+# -- the server's word -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Filled when a wait ended by a hint."""
+    waits: list[float] = []
+    monkeypatch.setattr(hints.time, "sleep", waits.append)
+    return waits
+
+
+def free_address(host: str = "127.0.0.1") -> str:
+    with socket.socket() as taken:
+        taken.bind((host, 0))
+        return f"{host}:{taken.getsockname()[1]}"
+
+
+def test_an_answer_ends_the_wait(study: Study, woken: list[float]) -> None:
+    ws, pair = study.workspace, study.planned()["a1"][0]
+    with study.studio.gateway() as gateway:
+        others = gateway.webhooks()
+        with listening(ws, free_address(), url=None, api_key=None) as wait:
+            ids = study.judge("a1", {pair: 1})
+            wait(60)
+            assert len(woken) == 1
+            with study.as_person("a1") as person:
+                person.change_annotation(ids[pair], rating("2"))
+            wait(60)
+            with study.as_person("a1") as person:
+                person.delete_annotation(ids[pair])
+            wait(60)
+            assert len(woken) == 3
+            wait(0.01)
+            assert len(woken) == 3, "once for each"
+            assert len(gateway.webhooks()) == len(others) + 2
+        assert gateway.webhooks() == others
+
+
+def test_who_does_not_know_the_address_wakes_nobody(study: Study, woken: list[float]) -> None:
+    address = free_address()
+    with study.studio.gateway() as gateway, listening(study.workspace, address, url=None, api_key=None) as wait:
+        (called,) = {url for url in gateway.webhooks().values() if f"//{address}/" in url}
+        wrong = called[:-1] + ("A" if called[-1] != "A" else "B")
+        assert httpx.post(wrong, json={"action": ANSWERED[0]}, trust_env=False).status_code == 404
+        assert httpx.get(called, trust_env=False).status_code == 501
+        wait(0.01)
+        assert woken == []
+        assert httpx.post(called, content=b"x" * 100_000, trust_env=False).status_code == 204
+        wait(60)
+        assert len(woken) == 1
+
+
+def test_what_an_earlier_run_left_is_deleted_and_another_studys_stays(study: Study, tmp_path: Path) -> None:
+    another = study.copy(tmp_path / "another", f"{study.name}-2")
+    with study.studio.gateway() as gateway, listening(another.workspace, free_address(), url=None, api_key=None):
+        before = gateway.webhooks()
+        with listening(study.workspace, free_address(), url=None, api_key=None):
+            (ours,) = set(gateway.webhooks().values()) - set(before.values())
+            stale = gateway.add_webhook(
+                study.projects()["a1"][0], f"{ours.rpartition('/')[0]}/of-a-run-that-was-killed"
+            )
+        assert stale in gateway.webhooks()
+        with listening(study.workspace, free_address(), url=None, api_key=None):
+            assert stale not in gateway.webhooks()
+        assert gateway.webhooks() == before
+
+
+def test_a_server_that_refuses_to_call_the_address_is_told(study: Study) -> None:
+    with (
+        pytest.raises(StudioError, match=r"\(403\)") as caught,
+        listening(study.workspace, free_address(REFUSED_HOST), url=None, api_key=None),
+    ):
+        pass
+    assert "USE_DEFAULT_BANNED_SUBNETS" in (caught.value.hint or "")

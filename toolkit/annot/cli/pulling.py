@@ -1,0 +1,84 @@
+"""Judge: the answers back from Label Studio, once or as they come."""
+
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.cli.commands import command, held
+from annot.cli.options import AcceptDeletionsOption, JsonOption, KeyOption, UrlOption, flag, setting
+from annot.cli.output import Answer, emit, progress, say, table
+from annot.cli.waiting import WAITING
+from annot.errors import InputError
+
+if TYPE_CHECKING:
+    from annot.exchange.collecting import Seen
+    from annot.study.workspace import Workspace
+
+
+@command("pull", alone=True)
+def pull(
+    ws: "Workspace",
+    accept_deletions: AcceptDeletionsOption = False,
+    watch: Annotated[bool, flag("--watch", "Pull again and again, until all is judged or Ctrl-C.")] = False,
+    every: Annotated[int | None, setting("Seconds from one pull to the next, with --watch.", min=1)] = None,
+    hook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With --watch: pull as soon as the server calls this address of this machine, too.",
+        ),
+    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    as_json: JsonOption = False,
+) -> Answer | None:
+    """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept.
+
+    Answers that counted and that the server no longer has are listed (exit code 1); they count on until you accept it.
+    With --watch other commands run in between, and a server that is away for a while is waited for.
+    """
+    from annot.steps import pull as step
+
+    if watch:
+        if accept_deletions:
+            raise InputError("--accept-deletions is for one pull, whose list you have seen: leave --watch out")
+        _watch(ws.replaced("watch", every=every), hook=hook, url=url, api_key=api_key, as_json=as_json)
+        return None
+    if every is not None or hook is not None:
+        raise InputError("--every and --hook need --watch")
+    with progress("reading judgements") as advance:
+        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
+    text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
+    return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot pull"))
+
+
+def _watch(ws: "Workspace", *, hook: str | None, url: str | None, api_key: str | None, as_json: bool) -> None:
+    from annot.exchange.hints import listening
+    from annot.exchange.recording import Pulled
+    from annot.steps import pull as step
+    from annot.steps.watch import watch
+
+    def pull(seen: "dict[int, Seen]") -> Pulled:
+        try:
+            with held(ws, "pull", wait_seconds=0), progress("reading judgements") as advance:
+                pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, seen=seen)
+        finally:
+            WAITING.stop()
+        finding = pulled.finding("annot pull")
+        lost = () if finding is None else (f"{finding.message}; `annot pull` lists them",)
+        return replace(pulled, notes=(*pulled.notes, *lost))
+
+    def show(pulled: Pulled) -> None:
+        emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
+
+    try:
+        with listening(ws, hook, url=url, api_key=api_key) if hook else nullcontext(time.sleep) as wait:
+            watch(pull, every=ws.settings.watch.every, wait=wait, show=show, tell=say)
+    except KeyboardInterrupt:
+        say("stopped watching; what was pulled is kept")
+        raise typer.Exit(130) from None
+    say("every planned judgement is there")

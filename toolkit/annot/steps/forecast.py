@@ -1,0 +1,16 @@
+"""The study at this moment, and when and at what cost it ends, from what has been pulled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from annot.report.forecast import describe as describe
+from annot.study.progress import Look, progress_of
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+
+
+def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Look:
+    """Look. Raises MissingInput when nothing is planned."""
+    return progress_of(read_snapshot(ws), now=clock())
