@@ -63,16 +63,6 @@ class Rebuilt:
     """What could not be had, each with its number."""
 
 
-@dataclass(slots=True)
-class _Found:
-    """What is left of the old database beside pools and plan."""
-
-    ledger: Ledger
-    backup: Path | None = None
-    old: Session | None = None
-    """The database of the backup."""
-
-
 def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool) -> Rebuilt:
     """Put everything on record that files, the newest backup in the study's folder, and the server still have.
 
@@ -89,16 +79,16 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
         old = None if path is None else end.enter_context(database_of(path))
         if path is not None and old is None:
             lost.append(f"everything in {path.name}: its database fits PostgreSQL alone")
-        left = _Found(file.rows if file else read_ledger(old) if old else {}, path if old else None, old)
+        ledger = file.rows if file else read_ledger(old) if old else {}
         with store.read() as session:
             if people.read_plan(session) is not None or read_judgements(session):
                 raise InputError(
                     f"{store.place}: holds a plan or judgements, expected a new database",
                     hint="only a lost database is made anew; `annot restore` brings a backup back",
                 )
-            found = _queries(ws, session, left.ledger, {one.query_id for one in assignments}, lost)
+            found = _queries(ws, session, ledger, {one.query_id for one in assignments}, lost)
             everyone = {person.assessor: person for person in people.read_assessors(session)}
-        everyone = _known_people(left) | everyone
+        everyone = _known_people(ledger, old) | everyone
         names = {assignment.assessor for assignment in assignments}
         here, changed = _people(ws, store, everyone, names, lost, url=url, api_key=api_key)
         digests = _digests(ws, drawn)
@@ -110,7 +100,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
         plan = people.Plan(plan_sha256(assignments), seed, datetime.now(UTC).isoformat(timespec="seconds"))
         corrected = [
             FacetLabels(row["paper_id"], tuple(row["labels"].split(",")), row["origin"])
-            for row in left.ledger.get("facet_labels", ())
+            for row in ledger.get("facet_labels", ())
         ]
         with store.begin() as session:
             queries.put_queries(session, found)
@@ -118,14 +108,14 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
             pools.replace_pools(session, drawn, rankings_sha256=digests)
             people.put_assessors(session, here)
             people.replace_plan(session, assignments, plan=plan)
-            put_ledger(session, left.ledger)
-            revisions = copy_revisions(left.old, session) if left.old else 0
-            if left.old and (secret := read_secret(left.old)):
+            put_ledger(session, ledger)
+            revisions = copy_revisions(old, session) if old else 0
+            if old and (secret := read_secret(old)):
                 keep_secret(session, secret)
             if dry_run:
                 session.rollback()
         tasks = 0 if dry_run else _adopted(ws, store, lost, url=url, api_key=api_key)
-    lost += _lost_revisions(file, left, revisions, changed)
+    lost += _lost_revisions(file, revisions, changed, old=old is not None)
     return Rebuilt(
         queries=len(found),
         corrected=len(corrected),
@@ -134,7 +124,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
         tasks=tasks,
         people=tuple(person.assessor for person in here),
         without_account=tuple(person.assessor for person in here if person.account is None),
-        backup=left.backup,
+        backup=path if old else None,
         revisions=revisions,
         lost=tuple(lost),
     )
@@ -190,10 +180,10 @@ def _query(ws: Workspace, session: Session, query_id: str) -> Query:
     return Query(query_id, paper_id, facet, facet_sentences(labels, facet, facets=ws.settings.facets))
 
 
-def _known_people(left: _Found) -> dict[str, Assessor]:
+def _known_people(ledger: Ledger, old: Session | None) -> dict[str, Assessor]:
     """The people of the ledger, with the accounts of the backup."""
-    accounts = {one.assessor: one.account for one in people.read_assessors(left.old)} if left.old else {}
-    rows = left.ledger.get("assessor", ())
+    accounts = {one.assessor: one.account for one in people.read_assessors(old)} if old else {}
+    rows = ledger.get("assessor", ())
     return {row["assessor"]: Assessor(**row, account=accounts.get(row["assessor"])) for row in rows}
 
 
@@ -254,14 +244,14 @@ def _was_changed(answer: Mapping[str, Any]) -> bool:
     return (last - made).total_seconds() > LATER_SECONDS
 
 
-def _lost_revisions(file: LedgerFile | None, left: _Found, revisions: int, changed: int) -> Iterator[str]:
+def _lost_revisions(file: LedgerFile | None, revisions: int, changed: int, *, old: bool) -> Iterator[str]:
     if file is not None and revisions < file.revisions:
         yield (
             f"of {file.revisions} revisions of answers, {file.revisions - revisions} are in no backup here: `annot "
             "pull` brings the last state of each answer that is on the server, not what it was before, nor your word "
             "on it"
         )
-    elif left.old is None and changed:
+    elif not old and changed:
         yield f"what {changed} answers on the server were before their last change"
 
 

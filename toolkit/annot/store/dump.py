@@ -128,12 +128,16 @@ def _rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
 
 def _declared(kind: str) -> Iterator[str]:
     """The statements that make the tables of this program's version."""
-    dialect: Any = _DIALECTS[kind]
-    for table in TABLES.sorted_tables:
-        yield str(CreateTable(table).compile(dialect=dialect)).strip()
-        for index in sorted(table.indexes, key=lambda one: str(one.name)):
-            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+    yield from _statements(TABLES.sorted_tables, kind)
     yield make_version_table()
+
+
+def _statements(tables: Iterable[Table], kind: str) -> Iterator[str]:
+    dialect: Any = _DIALECTS[kind]
+    for table in tables:
+        indexes = sorted(table.indexes, key=lambda one: str(one.name))
+        made: tuple[CreateTable | CreateIndex, ...] = (CreateTable(table), *map(CreateIndex, indexes))
+        yield from (str(one.compile(dialect=dialect)).strip() for one in made)
 
 
 def _found(connection: Connection, tables: Iterable[Table]) -> Iterator[str]:
@@ -143,10 +147,7 @@ def _found(connection: Connection, tables: Iterable[Table]) -> Iterator[str]:
         own = {table.name for table in tables}
         yield from (sql for name, sql in connection.execute(text(made)) if name in own)
         return
-    for table in tables:
-        yield str(CreateTable(table).compile(dialect=_DIALECTS["postgresql"])).strip()
-        for index in sorted(table.indexes, key=lambda one: str(one.name)):
-            yield str(CreateIndex(index).compile(dialect=_DIALECTS["postgresql"])).strip()
+    yield from _statements(tables, "postgresql")
 
 
 def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import func, select
@@ -34,15 +34,12 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
     session.connection().execute(rows.delete().where(~corrected))
     for chunk in in_chunks(_checked(labels)):
         new = [one for one in chunk if one.paper_id not in kept or one.origin == Source.CORRECTED]
-        delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in new if one.paper_id in kept))
-        insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in new))
+        _put(session, new)
 
 
 def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
     """Record labels that people corrected; those of all other papers stay."""
-    new = list(_checked(labels))
-    delete_where(session, FacetLabelsRow, "paper_id", [one.paper_id for one in new])
-    insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in new))
+    _put(session, list(_checked(labels)))
 
 
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
@@ -61,6 +58,11 @@ def count_by_origin(session: Session) -> dict[str, int]:
     rows = table(FacetLabelsRow)
     found = session.connection().execute(select(rows.c.origin, func.count()).group_by(rows.c.origin))
     return dict(sorted((origin, count) for origin, count in found))
+
+
+def _put(session: Session, labels: Sequence[FacetLabels]) -> None:
+    delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in labels))
+    insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in labels))
 
 
 def _checked(labels: Iterable[FacetLabels]) -> Iterator[FacetLabels]:

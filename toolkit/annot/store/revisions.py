@@ -35,6 +35,8 @@ DELETED = "deleted on the server"
 """The flag by which earlier versions of this program withdrew what they no longer found."""
 
 
+BESIDE_RECORD = ("source", "server", "annotation", "payload")
+"""What is hashed with the fields of the record."""
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
 """Columns that make no new revision when they alone differ, and are not hashed."""
 
@@ -159,7 +161,7 @@ class Revisions(Generic[R]):
             line = lines.get(self._key(read))
             revision = self._against(read, line)
             content = self._content(revision)
-            sha256 = hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+            sha256 = hash_of(content)
             if line is not None and revision.ruling is None and line.read_sha256 == sha256:
                 comes_back = revision.answers and not line.counts
                 if not comes_back:
@@ -270,7 +272,7 @@ class Revisions(Generic[R]):
     def _content(self, revision: Sourced[R]) -> dict[str, Any]:
         """The row without what the store adds to it."""
         values = {name: getattr(revision.record, name) for name in self._fields if name != "revision"}
-        values |= {name: getattr(revision, name) for name in ("source", "server", "annotation", "payload")}
+        values |= {name: getattr(revision, name) for name in BESIDE_RECORD}
         return {name: _storable(value) for name, value in values.items()}
 
     def _silent(self, stands: Sourced[R], flag: str, *, ruling: str | None) -> Sourced[R]:
@@ -290,6 +292,11 @@ class Revisions(Generic[R]):
         ]
         if faults:
             raise InputError(f"{what}: {len(faults)} grade(s) outside every scale", faults=faults)
+
+
+def hash_of(content: Mapping[str, Any]) -> str:
+    """The SHA-256 of what was read, by which it is known again."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def _storable(value: Any) -> Any:

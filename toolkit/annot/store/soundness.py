@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +10,7 @@ from sqlalchemy import Connection, select
 from annot.records import Adjudication, Judgement
 from annot.store.base import LINE, table
 from annot.store.models import AdjudicationRow, JudgementRow, TrialJudgementRow
+from annot.store.revisions import BESIDE_RECORD, hash_of
 from annot.store.rows import field_names
 
 KINDS = ((JudgementRow, Judgement), (AdjudicationRow, Adjudication), (TrialJudgementRow, Judgement))
@@ -22,8 +21,6 @@ FIRST_FIELDS = frozenset(
     }
 )
 """The fields of the two records in the first version of the database; younger ones are in no older hash."""
-BESIDE_RECORD = ("source", "server", "annotation", "payload")
-"""What is hashed with the fields of the record."""
 
 
 def unsound_revisions(connection: Connection) -> Iterator[str]:
@@ -53,12 +50,8 @@ def _hashes(content: dict[str, Any]) -> Iterator[str]:
         if value is not None or name in FIRST_FIELDS or name in BESIDE_RECORD
     }
     for told in (content, older):
-        yield _hash(told)
+        yield hash_of(told)
         seconds = told["lead_time"]
         if seconds is not None and seconds == int(seconds):
             # Whole seconds may have been recorded as such; the database has one kind of number there.
-            yield _hash({**told, "lead_time": int(seconds)})
-
-
-def _hash(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+            yield hash_of({**told, "lead_time": int(seconds)})
