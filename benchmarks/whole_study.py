@@ -39,7 +39,7 @@ from simulated_crew import ADJUDICATORS, ASSESSORS, NEWCOMER, USUAL, Crew, addre
 from simulated_lead import Hit, Lead
 from simulated_log import Log, Pair, Plan, current, differences, qrels_differences
 
-METHODS = ("title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200", "abs_tfidfcbow200")
+METHODS = ("title_tfidfcbow200", "abs_tfidf", "title_cbow200", "abs_cbow200", "abs_tfidfcbow200")
 """Each draws as many of the candidates."""
 FACETS = ("background", "method", "result")
 SETTINGS = """
