@@ -175,9 +175,12 @@ def _send(
             )
             own = own_tasks(session, round, parcel.assessor)
             answered = _answered(session, round, parcel.assessor)
+            noted = projects.read_tasks(session, project.project)
+        # Disputes come and go while they are settled: what an adjudicator may have open stays as it is.
+        new = {pair_key(*asked) for asked in parcel.tasks if asked not in noted} if round == "judge" else None
         remote_id, twins = _project(store, gateway, _spec(ws, parcel, round), project, own)
         withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
-        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
+        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, new=new, advance=more)
         ids = {asked: task_id for asked in parcel.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
         with store.begin() as session:
             projects.renew_tasks(session, project.project, parcel.tasks, ids)

@@ -18,6 +18,8 @@ from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
 
 BATCH_SIZE = 1000
+MOST_UPDATES = 50
+"""The server takes a thousand new tasks in the time of so many updates."""
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks for an import whose answer got lost. One import is one transaction of about a second."""
@@ -32,6 +34,7 @@ def deliver(
     tasks: Sequence[Payload],
     *,
     answered: Mapping[str, str] | None = None,
+    new: Collection[str] | None = None,
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Delivery:
@@ -44,12 +47,21 @@ def deliver(
     sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
     from a backup) is deleted: nobody is asked twice. Where somebody deleted the answer itself, the task stays.
 
+    new: the keys of tasks that never were in this project. People meet tasks in the order in which they were sent; so
+    unanswered ones that come after a new one are deleted and sent again behind it. The same is done where more than
+    `MOST_UPDATES` show an earlier text. None: whatever stands keeps its place.
+
     Raises StudioError where the server refuses or loses tasks, and where people have annotated two copies of one:
     nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
     known = answered or {}
     standing = server.tasks_of(project_id)
+    again: set[str | None] = set()
+    if new is not None and (behind := _behind(standing, tasks, new)):
+        server.delete_unanswered(project_id, [task.task_id for task in behind])
+        standing = server.tasks_of(project_id)
+        again = {task.key for task in behind} - {task.key for task in standing}
     forgotten = [
         task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
     ]
@@ -80,7 +92,20 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared), len(forgotten), updated)
+    task_ids = {key: copies[key][0].task_id for key in keys}
+    sent = len(missing) - len(again)
+    return Delivery(task_ids, sent, len(spared), len(forgotten), updated + len(again))
+
+
+def _behind(listed: Sequence[StudioTask], tasks: Sequence[Payload], new: Collection[str]) -> list[StudioTask]:
+    """The unanswered tasks that have to be sent again for all to stand in their order, with the text they should."""
+    place = {task["data"][KEY]: number for number, task in enumerate(tasks)}
+    there = {task.key for task in listed}
+    waiting = {place[task.key]: task for task in listed if task.key in place and not task.annotations}
+    outdated = [at for at, task in waiting.items() if _other_text(task, tasks[at]["data"])]
+    first = [place[key] for key in new if key not in there]
+    first += outdated if len(outdated) > MOST_UPDATES else []
+    return [task for at, task in waiting.items() if at >= min(first, default=len(tasks))]
 
 
 def _bring_up_to_date(
@@ -95,12 +120,18 @@ def _bring_up_to_date(
     for task in listed:
         if task.annotations or task.key is None or task.key not in wanted:
             continue
-        shown = {name: value for name, value in wanted[task.key].items() if name not in (KEY, TEXT_FIELD)}
-        if any(task.data.get(name) != value for name, value in shown.items()):
-            server.update_task(task.task_id, {**task.data, **shown})
+        if other := _other_text(task, wanted[task.key]):
+            server.update_task(task.task_id, {**task.data, **other})
             updated += 1
             advance(1)
     return updated
+
+
+def _other_text(task: StudioTask, wanted: Payload) -> Payload:
+    """What the task should show about the pair and does not."""
+    return {
+        name: value for name, value in wanted.items() if name not in (KEY, TEXT_FIELD) and task.data.get(name) != value
+    }
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> None:
