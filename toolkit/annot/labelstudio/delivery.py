@@ -33,8 +33,9 @@ def deliver(
     project_id: int,
     tasks: Sequence[Payload],
     *,
+    listed: Sequence[StudioTask] | None = None,
     answered: Mapping[str, str] | None = None,
-    new: Collection[str] | None = None,
+    stale: Sequence[StudioTask] = (),
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Delivery:
@@ -43,25 +44,26 @@ def deliver(
     Safe to repeat after anything; proves by reading back that each is there once. `advance` is told how many more tasks
     are there, for a progress bar.
 
+    listed: what the project holds, where that was just looked at.
     answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
     sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
     from a backup) is deleted: nobody is asked twice. Where somebody deleted the answer itself, the task stays.
 
-    new: the keys of tasks that never were in this project. People meet tasks in the order in which they were sent; so
-    unanswered ones that come after a new one are deleted and sent again behind it. The same is done where more than
-    `MOST_UPDATES` show an earlier text. None: whatever stands keeps its place.
+    stale: unanswered tasks that are deleted, and sent again where they are among `tasks`. One of them stays until the
+    others are sent: a server on SQLite gives the number of its last task again, and whoever has a deleted task open
+    would answer another pair with what they see.
 
     Raises StudioError where the server refuses or loses tasks, and where people have annotated two copies of one:
     nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
     known = answered or {}
-    standing = server.tasks_of(project_id)
-    again: set[str | None] = set()
-    if new is not None and (behind := _behind(standing, tasks, new)):
-        server.delete_unanswered(project_id, [task.task_id for task in behind])
-        standing = server.tasks_of(project_id)
-        again = {task.key for task in behind} - {task.key for task in standing}
+    standing = server.tasks_of(project_id) if listed is None else tuple(listed)
+    last = max(stale, key=lambda task: task.task_id, default=None)
+    if last is not None:
+        server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
+        standing = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+    again = {task.key for task in stale} - {task.key for task in standing}
     forgotten = [
         task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
     ]
@@ -78,7 +80,9 @@ def deliver(
         batch = missing[start : start + batch_size]
         _send(server, project_id, batch)
         advance(len(batch))
-    left = server.tasks_of(project_id) if missing or forgotten else standing
+    if last is not None:
+        server.delete_unanswered(project_id, [last.task_id])
+    left = server.tasks_of(project_id) if missing or forgotten or stale else standing
     copies = _copies_that_stay(server, project_id, set(keys), left)
     lost = [key for key in keys if key not in copies]
     if lost:
@@ -93,12 +97,16 @@ def deliver(
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
     task_ids = {key: copies[key][0].task_id for key in keys}
-    sent = len(missing) - len(again)
-    return Delivery(task_ids, sent, len(spared), len(forgotten), updated + len(again))
+    renewed = len(again.intersection(task["data"][KEY] for task in missing))
+    return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
 
 
-def _behind(listed: Sequence[StudioTask], tasks: Sequence[Payload], new: Collection[str]) -> list[StudioTask]:
-    """The unanswered tasks that have to be sent again for all to stand in their order, with the text they should."""
+def behind(listed: Sequence[StudioTask], tasks: Sequence[Payload], *, new: Collection[str]) -> list[StudioTask]:
+    """The unanswered tasks that have to be sent again for all to stand in their order, with the text they should.
+
+    People meet tasks in the order in which they were sent; so all that come after a new one. The same where more than
+    `MOST_UPDATES` show an earlier text. listed: what is there. new: the keys of tasks that never were.
+    """
     place = {task["data"][KEY]: number for number, task in enumerate(tasks)}
     there = {task.key for task in listed}
     waiting = {place[task.key]: task for task in listed if task.key in place and not task.annotations}
