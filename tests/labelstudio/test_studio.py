@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -145,6 +147,20 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         assert [r.grade for r in revised if not r.flags] == [2]
         assert later[PAIRS[3]].annotations == ()
         assert gateway.counts(project)[1] >= 3
+
+
+def test_an_answer_that_the_server_has_not_counted_comes_too(studio: Studio) -> None:
+    """Ended between an answer and its count, a server has the one without the other for ever."""
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS[:2])
+        first, second = gateway.tasks_of(project)
+        given = gateway.annotate(first.task_id, write_result({}, grade=2))
+        (database,) = (studio.folder / "data").glob("*.sqlite3")
+        with closing(sqlite3.connect(database, timeout=30.0)) as live, live:
+            live.execute("UPDATE task SET total_annotations = 0, is_labeled = 0 WHERE id = ?", (first.task_id,))
+        assert gateway.tasks_of(project)[0].annotations == 0
+        pulled = {one.key: [annotation["id"] for annotation in one.annotations] for one in gateway.pull(project)}
+        assert pulled == {first.key: [given], second.key: []}
 
 
 def test_what_came_is_kept_as_it_came(studio: Studio) -> None:

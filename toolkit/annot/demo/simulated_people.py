@@ -149,10 +149,13 @@ def _answer(
     done = 0
     with Gateway(project.url, token, keys=lambda: keys) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        # A server that was ended between an answer and its count has the answer: Label Studio shows the task no more.
+        first = next((task.task_id for _, task in there if not task.annotations), None)
+        uncounted = gateway.export(project.remote_id, [first]) if first is not None else {}
         for asked, task in there:
             if sent is not None and asked not in sent:
                 continue
-            if not task.annotations:
+            if not task.annotations and not uncounted.get(task.task_id):
                 response = respond(asked)
                 if response is None:
                     continue
