@@ -891,6 +891,13 @@ WRONG: dict[str, Wrong] = {
         ("is not a pair of j1", "its assessors are a1, a3"),
         "judged",
     ),
+    "adjudicate return: a table without reasons": Wrong(
+        "adjudicate return",
+        "--file mine.csv",
+        ("mine.csv", "found no column 'to'", "found no column 'why'"),
+        "judged",
+        write("mine.csv", "query_id,doc_id\n"),
+    ),
     "import labelstudio: not its JSON": Wrong(
         "import labelstudio",
         "papers.jsonl --rating rel --query topic --document paper",

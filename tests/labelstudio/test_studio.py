@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,10 @@ from annot.errors import StudioError
 from annot.labelstudio import gateway as gateway_module
 from annot.labelstudio import installing
 from annot.labelstudio.annotations import read_task, write_result
-from annot.labelstudio.delivery import deliver
+from annot.labelstudio.delivery import MOST_UPDATES, behind, deliver
+from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import judge_screen
-from annot.labelstudio.studio_records import ProjectSpec
+from annot.labelstudio.studio_records import Delivery, ProjectSpec
 from fixtures_studio import Studio
 from labelling_texts import LABELS, SCALE, task
 
@@ -146,6 +149,20 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         assert gateway.counts(project)[1] >= 3
 
 
+def test_an_answer_that_the_server_has_not_counted_comes_too(studio: Studio) -> None:
+    """Ended between an answer and its count, a server has the one without the other for ever."""
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, TASKS[:2])
+        first, second = gateway.tasks_of(project)
+        given = gateway.annotate(first.task_id, write_result({}, grade=2))
+        (database,) = (studio.folder / "data").glob("*.sqlite3")
+        with closing(sqlite3.connect(database, timeout=30.0)) as live, live:
+            live.execute("UPDATE task SET total_annotations = 0, is_labeled = 0 WHERE id = ?", (first.task_id,))
+        assert gateway.tasks_of(project)[0].annotations == 0
+        pulled = {one.key: [annotation["id"] for annotation in one.annotations] for one in gateway.pull(project)}
+        assert pulled == {first.key: [given], second.key: []}
+
+
 def test_what_came_is_kept_as_it_came(studio: Studio) -> None:
     with studio.gateway() as gateway:
         project = studio.project(gateway, SCREEN, TASKS[:1])
@@ -176,7 +193,7 @@ KILLED_PUSH = """
 import json, sys
 sys.path[:0] = sys.argv[4:]
 from labelling_texts import task
-from annot.labelstudio.delivery import deliver
+from annot.labelstudio.delivery import MOST_UPDATES, behind, deliver
 from annot.labelstudio.gateway import Gateway
 with Gateway(sys.argv[1], sys.stdin.read()) as gateway:
     print("ready", flush=True)
@@ -244,3 +261,38 @@ def predictions(studio: Studio, task_id: int) -> list[dict[str, Any]]:
         answer = http.get("/api/predictions/", params={"task": task_id})
     found: list[dict[str, Any]] = answer.json()
     return found
+
+
+def test_many_outdated_tasks_are_sent_again_at_once_and_an_answered_one_is_left_alone(studio: Studio) -> None:
+    """A few are updated where they stand; of many, and behind a new one, the order is kept as well."""
+    count = MOST_UPDATES + 2
+    tasks = [task(number) for number in range(1, count + 1)]
+    renumbered = [task(number, of=count) for number in range(1, count + 1)]
+    with studio.gateway() as gateway:
+        project = studio.project(gateway, SCREEN, tasks)
+        before = {one.key: one.task_id for one in gateway.tasks_of(project)}
+        answered = tasks[0]["data"]["pair_id"]
+        gateway.annotate(before[answered], write_result({}, grade=2))
+        some = [*renumbered[: MOST_UPDATES + 1], tasks[-1]]
+        few = renew(gateway, project, some)
+        assert (few.sent, few.updated, few.renewed, few.task_ids) == (0, MOST_UPDATES, 0, before)
+        assert renew(gateway, project, tasks).task_ids == before
+        many = renew(gateway, project, renumbered)
+        assert (many.sent, many.updated, many.renewed) == (0, 0, count - 1)
+        standing = gateway.tasks_of(project)
+        assert [one.key for one in standing] == list(before)
+        # No number is given again: whoever has the page of a deleted task open answers nothing else with it.
+        assert {one.task_id for one in standing} & set(before.values()) == {before[answered]}
+        assert [one.data["progress"] for one in standing[1:]] == [one["data"]["progress"] for one in renumbered[1:]]
+        assert [one.annotations for one in standing] == [1] + [0] * (count - 1)
+        # A new task before the last two.
+        newcomer = task(count + 1, of=count)
+        wanted = [*renumbered[:-2], newcomer, *renumbered[-2:]]
+        last = renew(gateway, project, wanted, newcomer["data"]["pair_id"])
+        assert (last.sent, last.updated, last.renewed) == (1, 0, 2)
+        assert [one.key for one in gateway.tasks_of(project)] == [one["data"]["pair_id"] for one in wanted]
+
+
+def renew(gateway: Gateway, project: int, tasks: list[dict[str, Any]], *new: str) -> Delivery:
+    """Bring these tasks into the project, in this order."""
+    return deliver(gateway, project, tasks, stale=behind(gateway.tasks_of(project), tasks, new=new))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -160,6 +161,51 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert "2 pairs were put before their assessor again, with a reason from the project lead; in 2 of them" in told
 
 
+def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: Study) -> None:
+    annot = partial(command_line.annot, folder=study.folder)
+    first, second, third, *_ = sorted(study.planned()["a1"])
+    rows = [(*first, "a1"), (*first, "a2"), (*second, "a1"), (*third, "a2")]
+    table = study.folder / "back.csv"
+    table.write_text(
+        "".join(
+            ",".join(cells) + "\n"
+            for cells in [("query_id", "doc_id", "to", "why")] + [(*row, f'"{WHY}"') for row in rows]
+        ),
+        encoding="utf-8",
+    )
+    back = ("adjudicate", "return", "--file", "back.csv")
+    promised = annot(*back, "--dry-run", "--json")
+    assert returned_rows(annot) == []
+    done = annot(*back, "--json")
+    assert (
+        done.data
+        == promised.data
+        == [
+            {"query_id": query_id, "doc_id": doc_id, "assessor": name, "changed": True}
+            for query_id, doc_id, name in rows
+        ]
+    )
+    assert "4 pair(s) returned with this reason already; nothing changed" in annot(*back).stdout
+    annot("push")
+    study.answer("a1", next_task(study, "a1")["id"], 3)
+    annot("pull")
+    assert Counter(standing for _, standing, _, _ in returned_rows(annot)) == {"answered": 1, "waiting": 3}
+    # One is answered: the table cannot be taken back as it is, and nothing of it is.
+    refused = annot(*back, "--undo")
+    assert refused.exit_code == 2
+    assert "back.csv:2: " in refused.message()
+    assert len(returned_rows(annot)) == 4
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    table.write_text("".join([lines[0], *lines[2:]]), encoding="utf-8")
+    assert "3 pair(s) taken back from a1 (1), a2 (2)" in annot(*back, "--undo").stdout
+    assert len(returned_rows(annot)) == 1
+    annot("push")
+    assert [len(study.on_server(name)) for name in ("a1", "a2")] == [
+        len(study.planned()["a1"]) + 1,
+        len(study.planned()["a2"]),
+    ]
+
+
 def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     annot = partial(command_line.annot, folder=study.folder)
     disputed, settled, *_, unjudged = sorted(study.planned()["a1"])
@@ -185,5 +231,27 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     assert "was not returned to a1" in refused(disputed, "a1", "--undo")
     assert annot("adjudicate", "return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
     assert "waits for the answer" in refused(disputed, "a1", why="And the title.")
+
+    # A batch is a table; one wrong row, and no pair of it goes back.
+    table = study.folder / "back.csv"
+
+    def file_of(*rows: tuple[str, ...]) -> None:
+        lines = [("query_id", "doc_id", "to", "why"), *rows]
+        table.write_text("".join(";".join(cells) + "\n" for cells in lines), encoding="utf-8")
+
+    _, _, third, fourth, *_ = sorted(study.planned()["a1"])
+    file_of((*third, "a1", WHY), (*unjudged, "a2", WHY), (*fourth, "a2", ""), (*third, "a1", "Again."))
+    assert "back.csv:5: " in annot("adjudicate", "return", "--file", "back.csv").message()
+    file_of((*third, "a1", WHY), (*unjudged, "a2", WHY), (*fourth, "a2", ""))
+    result = annot("adjudicate", "return", "--file", "back.csv")
+    assert result.exit_code == 2
+    assert "back.csv:3: " in result.message()
+    assert "a2 has not judged it yet" in result.message()
+    assert "back.csv:4: the reason has 0 characters" in result.message()
+    file_of()
+    assert "no pair in it" in annot("adjudicate", "return", "--file", "back.csv").message()
+    assert "not there" in annot("adjudicate", "return", "--file", "no.csv").message()
+    assert annot("adjudicate", "return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
+    assert annot("adjudicate", "return", *third).exit_code == 2
     with closing(sqlite3.connect(study.folder / "annot.db")) as database:
         assert database.execute("SELECT count(*), max(occasion) FROM returned").fetchone() == (1, 2)

@@ -87,11 +87,15 @@ def test_hidden_gold_stays_in_its_query_or_comes_as_a_block_and_is_never_known()
         # What is left of the own queries first, then others in blocks.
         by_query = Counter(query_id for query_id, _ in drawn)
         assert (by_query["p0-method"], by_query["p1-method"], sorted(by_query.values())) == (3, 5, [3, 3, 5])
-        stream = with_hidden(own, drawn, assessor="a3", seed=seed)
+        stream = with_hidden(own, drawn, frozenset(), assessor="a3", seed=seed)
         assert [asked for asked in stream if asked in own] == own
         assert sorted(asked.pair for asked in stream if asked not in own) == sorted(drawn)
         assert stream[0] == own[0]
         blocks = [name for at, (name, *_) in enumerate(stream) if at == 0 or stream[at - 1].query_id != name]
         assert len(blocks) == len(set(blocks)) == 3
+        # Hidden when seven are answered already: nothing new stands among these, and the order of the others stays.
+        later = with_hidden(own, drawn, set(own[:7]), assessor="a3", seed=seed)
+        assert later[:7] == own[:7]
+        assert later[7:] == [asked for asked in stream if asked not in own[:7]]
     assert draw_hidden("a3", DECISIONS, known, queries, count=-2, seed=1) == ()
-    assert with_hidden(own, (), assessor="a3", seed=1) == own
+    assert with_hidden(own, (), frozenset(), assessor="a3", seed=1) == own

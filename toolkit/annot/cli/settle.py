@@ -1,5 +1,6 @@
 """Settle: agreement, adjudication, qrels."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -102,30 +103,34 @@ def adjudicate_pull(
 @command("adjudicate return")
 def adjudicate_return(
     ws: "Workspace",
-    query_id: Annotated[str, typer.Argument(help="A query.")],
-    doc_id: Annotated[str, typer.Argument(help="A document that the assessor has judged for it.")],
-    to: Annotated[str, typer.Option("--to", help="The assessor, by pseudonym.")],
+    query_id: Annotated[str | None, typer.Argument(help="A query.")] = None,
+    doc_id: Annotated[str | None, typer.Argument(help="A document that the assessor has judged for it.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The assessor, by pseudonym.")] = None,
     why: Annotated[
         str | None, typer.Option("--why", help="What to look at again; the assessor reads it above the pair.")
     ] = None,
-    undo: Annotated[bool, flag("--undo", "Take back a returned pair that is not answered yet.")] = False,
+    file: Annotated[
+        Path | None, typer.Option("--file", help="Many pairs: a table with query_id, doc_id, to and why.")
+    ] = None,
+    undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Send a pair back to its assessor, with a reason; `annot push` puts it into their project.
+    """Send pairs back to their assessors, with a reason; `annot push` puts them into their projects.
 
     Both answers are kept. The new one counts for the final grade, the first one for agreement before adjudication. The
-    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered.
+    assessor does not see their earlier answer. Say what to look at in the texts, never what others answered. Of a file
+    with one wrong row, nothing goes back.
     """
     from annot.steps import returning as step
 
-    if undo:
-        note = step.take_back(ws, query_id, doc_id, assessor=to, dry_run=dry_run)
-        text = f"taken back from {to}; `annot push` removes it from their project"
+    if file is not None and (query_id, doc_id, to, why) == (None,) * 4:
+        changes = step.change(ws, file, undo=undo, dry_run=dry_run)
+    elif file is None and query_id is not None and doc_id is not None and to is not None:
+        pair = (query_id, doc_id)
+        changes = step.change_one(ws, pair, assessor=to, why=why or "", undo=undo, dry_run=dry_run)
     else:
-        note = step.send_back(ws, query_id, doc_id, assessor=to, why=why or "", dry_run=dry_run)
-        text = f"goes back to {to}; `annot push` sends it"
-    facts = {"query_id": query_id, "doc_id": doc_id, "assessor": to, "changed": note is None}
-    return Answer(facts, f"{query_id} {doc_id}: {note or text}")
+        raise typer.BadParameter("expected QUERY DOC --to NAME --why REASON, or --file FILE alone")
+    return Answer(changes, step.describe(changes, undo=undo))
 
 
 @command("adjudicate status", csv=True)

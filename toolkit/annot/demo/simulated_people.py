@@ -18,12 +18,13 @@ from annot.labelstudio.controls import DIFFERENCES
 from annot.labelstudio.controls import reasons as reasons_in
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.sealed_keys import TaskKeys
+from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import split_key
 from annot.records import Asked, Query
 from annot.stats.seeding import generator
 from annot.steps import adjudicate, push
 from annot.store import people, projects
-from annot.store.database import open_store
+from annot.store.database import Store, open_store
 from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
 from annot.study.outcome import outcome_of
@@ -34,8 +35,8 @@ Relevance = Callable[[Query, str], float]
 
 Advance = Callable[[int, int | None], None]
 
-Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None]]
-"""A person's answer to what is asked, and, where it is a decision, why the assessors differ."""
+Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None] | None]
+"""A person's answer to what is asked, and, where it is a decision, why the assessors differ; None leaves it open."""
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
@@ -47,7 +48,7 @@ def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> in
         relevance = truth(known[asked.query_id], asked.doc_id)
         return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons), None
 
-    return _work(ws, "judge", {person.name: partial(respond, person) for person in CAST}, advance)
+    return work(ws, "judge", {person.name: partial(respond, person) for person in CAST}, advance)
 
 
 def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
@@ -65,7 +66,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
         why = DIFFERENCES[int(generator(seed, "difference", *asked.pair).integers(len(DIFFERENCES)))].value
         return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), why
 
-    return _work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
+    return work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
 
 
 def demo_relevance() -> Relevance:
@@ -79,23 +80,31 @@ def _known(ws: Workspace) -> dict[str, Query]:
         return {query.query_id: query for query in read_queries(session)}
 
 
-def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance: Advance) -> int:
-    """Everybody at once, each with their own token, each in the order of their own project."""
+def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance: Advance) -> int:
+    """Everybody at once, each with their own token, each in the order of their own project; what has an answer is left.
+
+    Returns how many tasks have an answer then. In the rounds that make the collection, only what is still to be judged
+    or settled is looked at. Raises StudioError where the server goes away; the same call again goes on.
+    """
+    made: list[Parcel] | None = None
     with open_store(ws.database_url) as store:
-        made = push.parcels_of(ws, store) if round == "judge" else adjudicate.parcels_of(ws, store)
-        parcels = {parcel.assessor: parcel for parcel in made}
+        if round in _PARCELS:
+            made = _PARCELS[round](ws, store)
         with store.read() as session:
             every = projects.read_projects(session, round=round)
             accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
+    parcels = None if made is None else {parcel.assessor: parcel.tasks for parcel in made}
     with connect(ws, url=None, api_key=None) as gateway:
         server = gateway.identity()
         busy = [
             project
             for project in every
-            if project.server == server and project.assessor in responders and project.assessor in parcels
+            if project.server == server
+            and project.assessor in responders
+            and (parcels is None or project.assessor in parcels)
         ]
         tokens = open_accounts(ws, gateway, [accounts[project.assessor] for project in busy])
-    total = sum(len(parcels[project.assessor].tasks) for project in busy)
+    total = None if parcels is None else sum(len(parcels[project.assessor]) for project in busy)
     answered = itertools.count(1)
 
     def one_more() -> None:
@@ -104,30 +113,61 @@ def _work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advanc
     answer = partial(_answer, keys=task_keys(ws), one_more=one_more)
     with ThreadPoolExecutor(max_workers=max(1, len(busy))) as pool:
         at_work = [
-            pool.submit(answer, project, parcels[project.assessor], token, responders[project.assessor])
+            pool.submit(
+                answer,
+                project,
+                None if parcels is None else parcels[project.assessor],
+                token,
+                responders[project.assessor],
+            )
             for project, token in zip(busy, tokens, strict=True)
         ]
         return sum(one.result() for one in at_work)
 
 
+_PARCELS: dict[Round, Callable[[Workspace, Store], list[Parcel]]] = {
+    "judge": push.parcels_of,
+    "adjudicate": adjudicate.parcels_of,
+}
+"""What people are to find in their projects."""
+
+
 def _answer(
-    project: Project, parcel: Parcel, token: str, respond: Respond, *, keys: TaskKeys, one_more: Callable[[], None]
+    project: Project,
+    sent: Mapping[Asked, Payload] | None,
+    token: str,
+    respond: Respond,
+    *,
+    keys: TaskKeys,
+    one_more: Callable[[], None],
 ) -> int:
-    """Answer what is open in a project; returns how many tasks have an answer then."""
+    """Answer what is open in a project; returns how many tasks have an answer then.
+
+    sent: the tasks that matter, with what is predicted on them; None where all do.
+    """
     assert project.remote_id is not None
+    done = 0
     with Gateway(project.url, token, keys=lambda: keys) as gateway:
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
-        tasks = [(asked, task) for asked, task in there if asked in parcel.tasks]
-        for asked, task in tasks:
-            if not task.annotations:
-                answer, why = respond(asked)
+        # A server that was ended between an answer and its count has the answer: Label Studio shows the task no more.
+        first = next((task.task_id for _, task in there if not task.annotations), None)
+        uncounted = gateway.export(project.remote_id, [first]) if first is not None else {}
+        for asked, task in there:
+            if sent is not None and asked not in sent:
+                continue
+            if not task.annotations and not uncounted.get(task.task_id):
+                response = respond(asked)
+                if response is None:
+                    continue
+                answer, why = response
                 result = write_result(
-                    parcel.tasks[asked],
+                    {} if sent is None else sent[asked],
                     grade=answer.grade,
                     cannot_judge=answer.cannot_judge,
                     comment=answer.comment,
                     settled_by=why,
                 )
                 gateway.annotate(task.task_id, result, lead_time=answer.lead_time)
+            done += 1
             one_more()
-        return len(tasks)
+    return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,9 +11,9 @@ from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.locating import Twins, locate, remove_twins
 from annot.exchange.parcels import Parcel, check_parcels, spec_of
 from annot.exchange.rounds import ROUNDS, answered_tasks, own_tasks
-from annot.labelstudio.delivery import deliver
+from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import ProjectSpec
+from annot.labelstudio.studio_records import ProjectSpec, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.records import Asked
 from annot.store import people, projects
@@ -140,20 +140,30 @@ def _send(
             )
             own = own_tasks(session, round, parcel.assessor)
             answered = answered_tasks(session, round, parcel.assessor)
+            noted = projects.read_tasks(session, project.project)
         remote_id, twins = _project(store, gateway, spec_of(ws, parcel, round), project, own)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
-        withdrawn = _withdraw(store, gateway, project, remote_id, parcel, own) if round == "adjudicate" else 0
-        delivery = deliver(gateway, remote_id, list(parcel.tasks.values()), answered=answered, advance=more)
+        tasks = list(parcel.tasks.values())
+        listed = gateway.tasks_of(remote_id)
+        stale = _stale(round, listed, parcel, own, noted)
+        delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=more)
         ids = {asked: task_id for asked in parcel.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
         with store.begin() as session:
             projects.renew_tasks(session, project.project, parcel.tasks, ids)
             note_shown(session, project.project, guidelines, since=since)
+            if round == "adjudicate":
+                # All that are not there, not only these: a kill may have come between deleting and forgetting.
+                staying = {task.key for task in listed} - {task.key for task in stale}
+                ended = noted.keys() - parcel.tasks.keys()
+                projects.forget_tasks(session, project.project, [one for one in ended if pair_key(*one) not in staying])
         address = gateway.labelling_url(remote_id)
         planned = len(parcel.tasks)
-        there = planned - delivery.sent - delivery.spared
-        sent.append(
-            Sent(parcel.assessor, planned, there, delivery.sent, withdrawn, delivery.spared, address, delivery.updated)
-        )
+        withdrawn = len(stale) if round == "adjudicate" else 0
+        # A dispute that others have opened anew is another one; a pair that moved in the order is the same.
+        new, updated = delivery.sent, delivery.updated
+        new, updated = (new, updated + delivery.renewed) if round == "judge" else (new + delivery.renewed, updated)
+        there = planned - new - delivery.spared
+        sent.append(Sent(parcel.assessor, planned, there, new, withdrawn, delivery.spared, address, updated))
         if delivery.spared:
             notes.append(
                 f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
@@ -213,21 +223,26 @@ def _project(
     return found.project_id, remove_twins(gateway, found.project_id, marker=spec.marker)
 
 
-def _withdraw(
-    store: Store, gateway: Gateway, project: Project, remote_id: int, parcel: Parcel, own: Mapping[str, Asked]
-) -> int:
-    """Delete unanswered tasks that are asked no more, and of disputes those whose opinions have changed since."""
+def _stale(
+    round: Round,
+    listed: Sequence[StudioTask],
+    parcel: Parcel,
+    own: Mapping[str, Asked],
+    noted: Collection[Asked],
+) -> list[StudioTask]:
+    """Unanswered tasks that have to go, and where they are still asked, to be sent again.
+
+    Of judging those that stand before what comes earlier; of disputes those that are none any more, and those whose
+    opinions have changed.
+    """
+    if round == "judge":
+        new = {pair_key(*asked) for asked in parcel.tasks if asked not in noted}
+        return behind(listed, list(parcel.tasks.values()), new=new)
+    if round != "adjudicate":
+        return []
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in parcel.tasks.items()}
-    stale, staying = [], set()
-    for task in gateway.tasks_of(remote_id):
-        changed = shown.get(task.key or "") != opinions_in(task.data)
-        if task.key in own and not task.annotations and changed:
-            stale.append(task.task_id)
-        else:
-            staying.add(task.key)
-    gateway.delete_unanswered(remote_id, stale)
-    with store.begin() as session:
-        # All that are not there, not only these: a kill may have come between deleting and forgetting.
-        gone = [asked for asked in projects.read_tasks(session, project.project) if pair_key(*asked) not in staying]
-        projects.forget_tasks(session, project.project, gone)
-    return len(stale)
+    return [
+        task
+        for task in listed
+        if task.key in own and not task.annotations and shown.get(task.key or "") != opinions_in(task.data)
+    ]

@@ -18,6 +18,8 @@ from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
 
 BATCH_SIZE = 1000
+MOST_UPDATES = 50
+"""The server takes a thousand new tasks in the time of so many updates."""
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks for an import whose answer got lost. One import is one transaction of about a second."""
@@ -31,7 +33,9 @@ def deliver(
     project_id: int,
     tasks: Sequence[Payload],
     *,
+    listed: Sequence[StudioTask] | None = None,
     answered: Mapping[str, str] | None = None,
+    stale: Sequence[StudioTask] = (),
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Delivery:
@@ -40,16 +44,26 @@ def deliver(
     Safe to repeat after anything. Proves that each is there once: by the server's answers and its count, and where the
     two differ by reading everything back. `advance` is told how many more tasks are there, for a progress bar.
 
+    listed: what the project holds, where that was just looked at.
     answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
     sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
     from a backup) is deleted: nobody is asked twice. Where somebody deleted the answer itself, the task stays.
+
+    stale: unanswered tasks that are deleted, and sent again where they are among `tasks`. One of them stays until the
+    others are sent: a server on SQLite gives the number of its last task again, and whoever has a deleted task open
+    would answer another pair with what they see.
 
     Raises StudioError where the server refuses or loses tasks, and where people have annotated two copies of one:
     nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]
     known = answered or {}
-    standing = server.tasks_of(project_id)
+    standing = server.tasks_of(project_id) if listed is None else tuple(listed)
+    last = max(stale, key=lambda task: task.task_id, default=None)
+    if last is not None:
+        server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
+        standing = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+    again = {task.key for task in stale} - {task.key for task in standing}
     forgotten = [
         task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
     ]
@@ -67,8 +81,11 @@ def deliver(
         batch = missing[start : start + batch_size]
         made += _send(server, project_id, batch)
         advance(len(batch))
+    if last is not None:
+        server.delete_unanswered(project_id, [last.task_id])
     left = [*staying, *made]
-    if len(made) < len(missing) or ((missing or forgotten) and server.count_tasks(project_id) != len(left)):
+    changed = missing or forgotten or stale
+    if len(made) < len(missing) or (changed and server.count_tasks(project_id) != len(left)):
         left = list(server.tasks_of(project_id))
     copies = _copies_that_stay(server, project_id, set(keys), left)
     lost = [key for key in keys if key not in copies]
@@ -83,7 +100,24 @@ def deliver(
             f"project {project_id}: {len(doubled)} pair(s) stand twice on the server, both annotated",
             hint=f"look at {', '.join(doubled[:3])} and delete one each",
         )
-    return Delivery({key: copies[key][0].task_id for key in keys}, len(missing), len(spared), len(forgotten), updated)
+    task_ids = {key: copies[key][0].task_id for key in keys}
+    renewed = len(again.intersection(task["data"][KEY] for task in missing))
+    return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
+
+
+def behind(listed: Sequence[StudioTask], tasks: Sequence[Payload], *, new: Collection[str]) -> list[StudioTask]:
+    """The unanswered tasks that have to be sent again for all to stand in their order, with the text they should.
+
+    People meet tasks in the order in which they were sent; so all that come after a new one. The same where more than
+    `MOST_UPDATES` show an earlier text. listed: what is there. new: the keys of tasks that never were.
+    """
+    place = {task["data"][KEY]: number for number, task in enumerate(tasks)}
+    there = {task.key for task in listed}
+    waiting = {place[task.key]: task for task in listed if task.key in place and not task.annotations}
+    outdated = [at for at, task in waiting.items() if _other_text(task, tasks[at]["data"])]
+    first = [place[key] for key in new if key not in there]
+    first += outdated if len(outdated) > MOST_UPDATES else []
+    return [task for at, task in waiting.items() if at >= min(first, default=len(tasks))]
 
 
 def _bring_up_to_date(
@@ -98,12 +132,18 @@ def _bring_up_to_date(
     for task in listed:
         if task.annotations or task.key is None or task.key not in wanted:
             continue
-        shown = {name: value for name, value in wanted[task.key].items() if name not in (KEY, TEXT_FIELD)}
-        if any(task.data.get(name) != value for name, value in shown.items()):
-            server.update_task(task.task_id, {**task.data, **shown})
+        if other := _other_text(task, wanted[task.key]):
+            server.update_task(task.task_id, {**task.data, **other})
             updated += 1
             advance(1)
     return updated
+
+
+def _other_text(task: StudioTask, wanted: Payload) -> Payload:
+    """What the task should show about the pair and does not."""
+    return {
+        name: value for name, value in wanted.items() if name not in (KEY, TEXT_FIELD) and task.data.get(name) != value
+    }
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:

@@ -111,7 +111,8 @@ class Gateway(Projects):
     ) -> tuple[PulledTask, ...]:
         """All tasks, or these, with every annotation on them, cancelled ones included.
 
-        Complete, or StudioError: as many tasks as the server counts, and on each as many annotations as it counts.
+        Complete, or StudioError: as many tasks as the server counts, and on each as many annotations as it counts. It
+        may count too few: a server that was ended between an answer and its count has the answer all the same.
         The server keeps a copy of every export.
         """
         found: tuple[PulledTask, ...] = ()

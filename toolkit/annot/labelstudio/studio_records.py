@@ -80,6 +80,8 @@ class Delivery(NamedTuple):
     """Of these, the ones that stood there unanswered and are deleted now."""
     updated: int = 0
     """Unanswered tasks that were there and showed something else, such as another place in the person's order."""
+    renewed: int = 0
+    """Tasks that were there, and were deleted and sent again."""
 
 
 def labelling_url(server: str, project_id: int) -> str:

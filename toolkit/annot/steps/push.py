@@ -129,6 +129,8 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
+        probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.answers]
+        answered = answered_of(session) | {(one.assessor, one.asked) for one in probed}
     plan = [one for one in planned if one.assessor not in left]
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
@@ -142,9 +144,9 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
             (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
         )
         own = [one.asked for one in mine]
-        tasks = tasks_of(
-            ws, material, with_hidden(own, hidden.get(assessor, ()), assessor=assessor, seed=ws.settings.seed)
-        )
+        met = {asked for name, asked in answered if name == assessor}
+        sequence = with_hidden(own, hidden.get(assessor, ()), met, assessor=assessor, seed=ws.settings.seed)
+        tasks = tasks_of(ws, material, sequence)
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
         back = {one.asked: one.why for one in returned if one.assessor == assessor}
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 from sqlmodel import Session
 
-from annot.errors import InputError
+from annot.errors import InputError, MissingInput
+from annot.formats.faults import Faults
+from annot.formats.returned_file import COLUMNS, ReturnedLine, read_returned_lines
 from annot.names import known_query, near
 from annot.records import Judgement, Returned, Source
 from annot.store import judgements, people, projects, returned
@@ -40,61 +45,117 @@ class ReturnedPair:
     """The answer given then; None while there is none."""
 
 
-def send_back(ws: Workspace, query_id: str, doc_id: str, *, assessor: str, why: str, dry_run: bool) -> str | None:
-    """Put the pair before its assessor again. The same once more changes nothing; returns a note then.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What came of asking for a pair to go back, or to be taken back."""
 
-    Raises InputError for a pair that is not the assessor's, that they have not judged, that has ended with an
-    adjudication, or that waits for them already, and for a reason that is empty, too long, or names somebody.
+    query_id: str
+    doc_id: str
+    assessor: str
+    changed: bool
+
+
+def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Change, ...]:
+    """Send back every pair of the file, or take it back: all of them, or none where one row is wrong.
+
+    The same file once more changes nothing. Raises MissingInput where there is no file, and InputError with the line of
+    every row that `change_one` would refuse.
     """
-    why = " ".join(why.split())
-    pair = (query_id, doc_id)
+    if not file.is_file():
+        raise MissingInput(f"{file}: not there", hint=f"expected a table with the columns {', '.join(COLUMNS)}")
+    lines = read_returned_lines(file.read_bytes(), name=str(file))
+    return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
+
+
+def change_one(
+    ws: Workspace, pair: tuple[str, str], *, assessor: str, why: str, undo: bool, dry_run: bool
+) -> tuple[Change, ...]:
+    """Put the pair before its assessor again, or take it back where it is not answered yet: the first answer counts.
+
+    The same once more changes nothing. Raises InputError for a pair that is not the assessor's, that they have not
+    judged, that has ended with an adjudication, or that waits for them already, and for a reason that is empty, too
+    long, or names somebody; and for taking back what was never returned or is answered.
+    """
+    return _change(ws, [ReturnedLine(*pair, assessor, why)], None, undo=undo, dry_run=dry_run)
+
+
+def _change(
+    ws: Workspace, rows: Sequence[ReturnedLine], faults: Faults | None, *, undo: bool, dry_run: bool
+) -> tuple[Change, ...]:
+    """faults: where those of a file are noted; without it, the first one is raised as it is."""
+    decide = _to_take_back if undo else _to_send_back
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     with open_store(ws.database_url, create=False) as store, store.begin() as session:
         outcome = outcome_of(session, ws.settings)
-        _check_pair(session, outcome, pair, assessor)
-        earlier = [one for one in outcome.returned if one.pair == pair and one.assessor == assessor]
-        answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
-        if any(one.why == why for one in earlier):
-            return "it was returned with this reason already; nothing changed"
-        if earlier and (earlier[-1].asked, assessor) not in answered:
-            raise InputError(
-                f"{' '.join(pair)}: was returned to {assessor} already and waits for the answer",
-                hint="take that back first with --undo, or wait for the answer",
-            )
-        _check_judged(session, outcome, pair, assessor)
-        _check_why(ws, session, why)
-        if not dry_run:
-            occasion = _next_occasion(session, outcome, pair, assessor)
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            returned.add_returned(session, Returned(*pair, assessor, occasion, why, now))
-    return None
+        decided: list[tuple[ReturnedLine, Returned | None]] = []
+        for row in rows:
+            try:
+                _check_pair(session, outcome, row[:2], row.assessor)
+                decided.append((row, decide(ws, session, outcome, row, now)))
+            except InputError as error:
+                if faults is None:
+                    raise
+                faults.add(f"{error.message}; {error.hint}", line=row.line)
+        if faults is not None:
+            faults.raise_if_any(hint="nothing was changed; mend these rows and run the command again")
+        new = [one for _, one in decided if one is not None and not dry_run]
+        for one in new:
+            if undo:
+                returned.withdraw_returned(session, one, withdrawn_at=now)
+            else:
+                returned.add_returned(session, one)
+    return tuple(Change(*row[:3], changed=one is not None) for row, one in decided)
 
 
-def take_back(ws: Workspace, query_id: str, doc_id: str, *, assessor: str, dry_run: bool) -> str | None:
-    """Take a returned pair back that is not answered: the first answer counts again. Returns a note where it was.
+def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> Returned | None:
+    """What is to be noted down; None where it was returned with this reason already."""
+    pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
+    earlier = [one for one in outcome.returned if one.pair == pair and one.assessor == assessor]
+    answered = {(one.asked, one.assessor) for one in outcome.again if one.counts}
+    if any(one.why == why for one in earlier):
+        return None
+    if earlier and (earlier[-1].asked, assessor) not in answered:
+        raise InputError(
+            f"{' '.join(pair)}: was returned to {assessor} already and waits for the answer",
+            hint="take that back first with --undo, or wait for the answer",
+        )
+    _check_judged(session, outcome, pair, assessor)
+    _check_why(ws, session, why)
+    return Returned(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
 
-    Raises InputError where nothing was returned, or it is answered.
-    """
-    pair = (query_id, doc_id)
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        outcome = outcome_of(session, ws.settings)
-        _check_pair(session, outcome, pair, assessor)
-        mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
-        if not mine:
-            raise InputError(
-                f"{' '.join(pair)}: was not returned to {assessor}",
-                hint="`annot adjudicate status --returned` lists them",
-            )
-        if mine[-1].withdrawn_at is not None:
-            return "it was taken back already; nothing changed"
-        if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
-            raise InputError(
-                f"{' '.join(pair)}: {assessor} has answered it, and that answer counts for the final grade",
-                hint="return it once more with another reason, or let an adjudicator settle it",
-            )
-        if not dry_run:
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            returned.withdraw_returned(session, mine[-1], withdrawn_at=now)
-    return None
+
+def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> Returned | None:
+    """The one to take back; None where it was taken back already."""
+    pair, assessor = row[:2], row.assessor
+    mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
+    if not mine:
+        raise InputError(
+            f"{' '.join(pair)}: was not returned to {assessor}",
+            hint="`annot adjudicate status --returned` lists them",
+        )
+    if mine[-1].withdrawn_at is not None:
+        return None
+    if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
+        raise InputError(
+            f"{' '.join(pair)}: {assessor} has answered it, and that answer counts for the final grade",
+            hint="return it once more with another reason, or let an adjudicator settle it",
+        )
+    return mine[-1]
+
+
+def describe(changes: Sequence[Change], *, undo: bool) -> str:
+    """What was done, in words."""
+    done = [one for one in changes if one.changed]
+    names = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(one.assessor for one in done).items()))
+    lines = []
+    if done and undo:
+        lines.append(f"{len(done)} pair(s) taken back from {names}; `annot push` removes them from the projects")
+    elif done:
+        lines.append(f"{len(done)} pair(s) go back to {names}; `annot push` sends them")
+    if same := len(changes) - len(done):
+        already = "taken back" if undo else "returned with this reason"
+        lines.append(f"{same} pair(s) {already} already; nothing changed")
+    return "\n".join(lines)
 
 
 def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
@@ -171,7 +232,8 @@ def _check_why(ws: Workspace, session: Session, why: str) -> None:
     """Raise InputError for a reason that cannot be shown to an assessor."""
     if not 0 < len(why) <= LONGEST_WHY:
         raise InputError(
-            f"--why: {len(why)} characters, expected 1 to {LONGEST_WHY}", hint="say in a sentence what to look at"
+            f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}",
+            hint="say in a sentence what to look at",
         )
     everyone = people.read_assessors(session)
     private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
@@ -179,7 +241,7 @@ def _check_why(ws: Workspace, session: Session, why: str) -> None:
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
         raise InputError(
-            f"--why: names {', '.join(named)}, which assessors must not see",
+            f"the reason names {', '.join(named)}, which assessors must not see",
             hint="say what to look at in the texts, not what others did",
         )
 

@@ -42,9 +42,21 @@ def draw_hidden(
     return tuple(drawn)
 
 
-def with_hidden(sequence: Sequence[Asked], hidden: Sequence[Pair], *, assessor: str, seed: int) -> list[Asked]:
+def with_hidden(
+    sequence: Sequence[Asked],
+    hidden: Sequence[Pair],
+    answered: AbstractSet[Asked],
+    *,
+    assessor: str,
+    seed: int,
+) -> list[Asked]:
     """The assessor's sequence with the hidden pairs in it: within their query where it is there, else as a block
-    between two queries, never at the very beginning."""
+    between two queries, never at the very beginning.
+
+    What is `answered` comes first: pairs that were hidden in a study under way are among those still to come.
+    """
+    if not hidden:
+        return list(sequence)
     blocks = [list(block) for _, block in groupby(sequence, key=lambda asked: asked.query_id)]
     by_query: dict[str, list[Asked]] = {}
     for pair in query_by_query(hidden, "hidden-gold", assessor, seed=seed):
@@ -57,4 +69,5 @@ def with_hidden(sequence: Sequence[Asked], hidden: Sequence[Pair], *, assessor: 
             continue
         for asked in extra:
             home.insert(int(rng.integers(1, len(home) + 1)), asked)
-    return [asked for block in blocks for asked in block]
+    order = [asked for block in blocks for asked in block]
+    return sorted(order, key=lambda asked: asked not in answered)

@@ -1,0 +1,142 @@
+"""A project lead whose commands are real processes, some of them killed with SIGKILL in the middle of their work."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ANNOT = Path(sys.executable).with_name("annot")
+COUNTED = {"task": "tasks", "judgement": "judgements", "adjudication": "adjudications"}
+"""What a kill may interrupt, by table."""
+TRIES = 5
+"""Runs for each kill that is still due in the end; one that comes after the end of a command is none."""
+
+
+class Hit(NamedTuple):
+    """A command that was killed."""
+
+    command: str
+    after: float
+    """Seconds after its start."""
+    took: float
+    """Seconds that the run took which then came to its end."""
+    written: str
+    """What it had put on record by then."""
+
+
+class Lead:
+    """Runs `annot`, kills some of its runs, and starts the server anew.
+
+    kills: dealt at random to the calls of `killable`, of which there are `stages`; one that finds a command at its end
+    already is due at the next call, and what is left over at the last.
+    """
+
+    def __init__(self, folder: Path, *, kills: int, stages: int, rng: random.Random, tell: Callable[[str], None]):
+        self.folder = folder
+        self.hits: list[Hit] = []
+        self.serving = threading.Event()
+        """Cleared while the server is down."""
+        self.restarts = 0
+        self._rng, self._tell = rng, tell
+        self._stages = stages
+        self._dealt = Counter(rng.choices(range(stages), k=kills))
+        self._stage = 0
+        self._due = 0
+        self._span: dict[str, float] = {}
+        self._start = 1.0
+
+    def done(self, *arguments: str, code: int = 0) -> Any:
+        """Run the command to its end, which must have this exit code; what `--json` carries."""
+        process = self._started(arguments)
+        out, err = process.communicate()
+        self._refuse(arguments, process.returncode, {code}, err)
+        return json.loads(out)["data"] if out else err
+
+    def measure_start(self, *arguments: str) -> None:
+        """Note how long a command takes that does next to nothing: no kill falls into that."""
+        began = time.monotonic()
+        self.done(*arguments)
+        self._start = time.monotonic() - began
+
+    def killable(self, *arguments: str, about: float) -> Any:
+        """Run the command, killed as often as is due, and then to its end.
+
+        about: the seconds that it may take, where no such command has been run yet.
+        """
+        self._due += self._dealt[self._stage]
+        self._stage += 1
+        last = self._stage == self._stages
+        name = " ".join(arguments[:2]) if arguments[0] == "adjudicate" else arguments[0]
+        hits = []
+        for _ in range(TRIES * self._due if last else self._due):
+            if self._due == 0:
+                break
+            moment = self._start + self._rng.random() * self._span.get(arguments[0], about)
+            before = self._on_record()
+            if not self._killed(arguments, moment):
+                self._span[arguments[0]] = moment - self._start
+                if not last:
+                    break
+                continue
+            self._due -= 1
+            hits.append((moment, before, self._on_record()))
+        began = time.monotonic()
+        data = self.done(*arguments)
+        took = time.monotonic() - began
+        self._span[arguments[0]] = max(took - self._start, 0.1)
+        for moment, before, after in hits:
+            written = [f"{after[what] - before[what]} {rows}" for what, rows in COUNTED.items()]
+            told = ", ".join(one for one in written if not one.startswith("0 ")) or "nothing"
+            self.hits.append(Hit(name, moment, took, told))
+        self._tell(f"annot {name}: {took:.0f} s" + (f", after {len(hits)} kill(s)" if hits else ""))
+        return data
+
+    def restart(self) -> None:
+        """Stop the server and start it again; whoever waits for `serving` goes on then."""
+        self.serving.clear()
+        self.done("studio", "down")
+        self.start()
+        self.restarts += 1
+        self._tell("server restarted")
+
+    def start(self) -> None:
+        """Start the server."""
+        self.done("studio", "up")
+        self.serving.set()
+
+    def _started(self, arguments: tuple[str, ...]) -> subprocess.Popen[str]:
+        command = [str(ANNOT), *arguments, "-C", str(self.folder), "--json"]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("LABEL_STUDIO")}
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        )
+
+    def _killed(self, arguments: tuple[str, ...], moment: float) -> bool:
+        """Whether SIGKILL met the command before its end."""
+        process = self._started(arguments)
+        try:
+            _, err = process.communicate(timeout=moment)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            _, err = process.communicate()
+        self._refuse(arguments, process.returncode, {0, -9}, err)
+        return process.returncode == -9
+
+    def _refuse(self, arguments: tuple[str, ...], found: int | None, expected: set[int], err: str) -> None:
+        if found not in expected:
+            raise AssertionError(f"annot {' '.join(arguments)}: exit code {found}, expected {expected}\n{err}")
+
+    def _on_record(self) -> dict[str, int]:
+        with closing(sqlite3.connect(self.folder / "annot.db")) as database:
+            return {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in COUNTED}

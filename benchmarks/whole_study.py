@@ -1,0 +1,59 @@
+"""Run a whole study through a real Label Studio with simulated people, and hold the store against their own log.
+
+    python benchmarks/whole_study.py FOLDER [--query-facets 50] [--candidates 125] [--kills 10] [--restarts 1]
+
+On the demonstration's fictional papers, every pair for two assessors: a training round, hidden repeats and hidden gold,
+answers of "cannot judge" (adjudicators' too), changed minds, a person replaced half-way, guidelines changed once, a
+batch sent back, and one answer that is changed after its pair was settled, which the audit has to find. `annot push`,
+`annot pull` and `annot adjudicate push` are killed with SIGKILL on the way, and the server is restarted while people
+answer. Every revision in the store must be in the log and the other way round, and the qrels must be what plain code
+makes of the log. Prints a table; exit code 1 where anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from simulated_setup import Size
+from simulated_study import Found, WholeStudy
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    for name, default in (("query-facets", 50), ("candidates", 125), ("assessors", 8), ("gold", 10)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    for name, default in (("kills", 10), ("restarts", 1), ("seed", 1)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = vars(parser.parse_args())
+    folder = options.pop("folder")
+    if (folder / "annot.toml").exists():
+        parser.error(f"{folder} holds a study already")
+    folder.mkdir(parents=True, exist_ok=True)
+    study = WholeStudy(folder, Size(**options), lambda text: print(text, flush=True))
+    try:
+        found = study.run()
+    finally:
+        study.stop()
+    print(table(found))
+    for difference in found.differences:
+        print(difference)
+    sys.exit(1 if found.differences else 0)
+
+
+def table(found: Found) -> str:
+    """What came of it, for people."""
+    lines = [f"{count:9,}  {what}" for what, count in found.counts.items()]
+    lines += [
+        f"           annot {hit.command}, killed {hit.after:.1f} s after its start (a whole run {hit.took:.1f} s), "
+        f"with {hit.written} written"
+        for hit in found.hits
+    ]
+    lines += [f"{found.seconds:9,.0f}  seconds", f"{len(found.differences):9,}  differences"]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
