@@ -18,7 +18,8 @@ FLOW = (
     *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
     "train",
     *("plan", "push", "status", "watch", "pull", "judgements", "comments", "meeting", "audit", "agreement"),
-    *("adjudicate", "qrels", "substudy", "run", "evaluate", "assessor-effect", "browse", "report", "datasheet"),
+    *("adjudicate", "qrels", "substudy", "run", "evaluate", "assessor-effect", "errors", "browse"),
+    *("report", "datasheet"),
     *("release", "trace"),
     *("backup", "restore", "verify", "migrate", "rebuild", "studio", "doctor", "demo"),
 )
@@ -104,6 +105,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "run",
         "evaluate",
         "assessor-effect",
+        "errors",
+        "browse",
         "report",
         "meeting",
         "datasheet",

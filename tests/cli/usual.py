@@ -203,6 +203,8 @@ USUAL: dict[str, Usual] = {
     "run": Usual("pooled"),
     "evaluate": Usual("measured"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
+    "errors": Usual("measured"),
+    "browse": Usual("measured"),
     "report": Usual("measured"),
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),
