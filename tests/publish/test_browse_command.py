@@ -100,10 +100,22 @@ def put_back(ws: Workspace, annot: Annot) -> Result:
     return annot("adjudicate", "return", *pair, "--to", assessor, "--why", "Again.")
 
 
+def ask_again(ws: Workspace, annot: Annot) -> Result:
+    """The plan has a hidden repeat that is not answered yet."""
+    with closing(sqlite3.connect(ws.root / "annot.db")) as connection:
+        connection.execute(
+            "INSERT INTO assignment (query_id, doc_id, assessor, occasion, position) "
+            "SELECT query_id, doc_id, assessor, 2, 9999 FROM assignment LIMIT 1"
+        )
+        connection.commit()
+    return annot("status")
+
+
 @pytest.mark.parametrize(
     ("begin", "said"),
     [
         (put_back, "1 pair(s) without a final grade"),
+        (ask_again, "1 pair(s) to be judged again"),
         (
             lambda ws, annot: annot("substudy", "draw", "--assessor", "j1", "--queries", "1", "--candidates", "3"),
             "of training or the sub-study",

@@ -187,6 +187,8 @@ def ranges(
             axes.scatter(*zip(*there, strict=True), marker=marker, s=26, color=color, label=kind, zorder=3)
         axes.set_yticks(range(len(rows)), rows)
         axes.set_ylim(len(rows) - 0.4, -0.6)
+        # A mark at the end of a bar is whole.
+        axes.use_sticky_edges = False
         axes.set_xlabel(unit)
         axes.grid(axis="x", color=SOFT, linewidth=0.5)
         _legend(figure, axes, columns=1 if narrow else 4)
