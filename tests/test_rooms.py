@@ -32,7 +32,7 @@ LEVELS = {
     4: ("assessor_effect", "reusability"),
     5: ("store", "labelstudio"),
     6: ("study",),
-    7: ("exchange", "report", "library"),
+    7: ("exchange", "report", "library", "browse"),
     8: ("release",),
     9: ("steps",),
     10: ("demo",),

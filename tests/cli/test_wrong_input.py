@@ -903,7 +903,36 @@ WRONG: dict[str, Wrong] = {
         "papers.jsonl --rating rel --query topic --document paper",
         ("papers.jsonl: not valid JSON", "Export, format JSON"),
     ),
+    "errors: a pair is open": Wrong("errors", "", ("have no final grade", "annot adjudicate"), "judged"),
+    "errors: a sheet without the columns that are read": Wrong(
+        "errors",
+        "",
+        ("errors.csv:1: found no column 'kind'", "errors.csv:1: found no column 'note'"),
+        "measured",
+        write("errors.csv", "query_id,doc_id,type\n"),
+    ),
     # -- publish
+    "browse: no runs": Wrong("browse", "", ("exports/runs: no runs", "annot run"), "settled"),
+    "browse: no corpus": Wrong(
+        "browse",
+        "",
+        ("no corpus: there is nothing to read", "annot corpus add"),
+        "measured",
+        remove("corpus/part-00001.parquet"),
+    ),
+    "browse: matches broken on line 17": Wrong(
+        "browse",
+        "",
+        ("fabs_bm25.matches.jsonl:17: no field 'matches'",),
+        "measured",
+        both(
+            write(
+                "exports/runs/fabs_bm25.matches.jsonl",
+                "".join(f'{{"query_id": "q", "doc_id": "d{at}", "matches": []}}\n' for at in range(20)),
+            ),
+            line_17("exports/runs/fabs_bm25.matches.jsonl", '{"query_id": "q", "doc_id": "d"}'),
+        ),
+    ),
     "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(
         "report", "", ("fabs_tfidf.run:17:",), "measured", line_17("exports/runs/fabs_tfidf.run", "two columns")

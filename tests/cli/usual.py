@@ -222,6 +222,8 @@ USUAL: dict[str, Usual] = {
     "evaluate": Usual("measured"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "reusability": Usual("measured"),
+    "errors": Usual("measured"),
+    "browse": Usual("measured"),
     "report": Usual("measured"),
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),

@@ -261,6 +261,15 @@ class AdjudicationSettings(_Section):
 class EvaluationSettings(_Section):
     relevant_from: Annotated[int, Field(ge=1)] = 2
     """The smallest grade that counts as relevant in binary measures."""
+    error_kinds: tuple[str, ...] = (
+        "salient aspects",
+        "multiple aspects",
+        "domain-specific similarities",
+        "mechanistic similarities",
+        "context dependence",
+        "qualitative results",
+    )
+    """What the lead may call an error in `errors.csv`. The default is CSFCube's (Appendix G)."""
 
 
 class StoreSettings(_Section):

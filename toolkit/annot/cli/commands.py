@@ -27,8 +27,8 @@ PANELS = {
         *("comments", "meeting", "audit"),
     ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
-    "Measure": ("run", "evaluate", "assessor-effect", "reusability"),
-    "Publish": ("report", "datasheet", "release", "trace"),
+    "Measure": ("run", "evaluate", "assessor-effect", "reusability", "errors"),
+    "Publish": ("browse", "report", "datasheet", "release", "trace"),
     "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
     "Help": ("studio", "doctor", "demo"),
 }

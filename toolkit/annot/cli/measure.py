@@ -89,3 +89,16 @@ def reusability(ws: "Workspace") -> Answer:
 
     found, path = step.certificate(ws, tell=say)
     return Answer(found, f"{step.describe(found)}\n\n{path}")
+
+
+@command("errors")
+def errors(ws: "Workspace") -> Answer:
+    """Write errors.csv: what systems get wrong, a pair a row, in which you enter the kind of error.
+
+    Irrelevant papers in the first fifth of a ranking, relevant ones in its lower half. Written again, it keeps what
+    stands in the columns kind and note. `annot report` counts the kinds, `annot browse` shows them.
+    """
+    from annot.steps import errors as step
+
+    written = step.write(ws)
+    return Answer(written, f"{written.path}: {written.pairs} pairs, {written.with_kind} with a kind")

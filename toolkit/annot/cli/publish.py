@@ -15,6 +15,26 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
+@command("browse")
+def browse(
+    ws: "Workspace",
+    partial: Annotated[
+        bool, flag("--partial", "Show the grades that are settled while judging is under way; not for assessors.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder to write into.", show_default="exports/")
+    ] = None,
+) -> Answer:
+    """Write the page on which the collection is read: queries, ranked abstracts, grades, two systems side by side.
+
+    One HTML file that works without a network. While anything is still being judged, no grade is on it.
+    """
+    from annot.steps import browse as step
+
+    written = step.write(ws, partial=partial, out=out)
+    return Answer(written, str(written.path), written.notes)
+
+
 @command("report")
 def report(
     ws: "Workspace",

@@ -151,11 +151,12 @@ def _answer(
         there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
         # A server that was ended between an answer and its count has the answer: Label Studio shows the task no more.
         first = next((task.task_id for _, task in there if not task.annotations), None)
-        uncounted = gateway.export(project.remote_id, [first]) if first is not None else {}
+        looked_at = () if first is None else gateway.pull(project.remote_id, task_ids=[first])
+        uncounted = {task.key for task in looked_at if task.annotations}
         for asked, task in there:
             if sent is not None and asked not in sent:
                 continue
-            if not task.annotations and not uncounted.get(task.task_id):
+            if not task.annotations and task.key not in uncounted:
                 response = respond(asked)
                 if response is None:
                     continue

@@ -23,6 +23,7 @@ from annot.steps import (
     agreement,
     assessor,
     audit,
+    browse,
     corpus,
     evaluate,
     facets,
@@ -63,6 +64,7 @@ class Done:
     """Where to look, and what was simulated."""
 
     report: Path
+    browse: Path
     address: str
     passwords: Path
     pairs: int
@@ -138,9 +140,11 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     evaluate.evaluate(ws, files=(), convention=None, measure=None, tell=tell)
     tell(f"11/12 qrels: {written.pairs} pairs; four baselines run and evaluated in both conventions")
     page = report.write(ws)
-    tell("12/12 report written")
+    collection = browse.write(ws, partial=False)
+    tell("12/12 report written, and the page on which the collection is read")
     return Done(
         report=page.path,
+        browse=collection.path,
         address=server.url,
         passwords=server.passwords,
         pairs=planned.pairs,
@@ -156,6 +160,7 @@ def describe(done: Done) -> str:
     return "\n".join(
         [
             f"report:         {done.report}",
+            f"browse:         {done.browse}",
             f"Label Studio:   {done.address} (accounts and passwords: {done.passwords})",
             f"publish it:     annot release RELEASE -C {done.report.parent.parent}",
             f"stop it with:   annot studio down -C {done.report.parent.parent}",

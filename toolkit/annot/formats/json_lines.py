@@ -58,7 +58,9 @@ def in_words(error: ValidationError) -> list[str]:
     for fault in error.errors(include_url=False):
         *parents, last = fault["loc"] or ("",)
         place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else part for part in [*parents, last])
-        if fault["type"] == "missing":
+        if fault["type"] == "missing" and isinstance(last, int):
+            problem = f"found {fault['input']!r:.60}, expected more entries"
+        elif fault["type"] == "missing":
             keys = [key for key in fault["input"] if key != last]
             place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {near(str(last), keys)}"
         elif fault["type"] == "extra_forbidden":

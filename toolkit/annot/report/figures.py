@@ -8,6 +8,7 @@ dark, for a print in grey.
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -160,32 +161,34 @@ def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
     return _drawn(ROW * len(values) + 0.7, paint)
 
 
-def ranges(means: Mapping[str, Mapping[str, float]], spans: Mapping[str, tuple[float, float]], *, unit: str) -> Drawing:
-    """A bar from end to end a row, and on it a mark of each kind: `means[kind][row]`, fractions, in percent."""
-    rows = list(next(iter(means.values())))
+def ranges(
+    values: Mapping[str, Mapping[str, float]],
+    spans: Mapping[str, tuple[float, float] | None],
+    *,
+    spanned: str | None,
+    unit: str,
+) -> Drawing:
+    """A bar from end to end a row, and on it a mark of each kind: `values[kind][row]`, fractions, in percent.
+
+    spans: by row, None for no bar. spanned: what the bars are. More than five kinds are not told apart.
+    """
+    rows = list(spans)
+    marks = (("D", PALETTE[0]), ("<", PALETTE[1]), (">", PALETTE[5]), ("o", PALETTE[2]), ("s", PALETTE[3]))
 
     def paint(figure: Any, narrow: bool) -> None:
         axes = figure.add_subplot()
-        for at, name in enumerate(rows):
-            if name in spans:
-                low, high = spans[name]
-                label = "random assessor per pair, middle 95%" if not at else None
-                axes.barh(at, 100 * (high - low), left=100 * low, height=0.5, color=PALETTE[4], alpha=0.5, label=label)
-        for (kind, of), marker, color in zip(
-            means.items(), ("D", "<", ">"), (PALETTE[0], PALETTE[1], PALETTE[5]), strict=False
-        ):
-            label = f"{kind} grades" if kind == "final" else f"assessor {kind}"
-            axes.scatter(
-                [100 * of[name] for name in rows],
-                range(len(rows)),
-                marker=marker,
-                s=26,
-                color=color,
-                label=label,
-                zorder=3,
-            )
+        for at, ends in enumerate(spans.values()):
+            if ends is not None:
+                low, high = 100 * ends[0], 100 * ends[1]
+                label = spanned if not at else None
+                axes.barh(at, high - low, left=low, height=0.5, color=PALETTE[4], alpha=0.5, label=label)
+        for (kind, of), (marker, color) in zip(values.items(), itertools.cycle(marks), strict=False):
+            there = [(100 * of[name], at) for at, name in enumerate(rows) if name in of]
+            axes.scatter(*zip(*there, strict=True), marker=marker, s=26, color=color, label=kind, zorder=3)
         axes.set_yticks(range(len(rows)), rows)
         axes.set_ylim(len(rows) - 0.4, -0.6)
+        # A mark at the end of a bar is whole.
+        axes.use_sticky_edges = False
         axes.set_xlabel(unit)
         axes.grid(axis="x", color=SOFT, linewidth=0.5)
         _legend(figure, axes, columns=1 if narrow else 4)

@@ -14,7 +14,7 @@ from annot.diagnosis import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import CONVENTIONS
 from annot.formats.trec import write_qrels
-from annot.records import Decision, Judgement, Pool, Query, Source
+from annot.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.report.words import sentence
 from annot.settings import Settings
 from annot.store import papers
@@ -148,11 +148,16 @@ class Study:
         return measured.assessors_of(self.snapshot)
 
     @cached_property
+    def runs(self) -> dict[str, dict[str, Ranking]]:
+        """Those of `exports/runs/`, by tag."""
+        return measured.read_run_files(self.snapshot.ws)
+
+    @cached_property
     def evaluated(self) -> Evaluated | Undefined:
         """The runs, or why there is nothing to measure."""
         return self._missing(runs=1) or measured.evaluation_of(
             self.snapshot,
-            measured.read_run_files(self.snapshot.ws),
+            self.runs,
             self.outcome.qrels,
             conventions=tuple(CONVENTIONS),
         )
@@ -162,7 +167,7 @@ class Study:
         """What the assessors do to the runs, or why there is nothing to rank."""
         return self._missing(runs=2) or measured.assessor_effect_of(
             self.snapshot,
-            measured.read_run_files(self.snapshot.ws),
+            self.runs,
             self.outcome.qrels,
             convention=measured.CONVENTION,
             measure=measured.MEASURE,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from annot.report import verdict
 from annot.report.document import Document, Section, Table
-from annot.report.sections import agreement, assessors, collection, effect, grades, runs, trials
+from annot.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
 from annot.report.sections.answers import answers
 from annot.report.study import Study
 from annot.report.words import sentence, sentences
@@ -29,6 +29,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             assessors.appendix(study.diagnosed),
             *trials.appendix(study),
             *runs.appendix(study),
+            *analyses.appendix(study),
             *effect.appendix(study),
             _rules(study),
         ),

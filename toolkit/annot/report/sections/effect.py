@@ -35,7 +35,10 @@ def body(study: Study) -> Section:
             Figure(
                 sentence("effect.figure", effect=found),
                 figures.ranges(
-                    {one.name: one.means for one in found.rankings[:3]}, found.random_assessors.means, unit=_unit(found)
+                    {grading(one.name): one.means for one in found.rankings[:3]},
+                    {tag: found.random_assessors.means.get(tag) for tag in found.rankings[0].means},
+                    spanned="random assessor per pair, middle 95%",
+                    unit=_unit(found),
                 ),
                 sentence("effect.drawn", effect=found),
             )
@@ -73,8 +76,12 @@ def ranges(found: AssessorEffect) -> Table:
         }
         for tag in whole[FINAL]
     ]
-    gradings = [f"{name} grades" if name == FINAL else f"assessor {name}" for name in whole]
-    return table("effect.ranges", rows, effect=found, gradings=gradings)
+    return table("effect.ranges", rows, effect=found, gradings=[grading(name) for name in whole])
+
+
+def grading(name: str) -> str:
+    """Whose grades these are."""
+    return f"{name} grades" if name == FINAL else f"assessor {name}"
 
 
 def orders(found: AssessorEffect) -> Iterator[Table]:

@@ -1,0 +1,128 @@
+"""The page on which the collection is read: queries, ranked abstracts, grades, two systems side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.adjudication import Pair
+from annot.browse.page import page
+from annot.browse.page_data import Errors, System, page_data
+from annot.errors import InputError, MissingInput
+from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
+from annot.evaluation.measures import evaluate
+from annot.formats.matches import ENDING, Match, read_matches
+from annot.records import Paper, Qrel, Ranking
+from annot.report.study import Study
+from annot.store import facet_labels, papers
+from annot.store.database import open_store
+from annot.study.corpus_facts import has_corpus
+from annot.study.error_kinds import read_kinds
+from annot.study.measured import CONVENTION, MEASURE, read_run_files
+from annot.study.snapshot import snapshot_of
+from annot.study.under_way import under_way
+from annot.study.workspace import Workspace, write_file
+
+BROWSE_FILE = "browse.html"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage:
+    """Where the page lies, and what is on it."""
+
+    path: Path
+    queries: int
+    systems: int
+    size: int
+    """Bytes."""
+    graded: bool
+    """Whether final grades are shown."""
+    notes: tuple[str, ...]
+
+
+def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPage:
+    """Write `browse.html` with all runs of `exports/runs/`.
+
+    No grade is on it while anything is still being judged, unless `partial`: then those are that are settled.
+    out: the folder to write into instead of `exports/`.
+    """
+    if not has_corpus(ws):
+        raise MissingInput("no corpus: there is nothing to read", hint="add the papers with `annot corpus add`")
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        snapshot = snapshot_of(session, ws)
+        waiting = under_way(session, snapshot)
+        named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
+        labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
+    texts = papers.find_papers(ws.corpus, named)
+    runs = read_run_files(ws)
+    graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
+    qrels = snapshot.outcome.qrels if graded else ()
+    relevant_from = ws.settings.evaluation.relevant_from
+    query_papers = {query.query_id: query.paper_id for query in snapshot.queries}
+    systems = [
+        System(
+            tag, rankings, _matches(ws, tag, query_papers, texts), _values(rankings, qrels, relevant_from=relevant_from)
+        )
+        for tag, rankings in runs.items()
+    ]
+    data = page_data(
+        snapshot,
+        systems,
+        papers=texts,
+        labels=labels,
+        measure=MEASURE,
+        errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
+    )
+    text = page(
+        data,
+        collection=ws.settings.collection,
+        notice=Study(snapshot).notice,
+        waiting=waiting,
+        graded=graded,
+        errors=(NEAR_TOP, FAR_DOWN),
+        relevant_from=relevant_from,
+        overrides=ws.root / "templates",
+    )
+    path = (ws.exports if out is None else out) / BROWSE_FILE
+    write_file(path, text)
+    return WrittenPage(
+        path, len(snapshot.queries), len(systems), len(text.encode()), graded, tuple(_notes(ws, waiting, graded))
+    )
+
+
+def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[str]:
+    if waiting:
+        shown = "the settled ones are on the page" if graded else "no grade is on the page"
+        yield f"judging is under way ({', '.join(waiting)}): {shown}; keep it from assessors"
+    if not ws.settings.collection.text_licence:
+        yield "collection.text_licence names no licence of the texts: the page has them, keep it to yourself"
+
+
+def _values(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:
+    """The measure of the report on each query that the run ranks."""
+    if not qrels:
+        return {}
+    measured = evaluate(rankings, qrels, convention=CONVENTION, relevant_from=relevant_from)
+    return {query.query_id: query.values[MEASURE] for query in measured.queries if query.submitted}
+
+
+def _matches(
+    ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
+) -> Mapping[Pair, tuple[Match, ...]]:
+    """The sentences that the run matched, if it says so. Raises InputError where a text has no such sentence."""
+    path = ws.runs / f"{tag}{ENDING}"
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8") as lines:
+        found = read_matches(lines, name=str(path))
+    faults = [
+        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected one of {len(paper.sentences)}"
+        for (query_id, doc_id), matches in found.items()
+        for match in matches
+        for at, paper_id in zip(match, (query_papers.get(query_id), doc_id), strict=False)
+        if (paper := texts.get(paper_id or "")) is not None and at >= len(paper.sentences)
+    ]
+    if faults:
+        raise InputError(f"{path}: {len(faults)} fault(s)", faults=faults, hint="make the run again")
+    return found

@@ -1,0 +1,62 @@
+"""The sheet of error cases: what systems get wrong, for the lead to say what kind of error it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.adjudication import Pair
+from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.formats.error_sheet import SHEET, ErrorRow, write_error_sheet
+from annot.store import papers
+from annot.study.corpus_facts import has_corpus
+from annot.study.error_kinds import read_entered
+from annot.study.exports import refuse_unfinished
+from annot.study.measured import read_run_files
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace, write_file
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSheet:
+    """Where the sheet lies, and how far the lead has come."""
+
+    path: Path
+    pairs: int
+    with_kind: int
+
+
+def write(ws: Workspace) -> WrittenSheet:
+    """Write `errors.csv`: the pairs that most systems get wrong first; what was entered stays.
+
+    Raises InputError while a pair has no final grade.
+    """
+    snapshot = read_snapshot(ws)
+    refuse_unfinished(snapshot.outcome, partial=False)
+    entered = read_entered(ws)
+    cases: dict[Pair, list[ErrorCase]] = {}
+    relevant_from = ws.settings.evaluation.relevant_from
+    for case in error_cases(read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from):
+        cases.setdefault((case.query_id, case.doc_id), []).append(case)
+    pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
+    titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if has_corpus(ws) else {}
+    rows = [
+        ErrorRow(
+            *pair,
+            *entered.get(pair, ("", "")),
+            facet=snapshot.facets.get(pair[0], ""),
+            grade=cases[pair][0].grade if pair in cases else None,
+            irrelevant_near_the_top=_systems(cases.get(pair, ()), NEAR_TOP),
+            relevant_far_down=_systems(cases.get(pair, ()), FAR_DOWN),
+            title=titles[pair[1]].title if pair[1] in titles else "",
+        )
+        for pair in pairs
+    ]
+    path = ws.root / SHEET
+    write_file(path, write_error_sheet(rows))
+    return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
+
+
+def _systems(cases: list[ErrorCase] | tuple[()], error: str) -> str:
+    """`fabs_bm25 (3), specter (left out)`."""
+    return ", ".join(f"{case.run} ({case.rank or 'left out'})" for case in cases if case.error == error)
