@@ -687,6 +687,45 @@ WRONG: dict[str, Wrong] = {
     # -- measure
     "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
+    "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
+    "run import: a run broken on line 17": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("mine.run:17: 2 columns, expected 6",),
+        "pooled",
+        both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
+    ),
+    "run import: of other queries": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("none of its queries is in this study", "found 31", "expected fic0407-background"),
+        "pooled",
+        write("mine.run", "31 Q0 d 1 1.0 mine\n"),
+    ),
+    "run import: documents of no pool": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("foreign candidates", "--foreign drop"),
+        "pooled",
+        write("mine.run", RUN_LINES),
+        exit_code=1,
+    ),
+    "run import: no pools": Wrong(
+        "run import", "mine.run --tag mine", ("no pools and no judgements",), "queried", write("mine.run", RUN_LINES)
+    ),
+    "run import: an unknown rule": Wrong(
+        "run import",
+        "mine.run --tag mine --foreign dorp",
+        ("--foreign 'dorp': not known; did you mean 'drop'?",),
+        "pooled",
+        write("mine.run", RUN_LINES),
+    ),
+    "evaluate: unknown measure": Wrong(
+        "evaluate", "--measure ndgc@10", ("measure 'ndgc@10': not known", "nDCG@10"), "measured"
+    ),
+    "evaluate: unknown way with ties": Wrong(
+        "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
+    ),
     "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",

@@ -50,6 +50,12 @@ def export_file(folder: Path) -> None:
     (folder / "theirs.json").write_text(json.dumps(tasks))
 
 
+def a_run(folder: Path) -> None:
+    """A run of one document of one pool, and how it was made."""
+    (folder / "theirs.run").write_text("fic0407-background Q0 fic0101 1 2 x\n")
+    (folder / "theirs.yaml").write_text("system: theirs\nseed: 1\n")
+
+
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
@@ -201,6 +207,7 @@ USUAL: dict[str, Usual] = {
     "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
     "substudy report": Usual("settled", "", judged_substudy),
     "run": Usual("pooled"),
+    "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "evaluate": Usual("measured"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "report": Usual("measured"),

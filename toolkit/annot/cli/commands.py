@@ -59,6 +59,20 @@ class InOrder(TyperGroup):
             raise typer.Exit(0) from None
 
 
+class VerbOrNames(TyperGroup):
+    """A group whose bare call may take names (`annot run fabs_bm25`): a verb among the words ends them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        at = next((at for at, word in enumerate(args) if word in self.commands), None)
+        if at is None:
+            ctx.allow_interspersed_args = True
+            return super().parse_args(ctx, args)
+        after = args[at:]
+        super().parse_args(ctx, args[:at])
+        ctx._protected_args, ctx.args = after[:1], after[1:]
+        return [*ctx._protected_args, *ctx.args]
+
+
 app = typer.Typer(
     name="annot",
     cls=InOrder,
@@ -112,7 +126,7 @@ def command(
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study, alone=by_itself)
         if verbs:
-            group(first, invoke_without_command=True).callback()(callback)
+            group(first, cls=VerbOrNames, invoke_without_command=True).callback()(callback)
         elif verb:
             _groups[first].command(verb)(callback)
         else:

@@ -1,4 +1,4 @@
-"""Measure: baselines and their evaluation on the qrels."""
+"""Measure: runs on the qrels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,26 +7,10 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import flag
-from annot.cli.output import Answer, progress, say, table
+from annot.cli.output import Answer, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
-
-
-@command("run", alone=True)
-def run(
-    ws: "Workspace",
-    methods: Annotated[
-        list[str] | None,
-        typer.Argument(help="fabs_tfidf, fabs_bm25, fabs_cbow200, fabs_tfidfcbow200.", show_default="all"),
-    ] = None,
-) -> Answer:
-    """Write baseline runs: the pools ranked by the query's facet sentences against whole candidate abstracts."""
-    from annot.steps import run as step
-
-    with progress("ranking pools") as advance:
-        made = step.make(ws, methods=tuple(methods or ()), advance=advance)
-    return Answer(made, table("files.runs", made))
 
 
 @command("evaluate", csv=True)
@@ -35,8 +19,15 @@ def evaluate(
     files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
     convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="The measure on which runs are compared.", show_default="NDCG%20; nDCG in trec")
+        list[str] | None,
+        typer.Option(
+            help="A measure to show, by any name of ir_measures (nDCG@10); the first decides. May be repeated.",
+            show_default="NDCG%20; nDCG in trec",
+        ),
     ] = None,
+    ties: Annotated[
+        str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
+    ] = "order",
     per_query: Annotated[bool, flag("--per-query", "Print each query too.")] = False,
 ) -> Answer:
     """Print which run is best, which differences hold, and all measures by facet with intervals.
@@ -47,7 +38,9 @@ def evaluate(
     from annot.steps import evaluate as step
     from annot.study.results import evaluation_data
 
-    evaluated = step.evaluate(ws, files=tuple(files or ()), convention=convention, measure=measure, tell=say)
+    evaluated = step.evaluate(
+        ws, files=tuple(files or ()), convention=convention, measures=tuple(measure or ()), ties=ties, tell=say
+    )
     text = step.describe(evaluated, per_query=per_query)
     table_of = "evaluate --per-query" if per_query else ""
     return Answer(evaluation_data(evaluated), text, evaluated.notes, table=table_of)

@@ -133,5 +133,6 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
 
 
 def figure(line: Line, measure: str) -> Number:
-    """A measure of a run, in percent, with its interval."""
-    return number(line.values[measure], MEASURE, line.intervals[measure])
+    """A measure of a run, in percent, with its interval; of a system with several runs, with their spread."""
+    spread = f"± {100 * line.spread[measure]:.1f}" if line.spread else ""
+    return number(line.values[measure], MEASURE, line.intervals[measure], after=spread)

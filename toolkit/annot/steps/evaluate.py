@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import CONVENTIONS, MEASURES
+from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.names import check_name
 from annot.report.sections.runs import terminal
 from annot.report.text import table_text
@@ -18,24 +18,35 @@ from annot.study.workspace import Workspace
 
 
 def evaluate(
-    ws: Workspace, *, files: tuple[Path, ...], convention: str | None, measure: str | None, tell: Callable[[str], None]
+    ws: Workspace,
+    *,
+    files: tuple[Path, ...],
+    convention: str | None,
+    measures: tuple[str, ...],
+    ties: str,
+    tell: Callable[[str], None],
 ) -> Evaluated:
     """Evaluate run files (those of `exports/runs/` when none is named), in all conventions when none is named.
 
-    measure: on which runs are compared, in the first of the conventions. When none of this is named, the result is
-    written to `exports/evaluation.json` too; where that cannot be, `tell` says so.
+    measures: shown beside the others; on the first of them runs are compared, in the first convention that knows it.
+    When none of this is named, the result is written to `exports/evaluation.json` too; where that cannot be, `tell`
+    says so.
     """
-    if convention is not None:
-        check_name(convention, tuple(CONVENTIONS), what="convention")
-    conventions = tuple(CONVENTIONS) if convention is None else (convention,)
-    if measure is not None:
-        check_name(measure, MEASURES[conventions[0]], what=f"measure of convention {conventions[0]}")
+    conventions = chosen(convention, measures)
+    check_name(ties, TIES, what="--ties")
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
-    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, measure=measure)
-    if not files and convention is None and measure is None:
+    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, measures=measures, ties=ties)
+    if not files and convention is None and not measures and ties == TIES[0]:
         keep(*evaluation_file(ws, evaluated), tell=tell)
     return evaluated
+
+
+def chosen(convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]:
+    """The conventions to measure in: the one that is named, else those that know the first of the measures."""
+    if convention is not None:
+        check_name(convention, CONVENTIONS, what="convention")
+    return conventions_for(measures, CONVENTIONS if convention is None else (convention,))
 
 
 def describe(evaluated: Evaluated, *, per_query: bool) -> str:

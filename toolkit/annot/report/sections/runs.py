@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import MEASURES
+from annot.evaluation.measures import CONVENTIONS
 from annot.report import figures
 from annot.report.cells import MEASURE, POINTS, number
 from annot.report.document import Figure, Section, Table
@@ -70,10 +70,11 @@ def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
 
 def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
     """A table a convention, and on request each query; then every two runs."""
-    for convention, names in MEASURES.items():
+    for convention in CONVENTIONS:
         lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
         if not lines:
             continue
+        names = tuple(lines[0].values)
         facets = list(dict.fromkeys(line.facet for line in lines))
         lines.sort(key=lambda line: facets.index(line.facet))
         averages = {line.average for line in lines}
