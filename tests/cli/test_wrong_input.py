@@ -726,6 +726,8 @@ WRONG: dict[str, Wrong] = {
     "evaluate: unknown way with ties": Wrong(
         "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
     ),
+    "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
+    "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
     "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",
@@ -972,6 +974,7 @@ WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor"}
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
 USUAL = {
+    "run import": "theirs.run --tag theirs",
     "corpus add": "papers.jsonl",
     "import csfcube": "release",
     "import judgements": "mine.csv",

@@ -209,6 +209,7 @@ USUAL: dict[str, Usual] = {
     "run": Usual("pooled"),
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "evaluate": Usual("measured"),
+    "compare": Usual("measured", "fabs_tfidf fabs_bm25 --out compared"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "report": Usual("measured"),
     "datasheet": Usual("measured", "", answers),

@@ -27,7 +27,7 @@ PANELS = {
         *("comments", "meeting", "audit"),
     ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
-    "Measure": ("run", "evaluate", "assessor-effect"),
+    "Measure": ("run", "evaluate", "compare", "assessor-effect"),
     "Publish": ("report", "datasheet", "release", "trace"),
     "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
     "Help": ("studio", "doctor", "demo"),

@@ -46,6 +46,38 @@ def evaluate(
     return Answer(evaluation_data(evaluated), text, evaluated.notes, table=table_of)
 
 
+@command("compare", csv=True)
+def compare(
+    ws: "Workspace",
+    runs: Annotated[list[str] | None, typer.Argument(help="Tags of runs, or systems.", show_default="all")] = None,
+    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="The measure to compare on, by any name of ir_measures.", show_default="NDCG%20; nDCG in trec"
+        ),
+    ] = None,
+    ties: Annotated[
+        str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
+    ] = "order",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A folder for the tables (LaTeX, Markdown, CSV, JSON) and the drawing (SVG)."),
+    ] = None,
+) -> Answer:
+    """Print which run is best and whether that is certain, which runs differ, and what so many queries can show."""
+    from annot.steps import compare as step
+    from annot.steps.evaluate import chosen
+    from annot.study.results import evaluation_data
+
+    measures = () if measure is None else (measure,)
+    evaluated = step.compare(
+        ws, tuple(runs or ()), conventions=chosen(convention, measures), measures=measures, ties=ties
+    )
+    written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
+    return Answer(evaluation_data(evaluated), step.describe(evaluated), [*evaluated.notes, *written])
+
+
 @command("assessor-effect", csv=True)
 def assessor_effect(
     ws: "Workspace",

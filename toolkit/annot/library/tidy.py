@@ -79,7 +79,10 @@ def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
             "measure": pair["measure"],
             "value": pair["difference"],
             **_interval(pair["interval"]),
-            **_kept(pair, "p_value", "p_corrected", "holds"),
+            **_kept(pair, "p_value", "p_corrected", "p_tukey"),
+            "p_t": _value(pair["p_t"])["value"],
+            "effect": _value(pair["effect"])["value"],
+            "holds": pair["holds"],
         }
         for pair in data["comparison"]["pairs"]
     )
@@ -316,6 +319,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "assessor list": people,
     "judgements withdrawn": records,
     "comments": records,
+    "compare": comparisons,
     "evaluate": evaluation_and_comparisons,
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),

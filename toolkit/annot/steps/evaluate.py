@@ -8,7 +8,7 @@ from pathlib import Path
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.names import check_name
-from annot.report.sections.runs import terminal
+from annot.report.sections.runs import best_line, terminal
 from annot.report.text import table_text
 from annot.study.exports import exported_qrels
 from annot.study.measured import evaluation_of, read_run_files
@@ -50,5 +50,5 @@ def chosen(convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]
 
 
 def describe(evaluated: Evaluated, *, per_query: bool) -> str:
-    """The measures as one table a convention, in percent, as both source papers print them."""
-    return "\n\n".join(map(table_text, terminal(evaluated, per_query=per_query)))
+    """The verdict in one line; then the measures as one table a convention, in percent, as both source papers print."""
+    return "\n\n".join([best_line(evaluated), *map(table_text, terminal(evaluated, per_query=per_query))])
