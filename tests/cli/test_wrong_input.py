@@ -728,6 +728,9 @@ WRONG: dict[str, Wrong] = {
     ),
     "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
     "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
+    "evaluate: no such published table": Wrong(
+        "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
+    ),
     "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",

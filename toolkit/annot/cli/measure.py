@@ -29,6 +29,13 @@ def evaluate(
         str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
     ] = "order",
     per_query: Annotated[bool, flag("--per-query", "Print each query too.")] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> Answer:
     """Print which run is best, which differences hold, and all measures by facet with intervals.
 
@@ -38,6 +45,11 @@ def evaluate(
     from annot.steps import evaluate as step
     from annot.study.results import evaluation_data
 
+    if against is not None:
+        from annot.steps import against as published
+
+        found = published.against(ws, against, files=tuple(files or ()))
+        return Answer(found, published.describe(found), table="evaluate --against")
     evaluated = step.evaluate(
         ws, files=tuple(files or ()), convention=convention, measures=tuple(measure or ()), ties=ties, tell=say
     )

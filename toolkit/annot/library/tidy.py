@@ -321,6 +321,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "comments": records,
     "compare": comparisons,
     "evaluate": evaluation_and_comparisons,
+    "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
     "pool show": pool,
