@@ -728,6 +728,16 @@ WRONG: dict[str, Wrong] = {
     ),
     "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
     "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
+    "qrels compare: no such file": Wrong(
+        "qrels compare", "exports/qrels.txt b.txt", ("b.txt: no such file",), "measured"
+    ),
+    "qrels compare: other queries": Wrong(
+        "qrels compare",
+        "exports/qrels.txt b.txt",
+        ("no query of this study is in both", "b.txt: found 31"),
+        "measured",
+        write("b.txt", "31 0 d 1\n"),
+    ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
     ),
@@ -977,6 +987,7 @@ WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor"}
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
 USUAL = {
+    "qrels compare": "exports/qrels.txt exports/qrels.txt",
     "run import": "theirs.run --tag theirs",
     "corpus add": "papers.jsonl",
     "import csfcube": "release",

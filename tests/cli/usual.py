@@ -199,6 +199,7 @@ USUAL: dict[str, Usual] = {
     "adjudicate return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
+    "qrels compare": Usual("measured", "exports/qrels.txt exports/qrels.txt"),
     "train gold": Usual("settled", "--per-facet 4"),
     "train push": Usual("settled", "--dry-run", gold),
     "train hide": Usual("settled", "--share 0.1"),

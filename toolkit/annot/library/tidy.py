@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 STATISTICS = ("median", "mean", "q1", "q3", "pooled")
+AGREEMENT = ("kappa", "alpha")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
 INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
@@ -326,6 +327,13 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "pool": lambda data: records(data["pools"]),
     "pool show": pool,
     "qrels": grades,
+    "qrels compare": lambda data: records(
+        [
+            {name: value for name, value in topic.items() if name not in AGREEMENT}
+            | {name: _value(topic[name])["value"] for name in AGREEMENT}
+            for topic in data["found"]["topics"]
+        ]
+    ),
     "query list": records,
     "assessor-effect": lambda data: figures({**data, "random_assessors": [data["random_assessors"]]}),
     "status": status,
