@@ -42,6 +42,7 @@ def evaluated(*query_ids: str) -> Evaluated:
         conventions=("trec",),
         measures=(),
         ties="order",
+        average="test",
         systems={},
         relevant_from=2,
         level=0.95,

@@ -63,6 +63,7 @@ def evaluated(of: list[Qrel], runs: dict[str, dict[str, list[ScoredDoc]]]) -> Ev
         conventions=("trec",),
         measures=(),
         ties="order",
+        average="test",
         relevant_from=2,
         level=0.95,
         seed=1,

@@ -171,6 +171,7 @@ USUAL: dict[str, Usual] = {
     "query choose": Usual("labelled", "4", sheet),
     "query add": Usual("labelled", "fic0802 --facet method"),
     "query remove": Usual("pooled", "fic0407-background", again=2),
+    "query folds": Usual("queried"),
     "query list": Usual("queried"),
     "pool": Usual("queried"),
     "pool show": Usual("pooled", "fic0407-background"),

@@ -6,11 +6,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import flag
-from annot.cli.output import Answer, say
+from annot.cli.options import DryRunOption, flag
+from annot.cli.output import Answer, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
+
+
+@command("query folds")
+def query_folds(
+    ws: "Workspace",
+    folds: Annotated[int, typer.Option(min=2, help="How many.")] = 2,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw.", show_default="annot.toml")] = None,
+    redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Draw test folds of the queries, whole papers each; evaluation then takes the mean of the folds' means."""
+    from annot.steps import query_folds as step
+
+    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
+    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets))
 
 
 @command("evaluate", csv=True)
@@ -28,6 +43,10 @@ def evaluate(
     ties: Annotated[
         str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
     ] = "order",
+    average: Annotated[
+        str,
+        typer.Option(help="test: mean of the test folds' means, where there are folds; dev: fold 1; plain: queries."),
+    ] = "test",
     per_query: Annotated[bool, flag("--per-query", "Print each query too.")] = False,
     against: Annotated[
         str | None,
@@ -51,7 +70,13 @@ def evaluate(
         found = published.against(ws, against, files=tuple(files or ()))
         return Answer(found, published.describe(found), table="evaluate --against")
     evaluated = step.evaluate(
-        ws, files=tuple(files or ()), convention=convention, measures=tuple(measure or ()), ties=ties, tell=say
+        ws,
+        files=tuple(files or ()),
+        convention=convention,
+        measures=tuple(measure or ()),
+        ties=ties,
+        average=average,
+        tell=say,
     )
     text = step.describe(evaluated, per_query=per_query)
     table_of = "evaluate --per-query" if per_query else ""

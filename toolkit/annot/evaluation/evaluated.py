@@ -27,7 +27,11 @@ TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
 TEST = "mean of fold means"
+DEV = "mean over the development fold"
 PLAIN = "mean over queries"
+AVERAGES = ("test", "dev", "plain")
+"""Over the test folds where there are some; over the first development fold, as CSFCube's release; over all queries."""
+DEV_FOLD = "fold1_dev"
 PRIMARY = {"csfcube": "NDCG%20", "trec": "nDCG"}
 """The measure on which runs are compared, by convention. One, named beforehand: each further one is another chance to
 find a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
@@ -116,6 +120,7 @@ def of_runs(
     conventions: tuple[str, ...],
     measures: tuple[str, ...],
     ties: str,
+    average: str,
     relevant_from: int,
     level: float,
     seed: int,
@@ -125,7 +130,8 @@ def of_runs(
     facets, papers: the facet and the paper of each query. judgements: those behind the qrels. systems: which system
     each run is of; one that is not named is its own, and several runs of one are one line and one side of a comparison.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
-    (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. seed: of the tests between runs.
+    (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. average: one of AVERAGES.
+    seed: of the tests between runs.
     """
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
@@ -164,7 +170,13 @@ def of_runs(
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
-            whole = _average_of(members, facet, folds, papers)
+            if average == "dev":
+                members &= set(folds.get(DEV_FOLD, ()))
+                if not members:
+                    raise InputError(
+                        f"{facet}: no development fold on record", hint="draw folds with `annot query folds`"
+                    )
+            whole = _average_of(members, facet, folds, papers, average)
             there = {
                 system: covering
                 for system, tags in tags_of.items()
@@ -175,7 +187,7 @@ def of_runs(
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
-                of_judged = _average_of(judged, facet, folds, papers)
+                of_judged = _average_of(judged, facet, folds, papers, average)
                 ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
             if convention == conventions[0] and len(there) > 1:
                 compared = {
@@ -210,11 +222,17 @@ def of_runs(
 
 
 def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str]
+    members: set[str],
+    facet: str,
+    splits: Mapping[str, tuple[str, ...]],
+    papers: Mapping[str, str],
+    average: str,
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
+    if average == "dev":
+        return _Average(facet, (tuple(sorted(members)),), DEV, papers)
     folds = tuple(splits[name] for name in sorted(splits) if re.fullmatch(r"fold\d+_test", name))
-    if folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
+    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
         return _Average(facet, folds, TEST, papers)
     return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 

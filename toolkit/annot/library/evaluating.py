@@ -229,6 +229,7 @@ def evaluate(
         conventions=conventions,
         measures=() if measure is None else (measure,),
         ties=ties,
+        average="plain",
         relevant_from=relevant_from,
         level=level,
         seed=seed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from annot.evaluation.evaluated import Evaluated
+from annot.evaluation.evaluated import AVERAGES, Evaluated
 from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.names import check_name
 from annot.report.sections.runs import best_line, terminal
@@ -24,6 +24,7 @@ def evaluate(
     convention: str | None,
     measures: tuple[str, ...],
     ties: str,
+    average: str,
     tell: Callable[[str], None],
 ) -> Evaluated:
     """Evaluate run files (those of `exports/runs/` when none is named), in all conventions when none is named.
@@ -34,10 +35,13 @@ def evaluate(
     """
     conventions = chosen(convention, measures)
     check_name(ties, TIES, what="--ties")
+    check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
-    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, measures=measures, ties=ties)
-    if not files and convention is None and not measures and ties == TIES[0]:
+    evaluated = evaluation_of(
+        snapshot, runs, qrels, conventions=conventions, measures=measures, ties=ties, average=average
+    )
+    if not files and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(*evaluation_file(ws, evaluated), tell=tell)
     return evaluated
 

@@ -190,6 +190,7 @@ def evaluation_of(
     conventions: tuple[str, ...],
     measures: tuple[str, ...] = (),
     ties: str = "order",
+    average: str = "test",
 ) -> Evaluated:
     """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions."""
     return of_runs(
@@ -203,6 +204,7 @@ def evaluation_of(
         conventions=conventions,
         measures=measures,
         ties=ties,
+        average=average,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
