@@ -148,6 +148,17 @@ def test_a_run_made_here_is_not_written_over_and_a_system_has_each_seed_once(stu
     assert "has this run already" in again.message()
 
 
+def test_a_run_that_somebody_put_there_is_not_written_over_but_can_be_brought_in(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    docs = pool(folder)
+    own = folder / "exports" / "runs" / "own.run"
+    own.write_text(run_text({QUERY: docs}, tag="own"))
+    (folder / "a.run").write_text(run_text({QUERY: docs[::-1]}))
+    assert "not on record" in annot("run", "import", "a.run", "--tag", "own", folder=folder).message()
+    annot_done("run", "import", own, "--tag", "own", folder=folder)
+    assert stored(folder, "own") == {QUERY: docs}
+
+
 @pytest.mark.parametrize("field", ["sede: 3", "- a\n- b", "seed: often", "a: [b"])
 def test_metadata_that_does_not_hold_is_refused(field: str, study: Callable[[str], Path]) -> None:
     folder = study("measured")

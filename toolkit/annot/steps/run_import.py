@@ -88,6 +88,12 @@ def bring_in(
             candidates = _candidates(session)
             known = {run.tag: run for run in runs.read_runs(session)}
         _check_tag(tag, known)
+        there = ws.run_file(tag)
+        if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
+            raise InputError(
+                f"{there}: is there and not on record, and this run would be written over it",
+                hint="bring that one in itself, or take another tag",
+            )
         if not candidates:
             raise MissingInput(
                 "no pools and no judgements: it is not known what the run was to rank",
