@@ -78,7 +78,8 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
             plain = number(None, MEASURE) if line is None else figure(line, measure)
             row.append(replace(plain, after=" ".join(part for part in (plain.after, *marks) if part)))
         rows.append({"run": f"{run} ({letters[run]})" if run in letters else run, "figures": row})
-    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER)
+    silent = [verdict.facet for verdict in evaluated.verdicts if verdict.detectable is None]
+    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER, silent=silent)
 
 
 def letter_of(place: int) -> str:
