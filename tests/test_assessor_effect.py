@@ -14,7 +14,7 @@ from annot.agreement import Undefined, to_json
 from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
 from annot.assessor_effect.regrading import JudgedQuery, random_grades
 from annot.errors import InputError
-from annot.evaluation.gradings import MEASURED, Graded
+from annot.evaluation.gradings import Graded, measured
 from annot.evaluation.measures import MEASURES, evaluate
 from annot.formats.csfcube import Release, is_release_file, read_release
 from annot.ordering import ranked
@@ -89,12 +89,13 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
                 [Qrel("q", f"d{at:02}", int(grade)) for at, grade in enumerate(row)],
                 convention=convention,
                 relevant_from=relevant_from,
+                ties="order",
             ).mean
             for row in judged_grades
         ]
         for name in names:
             graded = Graded(with_unjudged[:, submitted], judged_grades, relevant_from)
-            found = MEASURED[convention][name](graded)
+            found = measured(convention, name, graded)
             assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 
 
@@ -165,7 +166,8 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(convention: str,
     }
     expected = {
         name: {
-            tag: evaluate(run, of, convention=convention, relevant_from=2).mean[measure] for tag, run in runs.items()
+            tag: evaluate(run, of, convention=convention, relevant_from=2, ties="order").mean[measure]
+            for tag, run in runs.items()
         }
         for name, of in by_grading.items()
     }
@@ -177,7 +179,10 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(convention: str,
         assert comparison(found, first_name, second).tau == pytest.approx(tau.statistic)
     # An assessor who judged four of the queries is held against the final grades on these four.
     on_four = [one for one in qrels if one.query_id in {other.query_id for other in by_grading["a3"]}]
-    there = [evaluate(run, on_four, convention=convention, relevant_from=2).mean[measure] for run in runs.values()]
+    there = [
+        evaluate(run, on_four, convention=convention, relevant_from=2, ties="order").mean[measure]
+        for run in runs.values()
+    ]
     assert comparison(found, "a3").n_queries == 4
     assert comparison(found, "a3").tau == pytest.approx(
         stats.kendalltau([expected["a3"][tag] for tag in runs], there).statistic
@@ -267,7 +272,8 @@ def test_random_choices_agree_with_choosing_by_hand() -> None:
     settings = replace(SETTINGS, n_random=12)
     found = assessor_effect_on_runs(runs, judgements, qrels, settings)
     final = {
-        tag: evaluate(run, qrels, convention="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()
+        tag: evaluate(run, qrels, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
+        for tag, run in runs.items()
     }
     cells = []
     for query_id in sorted(runs["r0"]):
@@ -283,19 +289,22 @@ def test_random_choices_agree_with_choosing_by_hand() -> None:
             for one, rows in zip(cells, drawn, strict=True)
             for doc, grade in enumerate(rows[at])
         ]
-        values = [evaluate(run, mixed, convention="csfcube", relevant_from=2).mean["NDCG%20"] for run in runs.values()]
+        values = [
+            evaluate(run, mixed, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
+            for run in runs.values()
+        ]
         taus.append(stats.kendalltau(values, list(final.values())).statistic)
     assert found.random_assessors.tau == pytest.approx(np.mean(taus))
     assert found.random_assessors.tau_min == pytest.approx(min(taus))
     assert found.random_assessors.tau_range == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
 
 
-def test_tied_documents_stand_by_id_in_trec_and_as_submitted_in_csfcube() -> None:
-    tied = {"q": (ScoredDoc("d01", 1.0), ScoredDoc("d00", 1.0))}
-    judgements = judged({"q": {"a1": [2, 0], "a2": [2, 0]}})
+def test_tied_documents_stand_by_the_larger_id_in_trec_and_as_submitted_in_csfcube() -> None:
+    tied = {"q": (ScoredDoc("d00", 1.0), ScoredDoc("d01", 1.0))}
+    judgements = judged({"q": {"a1": [0, 2], "a2": [0, 2]}})
     for convention, expected in (("trec", 1.0), ("csfcube", 0.5)):
         settings = replace(SETTINGS, convention=convention, measure="AP")
-        found = assessor_effect_on_runs({"one": tied, "two": tied}, judgements, final_of({"q": [2, 0]}), settings)
+        found = assessor_effect_on_runs({"one": tied, "two": tied}, judgements, final_of({"q": [0, 2]}), settings)
         assert means(found)["final"] == {"one": expected, "two": expected}
         assert found.random_assessors.tau == Undefined("one of the gradings ties all 2 runs")
 
@@ -376,7 +385,11 @@ def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> N
     on_three = [one for one in qrels if one.query_id in ("q01", "q03", "q05")]
     there = {
         tag: evaluate(
-            {name: run[name] for name in ("q01", "q03", "q05")}, on_three, convention="csfcube", relevant_from=2
+            {name: run[name] for name in ("q01", "q03", "q05")},
+            on_three,
+            convention="csfcube",
+            relevant_from=2,
+            ties="order",
         )
         for tag, run in runs.items()
     }
@@ -412,7 +425,7 @@ def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
     short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
     found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
     assert found.notes == ("r0: no documents for q01, q02; it scores 0 there",)
-    expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2).mean["NDCG%20"]
+    expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
     assert means(found)["final"]["r0"] == pytest.approx(expected)
 
 
@@ -528,7 +541,8 @@ def test_who_judged_csfcube_decides_which_of_three_simple_runs_is_best(
             by_grading[name].append(Qrel(one.query_id, one.doc_id, one.grade))
     expected = {
         name: {
-            tag: evaluate(run, of, convention="csfcube", relevant_from=2).mean["NDCG%20"] for tag, run in runs.items()
+            tag: evaluate(run, of, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
+            for tag, run in runs.items()
         }
         for name, of in by_grading.items()
     }

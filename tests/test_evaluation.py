@@ -16,7 +16,7 @@ def ranking(doc_ids: list[str]) -> list[ScoredDoc]:
     return [ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids)]
 
 
-def evaluated(*, splits: dict | None = None, result_like_method: bool = False) -> Evaluated:
+def evaluated(*, splits: dict | None = None, result_like_method: bool = False, average: str = "test") -> Evaluated:
     """12 papers with two facets: `good` ranks by the grade with a little noise, `poor` at random, and `partial`, as
     good as `good`, covers the method facet only. One assessor grades as the qrels do."""
     rng = np.random.default_rng(5)
@@ -41,7 +41,10 @@ def evaluated(*, splits: dict | None = None, result_like_method: bool = False) -
         papers={one.query_id: one.query_id.split("-")[0] for one in qrels},
         splits=splits or {},
         conventions=("csfcube", "trec"),
-        measure=None,
+        measures=(),
+        ties="order",
+        average=average,
+        systems={},
         relevant_from=2,
         level=0.95,
         seed=3,
@@ -113,3 +116,58 @@ def test_with_folds_the_difference_is_that_of_the_mean_of_fold_means() -> None:
     assert whole.difference == pytest.approx(good.values["NDCG%20"] - poor.values["NDCG%20"])
     plain = line_of(evaluated(), "good", TOGETHER)
     assert plain.values["NDCG%20"] != pytest.approx(good.values["NDCG%20"])
+
+
+def three_runs_of_one_system(systems: dict[str, str]) -> Evaluated:
+    """Runs of three seeds beside one other, on ten papers with a query each."""
+    queries = [f"p{at}-m" for at in range(10)]
+    rng = np.random.default_rng(2)
+    qrels = tuple(Qrel(query, doc, int(grade)) for query in queries for doc, grade in zip(DOCS, range(10), strict=True))
+    tags = ("dense-1", "dense-2", "dense-3", "bm25")
+    return of_runs(
+        {tag: {query: ranking(list(rng.permutation(DOCS))) for query in queries} for tag in tags},
+        qrels,
+        (),
+        facets=dict.fromkeys(queries, "m"),
+        papers={query: query for query in queries},
+        splits={},
+        systems=systems,
+        conventions=("trec",),
+        measures=(),
+        ties="order",
+        average="test",
+        relevant_from=2,
+        level=0.95,
+        seed=3,
+    )
+
+
+def test_runs_of_one_system_are_one_line_with_their_mean_and_spread_and_one_side_of_a_comparison() -> None:
+    alone = three_runs_of_one_system({})
+    found = three_runs_of_one_system(dict.fromkeys(("dense-1", "dense-2", "dense-3"), "dense"))
+    each = [line_of(alone, f"dense-{seed}", "m", "trec").values["AP"] for seed in (1, 2, 3)]
+    line = line_of(found, "dense", "m", "trec")
+    assert (line.runs, line.values["AP"]) == (3, pytest.approx(np.mean(each)))
+    assert line.spread["AP"] == pytest.approx(np.std(each, ddof=1))
+    assert [one.run for one in found.lines] == ["dense", "bm25", CHANCE]
+    assert line_of(found, "bm25", "m", "trec").spread == {}
+    (pair,) = found.comparisons
+    assert {pair.run_a, pair.run_b} == {"dense", "bm25"}
+    assert len(alone.comparisons) == 6
+    assert set(found.evaluations) == {"dense-1", "dense-2", "dense-3", "bm25"}
+
+
+def test_a_development_fold_and_the_plain_mean_stand_beside_the_test_folds() -> None:
+    queries = [f"{paper_id}-{facet}" for paper_id in PAPERS for facet in FACETS]
+    folds = {"fold1_test": tuple(queries[:4]), "fold2_test": tuple(queries[4:]), "fold1_dev": tuple(queries[4:])}
+    splits = {
+        "all": folds,
+        **{facet: {"fold1_dev": tuple(one for one in queries[4:] if facet in one)} for facet in FACETS},
+    }
+    by = {average: evaluated(splits=splits, average=average) for average in ("test", "dev", "plain")}
+    test, dev, plain = (line_of(by[name], "good", TOGETHER) for name in ("test", "dev", "plain"))
+    values = {query.query_id: query.values["AP"] for query in by["test"].evaluations["good"]["csfcube"].queries}
+    first, second = ([values[one] for one in part] for part in (queries[:4], queries[4:]))
+    assert test.values["AP"] == pytest.approx((np.mean(first) + np.mean(second)) / 2)
+    assert (dev.values["AP"], dev.queries) == (pytest.approx(np.mean(second)), 20)
+    assert plain.values["AP"] == pytest.approx(np.mean(first + second))

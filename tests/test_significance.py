@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from annot.errors import UndefinedStatistic
 from annot.stats.significance import (
     randomisation_tests,
+    t_tests,
     tau_b_of_rows,
+    tukey_tests,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,3 +140,47 @@ def test_tau_b_is_scipys_or_nan(pairs: list[tuple[int, int]]) -> None:
 
 def test_a_ranking_of_one_run_has_no_tau() -> None:
     assert np.isnan(tau_b([0.3], [0.4]))
+
+
+def tukey(values: np.ndarray, *, permutations: int = 4000, seed: int = 3) -> dict[tuple[int, int], float]:
+    pairs = list(itertools.combinations(range(values.shape[1]), 2))
+    return dict(zip(pairs, tukey_tests(values, pairs, permutations=permutations, seed=seed), strict=True))
+
+
+def test_tukey_of_two_runs_is_the_paired_randomisation_test() -> None:
+    """With two runs the largest mean less the smallest is the difference, whose exact p is Fisher's."""
+    values = np.column_stack([np.array(DARWIN, dtype=float), np.zeros(15)])
+    assert tukey(values, permutations=20_000)[0, 1] == pytest.approx(1726 / 32768, abs=4 * 0.00158)
+
+
+def test_tukey_is_what_all_shuffles_by_brute_force_say() -> None:
+    """Three runs on four units: 6^4 arrangements."""
+    values = np.random.default_rng(5).normal(0, 1, (4, 3)) + np.array([0.0, 0.8, 1.6])
+    means = values.sum(axis=0)
+    orders = [list(order) for order in itertools.permutations(range(3))]
+    ranges = np.array(
+        [
+            np.ptp(sum(values[unit, order] for unit, order in enumerate(arrangement)))
+            for arrangement in itertools.product(orders, repeat=4)
+        ]
+    )
+    found = tukey(values, permutations=40_000)
+    for (a, b), p in found.items():
+        exact = np.mean(ranges >= abs(means[a] - means[b]) - 1e-9)
+        assert p == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 40_000)), (a, b)
+
+
+def test_tukey_is_reproducible_never_zero_and_one_where_runs_are_the_same() -> None:
+    values = np.column_stack([np.arange(12.0), np.arange(12.0) + 50, np.arange(12.0)])
+    found = tukey(values, permutations=99)
+    assert found == tukey(values, permutations=99)
+    assert (found[0, 2], found[0, 1]) == (1.0, 1 / 100)
+
+
+@given(st.lists(tenths, min_size=2, max_size=12))
+def test_t_is_scipys_or_nan(differences: list[float]) -> None:
+    (p,) = t_tests(np.array([differences]))
+    if len(set(differences)) == 1:
+        assert np.isnan(p)
+    else:
+        assert p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)

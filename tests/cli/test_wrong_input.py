@@ -755,6 +755,66 @@ WRONG: dict[str, Wrong] = {
     # -- measure
     "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
+    "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
+    "run import: a run broken on line 17": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("mine.run:17: 2 columns, expected 6",),
+        "pooled",
+        both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
+    ),
+    "run import: of other queries": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("none of its queries is in this study", "found 31", "expected fic0407-background"),
+        "pooled",
+        write("mine.run", "31 Q0 d 1 1.0 mine\n"),
+    ),
+    "run import: documents of no pool": Wrong(
+        "run import",
+        "mine.run --tag mine",
+        ("foreign candidates", "--foreign drop"),
+        "pooled",
+        write("mine.run", RUN_LINES),
+        exit_code=1,
+    ),
+    "run import: no pools": Wrong(
+        "run import", "mine.run --tag mine", ("no pools and no judgements",), "queried", write("mine.run", RUN_LINES)
+    ),
+    "run import: an unknown rule": Wrong(
+        "run import",
+        "mine.run --tag mine --foreign dorp",
+        ("--foreign 'dorp': not known; did you mean 'drop'?",),
+        "pooled",
+        write("mine.run", RUN_LINES),
+    ),
+    "evaluate: unknown measure": Wrong(
+        "evaluate", "--measure ndgc@10", ("measure 'ndgc@10': not known", "nDCG@10"), "measured"
+    ),
+    "evaluate: unknown way with ties": Wrong(
+        "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
+    ),
+    "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
+    "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
+    "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
+    "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("expected at least 999",), "queried"),
+    "evaluate: an unknown average": Wrong(
+        "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
+    ),
+    "evaluate: no folds": Wrong("evaluate", "--average dev", ("no development fold", "annot query folds"), "measured"),
+    "qrels compare: no such file": Wrong(
+        "qrels compare", "exports/qrels.txt b.txt", ("b.txt: no such file",), "measured"
+    ),
+    "qrels compare: other queries": Wrong(
+        "qrels compare",
+        "exports/qrels.txt b.txt",
+        ("no query of this study is in both", "b.txt: found 31"),
+        "measured",
+        write("b.txt", "31 0 d 1\n"),
+    ),
+    "evaluate: no such published table": Wrong(
+        "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
+    ),
     "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",
@@ -1038,6 +1098,8 @@ WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doc
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
 USUAL = {
+    "qrels compare": "exports/qrels.txt exports/qrels.txt",
+    "run import": "theirs.run --tag theirs",
     "corpus add": "papers.jsonl",
     "import csfcube": "release",
     "import judgements": "mine.csv",

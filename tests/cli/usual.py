@@ -56,6 +56,12 @@ def export_file(folder: Path) -> None:
     (folder / "theirs.json").write_text(json.dumps(tasks))
 
 
+def a_run(folder: Path) -> None:
+    """A run of one document of one pool, and how it was made."""
+    (folder / "theirs.run").write_text("fic0407-background Q0 fic0101 1 2 x\n")
+    (folder / "theirs.yaml").write_text("system: theirs\nseed: 1\n")
+
+
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
@@ -179,6 +185,7 @@ USUAL: dict[str, Usual] = {
     "query choose": Usual("labelled", "4", sheet),
     "query add": Usual("labelled", "fic0802 --facet method"),
     "query remove": Usual("pooled", "fic0407-background", again=2),
+    "query folds": Usual("queried"),
     "query list": Usual("queried"),
     "pool": Usual("queried"),
     "pool show": Usual("pooled", "fic0407-background"),
@@ -211,6 +218,7 @@ USUAL: dict[str, Usual] = {
     "adjudicate return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "adjudicate status": Usual("judged"),
     "qrels": Usual("settled"),
+    "qrels compare": Usual("measured", "exports/qrels.txt exports/qrels.txt"),
     "train gold": Usual("settled", "--per-facet 4"),
     "train push": Usual("settled", "--dry-run", gold),
     "train hide": Usual("settled", "--share 0.1"),
@@ -219,7 +227,9 @@ USUAL: dict[str, Usual] = {
     "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
     "substudy report": Usual("settled", "", judged_substudy),
     "run": Usual("pooled"),
+    "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "evaluate": Usual("measured"),
+    "compare": Usual("measured", "fabs_tfidf fabs_bm25 --out compared"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "reusability": Usual("measured"),
     "errors": Usual("measured"),

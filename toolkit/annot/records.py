@@ -16,6 +16,8 @@ class Source(StrEnum):
     SIMULATION = "simulation"
     CORPUS = "corpus"
     BASELINE = "baseline"
+    IMPORTED = "imported"
+    """A run that was made elsewhere."""
     CARRIED = "carried"
     """Sentence labels that the corpus brought."""
     PREDICTED = "predicted"

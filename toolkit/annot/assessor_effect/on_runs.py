@@ -23,8 +23,8 @@ from annot.assessor_effect.regrading import (
     random_grades,
 )
 from annot.errors import InputError
-from annot.evaluation.gradings import MEASURED, Graded
-from annot.ordering import ranked
+from annot.evaluation.gradings import Graded, measured
+from annot.ordering import as_trec_eval
 from annot.records import Decision, Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
 from annot.stats.significance import PairedTest, tau_b_of_rows
@@ -48,7 +48,7 @@ def assessor_effect_on_runs(
     was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
 
     A run that has no ranking for a query scores 0 there, as in `annot.evaluation.measures`.
-    settings: its convention and measure are of `annot.evaluation.gradings.MEASURED`.
+    settings: its convention and measure are of `annot.evaluation.gradings`.
     Raises InputError when no pair has both a final grade and an assessor's.
     """
     judged, notes = _judged_queries(judgements, tuple(qrels))
@@ -141,12 +141,12 @@ def _measured(run: Mapping[str, Ranking], query: JudgedQuery, grades: Grades, se
     """The measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
     docs = run.get(query.query_id, ())
     if settings.convention == "trec":
-        docs = ranked(docs)
+        docs = as_trec_eval(docs)
     # One column more, of grade 0, for documents that are not among the pairs.
     place = {doc_id: at for at, doc_id in enumerate(query.doc_ids)}
     columns = [place.get(doc.doc_id, grades.shape[1]) for doc in docs]
     submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
-    return MEASURED[settings.convention][settings.measure](Graded(submitted, grades, settings.relevant_from))
+    return measured(settings.convention, settings.measure, Graded(submitted, grades, settings.relevant_from))
 
 
 def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[JudgedQuery]) -> GradingRanking:

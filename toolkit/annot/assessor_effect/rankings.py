@@ -14,7 +14,7 @@ class EffectSettings:
 
     convention: str
     measure: str
-    """A measure of the convention, as `annot.evaluation.measures.MEASURES` names them."""
+    """A measure of the convention, as `annot.evaluation.gradings.MEASURES` names them."""
     relevant_from: int
     n_random: int
     """So often one assessor of each pair is chosen at random."""

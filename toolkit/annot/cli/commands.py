@@ -27,7 +27,7 @@ PANELS = {
         *("comments", "meeting", "audit"),
     ),
     "Settle": ("agreement", "adjudicate", "qrels", "substudy"),
-    "Measure": ("run", "evaluate", "assessor-effect", "reusability", "errors"),
+    "Measure": ("run", "evaluate", "compare", "assessor-effect", "reusability", "errors"),
     "Publish": ("browse", "report", "datasheet", "release", "trace"),
     "Keep": ("backup", "restore", "verify", "migrate", "rebuild"),
     "Help": ("studio", "doctor", "demo"),
@@ -57,6 +57,20 @@ class InOrder(TyperGroup):
             # The reader of our output went away (`annot ... | head`): nothing is wrong, and nobody is left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
+
+
+class VerbOrNames(TyperGroup):
+    """A group whose bare call may take names (`annot run fabs_bm25`): a verb among the words ends them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        at = next((at for at, word in enumerate(args) if word in self.commands), None)
+        if at is None:
+            ctx.allow_interspersed_args = True
+            return super().parse_args(ctx, args)
+        after = args[at:]
+        super().parse_args(ctx, args[:at])
+        ctx._protected_args, ctx.args = after[:1], after[1:]
+        return [*ctx._protected_args, *ctx.args]
 
 
 app = typer.Typer(
@@ -113,7 +127,7 @@ def command(
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study, alone=by_itself)
         if verbs:
-            group(first, invoke_without_command=True).callback()(callback)
+            group(first, cls=VerbOrNames, invoke_without_command=True).callback()(callback)
         elif verb:
             _groups[first].command(verb)(callback)
         else:

@@ -21,6 +21,7 @@ for room in (
     "pulling",
     "settle",
     "trials",
+    "runs",
     "measure",
     "publish",
     "keep",

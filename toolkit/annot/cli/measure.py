@@ -1,4 +1,4 @@
-"""Measure: baselines and their evaluation on the qrels."""
+"""Measure: runs on the qrels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,27 +6,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import flag
-from annot.cli.output import Answer, progress, say, table
+from annot.cli.options import DryRunOption, flag
+from annot.cli.output import Answer, say, table
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("run", alone=True)
-def run(
+@command("query folds")
+def query_folds(
     ws: "Workspace",
-    methods: Annotated[
-        list[str] | None,
-        typer.Argument(help="fabs_tfidf, fabs_bm25, fabs_cbow200, fabs_tfidfcbow200.", show_default="all"),
-    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="How many.")] = 2,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw.", show_default="annot.toml")] = None,
+    redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
+    dry_run: DryRunOption = False,
 ) -> Answer:
-    """Write baseline runs: the pools ranked by the query's facet sentences against whole candidate abstracts."""
-    from annot.steps import run as step
+    """Draw test folds of the queries, whole papers each; evaluation then takes the mean of the folds' means."""
+    from annot.steps import query_folds as step
 
-    with progress("ranking pools") as advance:
-        made = step.make(ws, methods=tuple(methods or ()), advance=advance)
-    return Answer(made, table("files.runs", made))
+    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
+    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets))
 
 
 @command("evaluate", csv=True)
@@ -35,9 +34,27 @@ def evaluate(
     files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
     convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="The measure on which runs are compared.", show_default="NDCG%20; nDCG in trec")
+        list[str] | None,
+        typer.Option(
+            help="A measure to show, by any name of ir_measures (nDCG@10); the first decides. May be repeated.",
+            show_default="NDCG%20; nDCG in trec",
+        ),
     ] = None,
+    ties: Annotated[
+        str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
+    ] = "order",
+    average: Annotated[
+        str,
+        typer.Option(help="test: mean of the test folds' means, where there are folds; dev: fold 1; plain: queries."),
+    ] = "test",
     per_query: Annotated[bool, flag("--per-query", "Print each query too.")] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> Answer:
     """Print which run is best, which differences hold, and all measures by facet with intervals.
 
@@ -47,10 +64,55 @@ def evaluate(
     from annot.steps import evaluate as step
     from annot.study.results import evaluation_data
 
-    evaluated = step.evaluate(ws, files=tuple(files or ()), convention=convention, measure=measure, tell=say)
+    if against is not None:
+        from annot.steps import against as published
+
+        found = published.against(ws, against, files=tuple(files or ()))
+        return Answer(found, published.describe(found), table="evaluate --against")
+    evaluated = step.evaluate(
+        ws,
+        files=tuple(files or ()),
+        convention=convention,
+        measures=tuple(measure or ()),
+        ties=ties,
+        average=average,
+        tell=say,
+    )
     text = step.describe(evaluated, per_query=per_query)
     table_of = "evaluate --per-query" if per_query else ""
     return Answer(evaluation_data(evaluated), text, evaluated.notes, table=table_of)
+
+
+@command("compare", csv=True)
+def compare(
+    ws: "Workspace",
+    runs: Annotated[list[str] | None, typer.Argument(help="Tags of runs, or systems.", show_default="all")] = None,
+    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="The measure to compare on, by any name of ir_measures.", show_default="NDCG%20; nDCG in trec"
+        ),
+    ] = None,
+    ties: Annotated[
+        str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
+    ] = "order",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A folder for the tables (LaTeX, Markdown, CSV, JSON) and the drawing (SVG)."),
+    ] = None,
+) -> Answer:
+    """Print which run is best and whether that is certain, which runs differ, and what so many queries can show."""
+    from annot.steps import compare as step
+    from annot.steps.evaluate import chosen
+    from annot.study.results import evaluation_data
+
+    measures = () if measure is None else (measure,)
+    evaluated = step.compare(
+        ws, tuple(runs or ()), conventions=chosen(convention, measures), measures=measures, ties=ties
+    )
+    written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
+    return Answer(evaluation_data(evaluated), step.describe(evaluated), [*evaluated.notes, *written])
 
 
 @command("assessor-effect", csv=True)

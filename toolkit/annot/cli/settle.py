@@ -153,7 +153,7 @@ def adjudicate_status(
     return Answer(found, table("status.queries", found))
 
 
-@command("qrels", csv=True)
+@command("qrels", csv=True, verbs=True)
 def qrels(
     ws: "Workspace",
     partial: Annotated[
@@ -166,3 +166,22 @@ def qrels(
     written = step.write(ws, partial=partial)
     text = table("files.qrels", written.grades.items(), grades=[f"grade {grade}" for grade in written.scale])
     return Answer(written, f"{text}\n\n{written.path}: {written.pairs} pairs", written.notes)
+
+
+@command("qrels compare", csv=True)
+def qrels_compare(
+    ws: "Workspace",
+    a: Annotated[Path, typer.Argument(help="TREC qrels; the reference.")],
+    b: Annotated[Path, typer.Argument(help="TREC qrels of the same queries.")],
+    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure that orders the runs.", show_default="NDCG%20; nDCG in trec")
+    ] = None,
+) -> Answer:
+    """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
+    from annot.steps import qrels_compare as step
+    from annot.steps.evaluate import chosen
+
+    measures = () if measure is None else (measure,)
+    compared = step.compare(ws, a, b, conventions=chosen(convention, measures), measures=measures)
+    return Answer(compared, step.describe(compared), compared.notes)

@@ -1,9 +1,10 @@
 """Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
 
 Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
-together in the test and count as one for the interval. Each pair's test uses the values of its own two runs
+together in the tests and count as one for the interval. Each pair's test uses the values of its own two runs
 alone, and Holm's correction asks nothing of how the pairs hang together: many runs that are nearly the same do not make
-two others look different, as they do where one distribution of the largest difference serves all pairs.
+two others look different, as they do where one distribution of the largest difference serves all pairs. So Holm's p
+decides; those of the t test and of the randomised Tukey HSD test stand beside it, for papers that report them.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.stats.clustered import ratio_interval
-from annot.stats.significance import holm, randomisation_tests
-from annot.stats.values import Interval, Undefined
+from annot.stats.significance import holm, randomisation_tests, t_tests, tukey_tests
+from annot.stats.values import Interval, Undefined, Value
 
 Array = npt.NDArray[np.float64]
 
@@ -25,6 +26,9 @@ ALPHA, POWER = 0.05, 0.8
 EXACT_UP_TO = 20
 """Query papers up to which the test counts every arrangement of signs; with more it draws `PERMUTATIONS` of them."""
 PERMUTATIONS = 100_000
+TUKEY_PERMUTATIONS = 10_000
+"""Of one test of all runs at once, whose permutations cost more."""
+ALIKE = Undefined("the difference is the same on every query paper")
 _FIGURES = 12
 """Digits after the point at which two means tie: what lies beyond is rounding."""
 
@@ -47,6 +51,12 @@ class RunComparison:
     """Of a two-sided paired randomisation test whose units are query papers."""
     p_corrected: float
     """By Holm's method, over all pairs of runs of this facet."""
+    p_t: Value
+    """Of a two-sided paired t test over query papers, not corrected."""
+    p_tukey: float
+    """Of the randomised Tukey HSD test over all runs of this facet."""
+    effect: Value
+    """The difference in standard deviations of the papers' differences: Cohen's d for pairs."""
     holds: bool
     """Whether `p_corrected` is at most `ALPHA`."""
 
@@ -88,6 +98,12 @@ def compare_runs(
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
     differences = papers * np.stack([share[a] - share[b] for a, b in pairs])
     tests = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+    p_t = t_tests(differences)
+    spread = differences.std(axis=1, ddof=1) if papers > 1 else np.zeros(len(pairs))
+    places = list(itertools.combinations(range(len(order)), 2))
+    p_tukey = tukey_tests(
+        np.stack([share[run] for run in order], axis=1), places, permutations=TUKEY_PERMUTATIONS, seed=seed
+    )
     comparisons = tuple(
         RunComparison(
             facet=facet,
@@ -99,9 +115,14 @@ def compare_runs(
             interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit="query paper", least=-1.0),
             p_value=test.p_value,
             p_corrected=p_corrected,
+            p_t=ALIKE if np.isnan(p_t[at]) else float(p_t[at]),
+            p_tukey=float(p_tukey[at]),
+            effect=ALIKE if np.isnan(p_t[at]) else float((mean[a] - mean[b]) / spread[at]),
             holds=p_corrected <= ALPHA,
         )
-        for (a, b), test, p_corrected in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        for at, ((a, b), test, p_corrected) in enumerate(
+            zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        )
     )
     smallest_p = min(1.0, len(pairs) * (2.0 ** (1 - papers) if papers <= EXACT_UP_TO else 1 / (PERMUTATIONS + 1)))
     verdict = Verdict(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from annot.errors import InputError
 from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
-from annot.evaluation.measures import MEASURES, Evaluation, chance_floor, mean_over_folds, single_assessor_ceiling
+from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.clustered import ratio_interval
@@ -27,7 +27,11 @@ TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
 TEST = "mean of fold means"
+DEV = "mean over the development fold"
 PLAIN = "mean over queries"
+AVERAGES = ("test", "dev", "plain")
+"""Over the test folds where there are some; over the first development fold, as CSFCube's release; over all queries."""
+DEV_FOLD = "fold1_dev"
 PRIMARY = {"csfcube": "NDCG%20", "trec": "nDCG"}
 """The measure on which runs are compared, by convention. One, named beforehand: each further one is another chance to
 find a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
@@ -40,12 +44,17 @@ class Line:
     convention: str
     facet: str
     run: str
+    """A system, where it has several runs."""
     average: str
     """How the queries were averaged: plainly, or as the mean of the folds' means."""
     queries: int
     values: dict[str, float]
     intervals: dict[str, Interval | Undefined]
     """Of each measure, over whole query papers: two facets of one paper share its pool."""
+    runs: int = 1
+    """How many runs of the system there are; the values of a query are their means."""
+    spread: dict[str, float] = field(default_factory=dict)
+    """The standard deviation of each measure over the runs; empty for one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,11 @@ class Evaluated:
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then convention."""
     notes: tuple[str, ...]
+
+    @property
+    def several(self) -> bool:
+        """Whether a system has several runs."""
+        return any(line.spread for line in self.lines)
 
 
 class _Average(NamedTuple):
@@ -102,22 +116,28 @@ def of_runs(
     facets: Mapping[str, str],
     papers: Mapping[str, str],
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
+    systems: Mapping[str, str],
     conventions: tuple[str, ...],
-    measure: str | None,
+    measures: tuple[str, ...],
+    ties: str,
+    average: str,
     relevant_from: int,
     level: float,
     seed: int,
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, papers: the facet and the paper of each query. judgements: those behind the qrels. measure: on which runs
-    are compared, in the first of `conventions`; None takes that of `PRIMARY`. seed: of the tests between runs.
+    facets, papers: the facet and the paper of each query. judgements: those behind the qrels. systems: which system
+    each run is of; one that is not named is its own, and several runs of one are one line and one side of a comparison.
+    measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
+    (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. average: one of AVERAGES.
+    seed: of the tests between runs.
     """
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
-    names = sorted({facets[qrel.query_id] for qrel in qrels})
+    facet_names = sorted({facets[qrel.query_id] for qrel in qrels})
     for tag, rankings in runs.items():
-        covered = [name for name in names if any(facets.get(query_id) == name for query_id in rankings)]
+        covered = [name for name in facet_names if any(facets.get(query_id) == name for query_id in rankings)]
         mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered)
         if not mine:
             raise InputError(
@@ -126,11 +146,16 @@ def of_runs(
             )
         known = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
         evaluations[tag] = {
-            convention: measure_run(known, mine, convention=convention, relevant_from=relevant_from)
+            convention: measure_run(
+                known, mine, convention=convention, relevant_from=relevant_from, ties=ties, measures=measures
+            )
             for convention in conventions
         }
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
-    primary = measure or PRIMARY[conventions[0]]
+    primary = measures[0] if measures else PRIMARY[conventions[0]]
+    tags_of: dict[str, list[str]] = {}
+    for tag in runs:
+        tags_of.setdefault(systems.get(tag, tag), []).append(tag)
     lines: list[Line] = []
     ceiling: list[Line] = []
     comparisons: list[RunComparison] = []
@@ -139,24 +164,41 @@ def of_runs(
         values: dict[str, Values] = {
             tag: {query.query_id: query.values for query in evaluations[tag][convention].queries} for tag in runs
         }
-        floor = chance_floor(qrels, convention=convention, relevant_from=relevant_from)
-        one_assessor = single_assessor_ceiling(judgements, qrels, convention=convention, relevant_from=relevant_from)
-        for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
+        how: Any = {"convention": convention, "relevant_from": relevant_from, "measures": measures}
+        floor = chance_floor(qrels, **how)
+        one_assessor = single_assessor_ceiling(judgements, qrels, **how)
+        for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
-            whole = _average_of(members, facet, folds, papers)
-            there = [tag for tag in values if members <= values[tag].keys()]
-            lines += [_line(convention, tag, values[tag], whole, level) for tag in there]
-            lines.append(_line(convention, CHANCE, floor, whole, level))
+            if average == "dev":
+                members &= set(folds.get(DEV_FOLD, ()))
+                if not members:
+                    raise InputError(
+                        f"{facet}: no development fold on record", hint="draw folds with `annot query folds`"
+                    )
+            whole = _average_of(members, facet, folds, papers, average)
+            there = {
+                system: covering
+                for system, tags in tags_of.items()
+                if (covering := [values[tag] for tag in tags if members <= values[tag].keys()])
+            }
+            names = columns(convention, measures)
+            lines += [_line(convention, system, of, whole, names, level) for system, of in there.items()]
+            lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
-                of_judged = _average_of(judged, facet, folds, papers)
-                ceiling.append(_line(convention, ONE_ASSESSOR, one_assessor, of_judged, level))
+                of_judged = _average_of(judged, facet, folds, papers, average)
+                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
             if convention == conventions[0] and len(there) > 1:
-                compared = {tag: {query_id: values[tag][query_id][primary] for query_id in members} for tag in there}
+                compared = {
+                    system: {
+                        query_id: float(np.mean([of_run[query_id][primary] for of_run in of])) for query_id in members
+                    }
+                    for system, of in there.items()
+                }
                 of_facet, verdict = compare_runs(
                     facet,
-                    {tag: whole.sums(of_run) for tag, of_run in compared.items()},
+                    {system: whole.sums(of_system) for system, of_system in compared.items()},
                     whole.sizes(),
                     convention=convention,
                     measure=primary,
@@ -180,24 +222,39 @@ def of_runs(
 
 
 def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str]
+    members: set[str],
+    facet: str,
+    splits: Mapping[str, tuple[str, ...]],
+    papers: Mapping[str, str],
+    average: str,
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
+    if average == "dev":
+        return _Average(facet, (tuple(sorted(members)),), DEV, papers)
     folds = tuple(splits[name] for name in sorted(splits) if re.fullmatch(r"fold\d+_test", name))
-    if folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
+    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == sorted(members):
         return _Average(facet, folds, TEST, papers)
     return _Average(facet, (tuple(sorted(members)),), PLAIN, papers)
 
 
-def _line(convention: str, run: str, values: Values, average: _Average, level: float) -> Line:
+def _line(
+    convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
+) -> Line:
+    """runs: the values of each run of the system."""
     members = {query_id for fold in average.folds for query_id in fold}
     sizes = average.sizes()
+    mean = {
+        query_id: {name: float(np.mean([values[query_id][name] for values in runs])) for name in names}
+        for query_id in members
+    }
     intervals = {}
-    for name in MEASURES[convention]:
-        sums = average.sums({query_id: values[query_id][name] for query_id in members})
+    for name in names:
+        sums = average.sums({query_id: mean[query_id][name] for query_id in members})
         intervals[name] = ratio_interval(sums, sizes, level=level, unit="query paper")
-    means = mean_over_folds(values, average.folds)
-    return Line(convention, average.facet, run, average.kind, len(members), means, intervals)
+    of_each = [mean_over_folds(values, average.folds) for values in runs]
+    spread = {name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1}
+    means = mean_over_folds(mean, average.folds)
+    return Line(convention, average.facet, run, average.kind, len(members), means, intervals, len(runs), spread)
 
 
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> list[str]:

@@ -3,11 +3,16 @@
 `trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose names
 mean something else in places:
 
-- `RP@last` is that release's "R-Precision": the precision at the rank of the last relevant document.
-- `R@20` divides by the relevant documents of the submitted list, not of the qrels.
-- `NDCG%100` and `NDCG%20` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2),
-  and normalise by the submitted list re-sorted; they are cut at floor(share of the list's length).
-- Ties keep the order of the submitted list.
+- `RP@last` is that release's "R-Precision": the precision at the rank of the last relevant document. `Rprec` is the
+  true one.
+- `R@k`, `Rprec` and `AP` divide by the relevant documents of the submitted list, not of the qrels.
+- `NDCG%20`, `NDCG%100` and `NDCG@k` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002,
+  b = 2), and normalise by the submitted list re-sorted; with % they are cut at floor(share of the list's length).
+- Ties keep the order of the submitted list; in `trec` they go by id as trec_eval has it. On request both take the mean
+  over all orders of what ties (`annot.evaluation.expected`).
+
+Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
+ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
 
 In both conventions an unjudged document counts as not relevant; how many there are stands beside the figures
 (`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
@@ -18,22 +23,20 @@ does; the release's script never met either. Values are fractions, 0..1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from annot.errors import InputError
-from annot.evaluation.gradings import CUTOFF, MEASURED, Graded
+from annot.evaluation.computed import JUDGED_AT, Run, Values, measured_by_query, of_random_order
+from annot.evaluation.gradings import MEASURES, family_of
+from annot.evaluation.trec_eval import known_to_ir_measures
 from annot.judged import counted
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, ScoredDoc
 
-Run = Mapping[str, Sequence[ScoredDoc]]
-"""The submitted documents of each query, best first; higher scores are better."""
-
-MEASURES = {convention: tuple(measures) for convention, measures in MEASURED.items()}
-"""The names of each convention's measures, in the order in which they are shown."""
+CONVENTIONS = tuple(MEASURES)
+TIES = ("order", "expected")
+"""Documents that tie: in the convention's order, or the mean over all orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +74,53 @@ class Evaluation:
     """Queries of the run without qrels: left out."""
 
 
-def evaluate(run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from: int) -> Evaluation:
+def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of the measures to show: those of the convention, and those of `asked` that it knows."""
+    return tuple(dict.fromkeys((*MEASURES[convention], *(name for name in asked if knows(convention, name)))))
+
+
+def knows(convention: str, name: str) -> bool:
+    """Whether the convention has a measure of this name."""
+    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
+        return True
+    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
+
+
+def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[str, ...]:
+    """Those of `conventions` that know the first of the measures. Raises InputError with every name none of them knows.
+
+    NDCG@10 is of csfcube, nDCG@10 of trec, P@10 of both.
+    """
+    unknown = [name for name in names if not any(knows(convention, name) for convention in conventions)]
+    if unknown:
+        raise InputError(
+            f"measure {', '.join(map(repr, unknown))}: not known in convention {' or '.join(conventions)}",
+            hint="csfcube: RP@last, Rprec, P@k, R@k, NDCG@k, NDCG%20, AP, Judged@k; trec: as ir_measures names them "
+            "(nDCG@10, RR, P@5, ...; https://ir-measur.es)",
+        )
+    return tuple(convention for convention in conventions if not names or knows(convention, names[0]))
+
+
+def evaluate(
+    run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from: int, ties: str, measures: Sequence[str] = ()
+) -> Evaluation:
     """Measure `run` in `convention` (a name in CONVENTIONS).
 
-    relevant_from: the smallest grade that counts as relevant in the binary measures.
+    relevant_from: the smallest grade that counts as relevant in the binary measures. ties: one of TIES. measures: those
+    to compute beside the convention's own (`columns`).
     Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """
     _check_convention(convention)
     graded = _by_query(qrels)
     _check(run)
-    values = CONVENTIONS[convention]({query_id: run.get(query_id, ()) for query_id in graded}, graded, relevant_from)
+    known = {query_id: run.get(query_id, ()) for query_id in graded}
+    names = columns(convention, measures)
+    values = measured_by_query(
+        known, graded, convention=convention, names=names, relevant_from=relevant_from, expect=ties == "expected"
+    )
     queries = tuple(
-        _beside(query_id, values[query_id], run.get(query_id, ()), grades, relevant_from)
+        _beside(query_id, values[query_id], known[query_id], grades, relevant_from)
         for query_id, grades in graded.items()
     )
     return Evaluation(
@@ -97,24 +134,31 @@ def evaluate(run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from:
     )
 
 
-def chance_floor(qrels: Iterable[Qrel], *, convention: str, relevant_from: int) -> dict[str, dict[str, float]]:
-    """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact."""
+def chance_floor(
+    qrels: Iterable[Qrel], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
+) -> dict[str, Values]:
+    """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
+    measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
     _check_convention(convention)
-    return {
-        query_id: _floor(list(grades.values()), relevant_from, convention)
-        for query_id, grades in _by_query(qrels).items()
-    }
+    names = columns(convention, measures)
+    return of_random_order(_by_query(qrels), convention=convention, names=names, relevant_from=relevant_from)
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement], qrels: Iterable[Qrel], *, convention: str, relevant_from: int
-) -> dict[str, dict[str, float]]:
+    judgements: Iterable[Judgement],
+    qrels: Iterable[Qrel],
+    *,
+    convention: str,
+    relevant_from: int,
+    measures: Sequence[str] = (),
+) -> dict[str, Values]:
     """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
 
     By `query_id`, for the queries that at least one assessor judged completely. Equal grades are ordered by id, and a
     pair that came back without a grade ranks last. Judgements that carry flags do not count.
     """
     graded = _by_query(qrels)
+    names = columns(convention, measures)
     answers: dict[tuple[str, str], dict[str, int]] = {}
     for one in counted(judgements):
         if one.doc_id in graded.get(one.query_id, ()):
@@ -123,102 +167,23 @@ def single_assessor_ceiling(
     reached: dict[str, list[Values]] = {}
     for (query_id, _), given in sorted(answers.items()):
         if len(given) == len(graded[query_id]):
-            run = {query_id: ranked([ScoredDoc(*answer) for answer in given.items()])}
-            measured = CONVENTIONS[convention](run, {query_id: graded[query_id]}, relevant_from)
-            reached.setdefault(query_id, []).append(measured[query_id])
+            run = {query_id: _falling(ranked([ScoredDoc(*answer) for answer in given.items()]))}
+            of_query = {query_id: graded[query_id]}
+            found = measured_by_query(
+                run, of_query, convention=convention, names=names, relevant_from=relevant_from, expect=False
+            )
+            reached.setdefault(query_id, []).append(found[query_id])
     return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
+
+
+def _falling(docs: Sequence[ScoredDoc]) -> list[ScoredDoc]:
+    """The documents in this order in every convention."""
+    return [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(docs)]
 
 
 def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
     """The mean of the folds' means, whatever their sizes: CSFCube's. values: by `query_id`, then measure."""
     return _mean([_mean([values[query_id] for query_id in fold]) for fold in folds])
-
-
-Grades = Mapping[str, Mapping[str, int]]
-Values = dict[str, float]
-
-
-def _csfcube(run: Run, graded: Grades, relevant_from: int) -> dict[str, Values]:
-    return {
-        query_id: _csfcube_query([graded[query_id].get(doc.doc_id, 0) for doc in docs], relevant_from)
-        for query_id, docs in run.items()
-    }
-
-
-def _csfcube_query(grades: Sequence[int], relevant_from: int) -> Values:
-    """The measures of one list of grades in submitted order; of the judged documents they need no others."""
-    submitted = np.array([grades], dtype=np.int64)
-    one = Graded(submitted, submitted, relevant_from)
-    return {name: float(measured(one)[0]) for name, measured in MEASURED["csfcube"].items()}
-
-
-def _dcg(grades: Sequence[int], *, shift: int) -> float:
-    """Linear gain over log2(rank + shift), never under 1: shift 0 is CSFCube's discount, 1 is trec_eval's."""
-    return sum(grade / max(1.0, math.log2(rank + shift)) for rank, grade in enumerate(grades, start=1))
-
-
-def _trec(run: Run, graded: Grades, relevant_from: int) -> dict[str, Values]:
-    import ir_measures
-    from ir_measures import AP, P, R, Rprec, nDCG
-
-    names = {
-        Rprec(rel=relevant_from): "Rprec",
-        P(rel=relevant_from) @ CUTOFF: "P@20",
-        R(rel=relevant_from) @ CUTOFF: "R@20",
-        nDCG: "nDCG",
-        AP(rel=relevant_from): "AP",
-    }
-    # Strictly falling whole numbers in the order of our own tie rule: the provider's can never come to bear.
-    scores = {
-        query_id: {doc.doc_id: float(len(docs) - at) for at, doc in enumerate(ranked(docs))}
-        for query_id, docs in run.items()
-        if docs
-    }
-    values = {query_id: dict.fromkeys(MEASURES["trec"], 0.0) for query_id in graded}
-    if scores:
-        for metric in ir_measures.iter_calc(list(names), {key: dict(of) for key, of in graded.items()}, scores):
-            values[metric.query_id][names[metric.measure]] = float(metric.value)
-    return values
-
-
-CONVENTIONS: dict[str, Callable[[Run, Grades, int], dict[str, Values]]] = {"csfcube": _csfcube, "trec": _trec}
-
-
-def _floor(grades: Sequence[int], relevant_from: int, convention: str) -> Values:
-    n, relevant = len(grades), sum(grade >= relevant_from for grade in grades)
-    reached = min(CUTOFF, n) / n
-    values = {
-        "RP@last": _expected_rp(n, relevant),
-        "Rprec": relevant / n,
-        "P@20": relevant * reached / CUTOFF,
-        "R@20": reached if relevant else 0.0,
-        "NDCG%100": _expected_ndcg(grades, n, shift=0),
-        "NDCG%20": _expected_ndcg(grades, n // 5, shift=0),
-        "nDCG": _expected_ndcg(grades, n, shift=1),
-        "AP": _expected_ap(n, relevant),
-    }
-    return {name: values[name] for name in MEASURES[convention]}
-
-
-def _expected_ndcg(grades: Sequence[int], k: int, *, shift: int) -> float:
-    ideal = _dcg(sorted(grades, reverse=True)[:k], shift=shift)
-    return sum(grades) / len(grades) * _dcg([1] * k, shift=shift) / ideal if ideal else 0.0
-
-
-def _expected_rp(n: int, relevant: int) -> float:
-    """The last of R relevant documents is at rank l in C(l-1, R-1) of C(n, R) orders; the precision there is R / l."""
-    if not relevant:
-        return 0.0
-    orders = math.comb(n, relevant)
-    return sum(math.comb(last - 1, relevant - 1) / orders * relevant / last for last in range(relevant, n + 1))
-
-
-def _expected_ap(n: int, relevant: int) -> float:
-    """Given a relevant document at rank i, each of the i - 1 before it is relevant with chance (R - 1) / (n - 1)."""
-    if not relevant:
-        return 0.0
-    others = (relevant - 1) / (n - 1) if n > 1 else 0.0
-    return sum((1 + (rank - 1) * others) / rank for rank in range(1, n + 1)) / n
 
 
 def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
@@ -251,7 +216,7 @@ def _check(run: Run) -> None:
 def _beside(
     query_id: str, values: Values, docs: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
 ) -> QueryMeasures:
-    top = [doc.doc_id in grades for doc in docs[:CUTOFF]]
+    top = [doc.doc_id in grades for doc in docs[:20]]
     submitted = {doc.doc_id for doc in docs}
     return QueryMeasures(
         query_id=query_id,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from annot.evaluation.evaluated import of_runs
-from annot.evaluation.measures import CONVENTIONS, MEASURES
+from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.library import tidy
 from annot.library.given import check_level, qrels_in, ratings_in, runs_in
 from annot.names import check_name
@@ -58,8 +58,9 @@ class MeasuredRuns:
         pandas.DataFrame
             One row for each facet and two runs, with the columns ``convention``, ``facet``, ``run`` (the better one),
             ``against``, ``measure``, ``value`` (the difference), ``low``, ``high``, ``interval``, ``p_value`` (paired
-            randomisation test, two-sided), ``p_corrected`` (Holm, over the pairs of the facet) and ``holds``; empty for
-            one run.
+            randomisation test, two-sided), ``p_corrected`` (Holm, over the pairs of the facet), ``p_tukey`` (randomised
+            Tukey HSD), ``p_t`` (paired t test, not corrected), ``effect`` (the difference in standard deviations of the
+            query papers' differences) and ``holds``; empty for one run.
         """
         return self._comparisons.copy()
 
@@ -150,6 +151,7 @@ def evaluate(
     *,
     convention: str | None = None,
     measure: str | None = None,
+    ties: str = "order",
     judgements: Any = None,
     relevant_from: int = _DEFAULT.evaluation.relevant_from,
     level: float = _DEFAULT.agreement.level,
@@ -171,7 +173,10 @@ def evaluate(
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
         By default both, side by side. ``help("annot.evaluation.measures")`` tells where they differ.
     measure : str, optional
-        The measure on which runs are compared with each other. By default nDCG, in the `csfcube` convention NDCG%20.
+        The measure on which runs are compared with each other, shown beside the others: any k, and in the `trec`
+        convention any name of ir_measures (``"nDCG@10"``). By default nDCG, in the `csfcube` convention NDCG%20.
+    ties : {"order", "expected"}
+        Documents that tie stand as in the run (`csfcube`) or by id (`trec`); or the mean over all their orders.
     judgements : optional
         The judgements behind the final grades, as a long table that `annot.measure_agreement` takes; then the ranking
         by one assessor's grades is measured too.
@@ -206,10 +211,11 @@ def evaluate(
     9  chance      AP  0.7778        2
     """
     if convention is not None:
-        check_name(convention, tuple(CONVENTIONS), what="convention")
-    conventions = tuple(CONVENTIONS) if convention is None else (convention,)
+        check_name(convention, CONVENTIONS, what="convention")
+    conventions = CONVENTIONS if convention is None else (convention,)
     if measure is not None:
-        check_name(measure, MEASURES[conventions[0]], what="measure")
+        conventions = conventions_for((measure,), conventions)
+    check_name(ties, TIES, what="ties")
     check_level(level)
     given = qrels_in(qrels)
     evaluated = of_runs(
@@ -219,8 +225,11 @@ def evaluate(
         facets=given.facets,
         papers=given.papers,
         splits={},
+        systems={},
         conventions=conventions,
-        measure=measure,
+        measures=() if measure is None else (measure,),
+        ties=ties,
+        average="plain",
         relevant_from=relevant_from,
         level=level,
         seed=seed,

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 STATISTICS = ("median", "mean", "q1", "q3", "pooled")
+AGREEMENT = ("kappa", "alpha")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
 INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
@@ -79,7 +80,10 @@ def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
             "measure": pair["measure"],
             "value": pair["difference"],
             **_interval(pair["interval"]),
-            **_kept(pair, "p_value", "p_corrected", "holds"),
+            **_kept(pair, "p_value", "p_corrected", "p_tukey"),
+            "p_t": _value(pair["p_t"])["value"],
+            "effect": _value(pair["effect"])["value"],
+            "holds": pair["holds"],
         }
         for pair in data["comparison"]["pairs"]
     )
@@ -362,11 +366,20 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "assessor list": people,
     "judgements withdrawn": records,
     "comments": records,
+    "compare": comparisons,
     "evaluate": evaluation_and_comparisons,
+    "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
     "pool show": pool,
     "qrels": grades,
+    "qrels compare": lambda data: records(
+        [
+            {name: value for name, value in topic.items() if name not in AGREEMENT}
+            | {name: _value(topic[name])["value"] for name in AGREEMENT}
+            for topic in data["found"]["topics"]
+        ]
+    ),
     "query list": records,
     "assessor-effect": lambda data: figures({**data, "random_assessors": [data["random_assessors"]]}),
     "status": status,

@@ -13,7 +13,7 @@ from annot.formats.irds import module_name, write_irds
 from annot.formats.judgement_lines import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import write_qrels
 from annot.names import file_name
-from annot.records import Paper
+from annot.records import Paper, Source
 from annot.release.collection_facts import CollectionFacts
 from annot.release.croissant import croissant, release_tables
 from annot.release.prose import dataset_card, datasheet_html, datasheet_markdown
@@ -104,7 +104,7 @@ def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple
     known = {study.ws.run_file(run.tag): run for run in study.runs}
     found = sorted(study.ws.runs.glob("*.run"))
     missing = [
-        f"{path}: missing, although run {run.tag!r} is on record; make it again with `annot run`"
+        f"{path}: missing, although run {run.tag!r} is on record; {_again(run)}"
         for path, run in known.items()
         if path not in found
     ]
@@ -112,19 +112,24 @@ def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple
     for path in found:
         content = path.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
-        run = known.get(path) or StoredRun(path.stem, "imported", {}, sha256)
+        run = known.get(path) or StoredRun(path.stem, Source.IMPORTED, {}, sha256)
         if run.sha256 != sha256:
-            missing.append(
-                f"{path}: SHA-256 {sha256[:12]}…, expected {run.sha256[:12]}… as on record; make it again with "
-                "`annot run`"
-            )
+            missing.append(f"{path}: SHA-256 {sha256[:12]}…, expected {run.sha256[:12]}… as on record; {_again(run)}")
             continue
         if path not in known:
-            notes.append(f"{path}: not made with `annot run`, so the release does not say how it was made")
+            notes.append(
+                f"{path}: not on record; bring it in with `annot run import`, with --meta to say how it was made"
+            )
         record = {"tag": run.tag, "kind": run.kind, "sha256": sha256, "settings": dict(run.facts)}
         files[f"runs/{path.name}"] = content
         files[f"runs/{path.stem}.json"] = _utf8(json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
     return files, tuple(missing), tuple(notes)
+
+
+def _again(run: StoredRun) -> str:
+    if run.kind == Source.IMPORTED:
+        return "bring it in again with `annot run import`"
+    return "make it again with `annot run`"
 
 
 def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:

@@ -111,20 +111,17 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
 
 
 def runs(
-    values: Mapping[str, Number],
-    leads: Mapping[str, tuple[Number, bool]],
-    *,
-    chance: Number,
-    best: str,
-    measure: str,
+    values: Mapping[str, Number], holds: Mapping[tuple[str, str], bool], *, chance: Number, measure: str
 ) -> Drawing:
-    """A dot and its interval a run, chance as a line with a band; beside it how far the best run leads on each other.
+    """A dot and its interval a run, best first, chance as a line with a band; beside it which runs differ.
 
-    leads: by run, the difference and whether it holds: a full dot does, an empty one does not.
+    holds: by the better run and the other one. A square at the better run's row, in the other's column: full where the
+    difference holds, empty where it may be chance.
     """
+    names = list(values)
 
     def paint(figure: Any, narrow: bool) -> None:
-        panels = 2 if leads else 1
+        panels = 2 if holds else 1
         axes, *more = figure.subplots(panels if narrow else 1, 1 if narrow else panels, squeeze=False).ravel()
         if chance.value is not None:
             axes.axvline(chance.value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0)
@@ -132,22 +129,21 @@ def runs(
             axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
         _dots(axes, values, f"{measure}, %")
         for second in more:
-            second.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
-            # In the rows of the runs beside it.
-            nothing = Number(None, chance.kind)
-            rows = {name: leads[name][0] if name in leads else nothing for name in values}
-            full = [name in leads and leads[name][1] for name in values]
-            _dots(second, rows, f"{measure}: lead of {best}, points", full=full)
-            if not narrow:
-                second.set_yticklabels([])
-            for label, face in (("difference holds", PALETTE[0]), ("does not hold", BACK)):
-                second.scatter([], [], s=26, facecolor=face, edgecolor=PALETTE[0], label=label)
+            for face, kind, label in ((PALETTE[0], True, "difference holds"), (BACK, False, "may be chance")):
+                pairs = [(names.index(b), names.index(a)) for (a, b), held in holds.items() if held is kind]
+                across, down = [one for one, _ in pairs], [one for _, one in pairs]
+                second.scatter(across, down, marker="s", s=30, facecolor=face, edgecolor=PALETTE[0], label=label)
+            second.set_yticks(range(len(names)), names if narrow else [])
+            second.set_ylim(len(names) - 0.4, -0.6)
+            second.set_xticks(range(len(names)), names, rotation=90)
+            second.set_xlim(-0.6, len(names) - 0.4)
+            second.set_xlabel("better than")
         handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
         joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
         figure.legend(*joined, loc="outside lower center", ncols=2 if narrow else 3)
 
-    height = ROW * len(values) + 1.0
-    return _drawn(height, paint, narrow=height + (height - 0.3 if leads else 0))
+    height = ROW * len(values) + (2.0 if holds else 1.0)
+    return _drawn(height, paint, narrow=2 * height - 0.6 if holds else height)
 
 
 def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
@@ -217,14 +213,13 @@ def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[st
     return _drawn(ROW * len(rows) + 1.2, paint)
 
 
-def _dots(axes: Any, values: Mapping[str, Number], unit: str, *, full: Sequence[bool] | None = None) -> None:
-    """A dot and its interval a row; `full` says which dots are filled."""
+def _dots(axes: Any, values: Mapping[str, Number], unit: str) -> None:
+    """A dot and its interval a row."""
     for at, one in enumerate(values.values()):
         if one.ends is not None:
             axes.plot(one.ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
         if one.value is not None:
-            face = PALETTE[0] if full is None or full[at] else BACK
-            axes.scatter([one.value], [at], s=26, facecolor=face, edgecolor=PALETTE[0], zorder=3)
+            axes.scatter([one.value], [at], s=26, color=PALETTE[0], zorder=3)
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.set_xlabel(unit)

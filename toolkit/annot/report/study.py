@@ -159,7 +159,7 @@ class Study:
             self.snapshot,
             self.runs,
             self.outcome.qrels,
-            conventions=tuple(CONVENTIONS),
+            conventions=CONVENTIONS,
         )
 
     @cached_property
@@ -187,7 +187,8 @@ class Study:
 
 def _in_words(facts: Mapping[str, Any]) -> str:
     """Settings in words, the nested ones in brackets; hashes cut to what tells them apart."""
-    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in sorted(facts.items()))
+    told = {name: value for name, value in sorted(facts.items()) if value not in (None, {}, [])}
+    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in told.items())
 
 
 def _value(value: object) -> str:

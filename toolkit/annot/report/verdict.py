@@ -36,6 +36,8 @@ class Best:
     tag: str
     figure: Number
     queries: int
+    papers: int
+    """Query papers, the units of chance; 0 where there is nothing to compare with."""
     average: str
     """How the queries were averaged."""
     chance: Number
@@ -112,6 +114,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         tag=found.best if found else first.run,
         figure=figure(first, evaluated.measure),
         queries=first.queries,
+        papers=found.papers if found else 0,
         average=first.average,
         chance=figure(chance, evaluated.measure),
         runs=len(lines),
@@ -133,5 +136,6 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
 
 
 def figure(line: Line, measure: str) -> Number:
-    """A measure of a run, in percent, with its interval."""
-    return number(line.values[measure], MEASURE, line.intervals[measure])
+    """A measure of a run, in percent, with its interval; of a system with several runs, with their spread."""
+    spread = f"± {100 * line.spread[measure]:.1f}" if line.spread else ""
+    return number(line.values[measure], MEASURE, line.intervals[measure], after=spread)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from annot.assessor_effect import AssessorEffect
 from annot.errors import InputError
-from annot.evaluation.measures import MEASURES
+from annot.evaluation.gradings import MEASURES
 from annot.names import check_name
 from annot.report.sections.effect import method, terminal
 from annot.report.text import table_text, wrapped

@@ -11,7 +11,7 @@ from annot.browse.page import page
 from annot.browse.page_data import Errors, System, page_data
 from annot.errors import InputError, MissingInput
 from annot.evaluation.error_cases import FAR_DOWN, NEAR_TOP, error_cases
-from annot.evaluation.measures import evaluate
+from annot.evaluation.measures import TIES, evaluate
 from annot.formats.matches import ENDING, Match, read_matches
 from annot.records import Paper, Qrel, Ranking
 from annot.report.study import Study
@@ -103,7 +103,7 @@ def _values(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevan
     """The measure of the report on each query that the run ranks."""
     if not qrels:
         return {}
-    measured = evaluate(rankings, qrels, convention=CONVENTION, relevant_from=relevant_from)
+    measured = evaluate(rankings, qrels, convention=CONVENTION, relevant_from=relevant_from, ties=TIES[0])
     return {query.query_id: query.values[MEASURE] for query in measured.queries if query.submitted}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import CONVENTIONS, MEASURES
+from annot.evaluation.evaluated import AVERAGES, Evaluated
+from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.names import check_name
-from annot.report.sections.runs import terminal
+from annot.report.sections.runs import best_line, terminal
 from annot.report.text import table_text
 from annot.study.exports import exported_qrels
 from annot.study.measured import evaluation_of, read_run_files
@@ -18,26 +18,41 @@ from annot.study.workspace import Workspace
 
 
 def evaluate(
-    ws: Workspace, *, files: tuple[Path, ...], convention: str | None, measure: str | None, tell: Callable[[str], None]
+    ws: Workspace,
+    *,
+    files: tuple[Path, ...],
+    convention: str | None,
+    measures: tuple[str, ...],
+    ties: str,
+    average: str,
+    tell: Callable[[str], None],
 ) -> Evaluated:
     """Evaluate run files (those of `exports/runs/` when none is named), in all conventions when none is named.
 
-    measure: on which runs are compared, in the first of the conventions. When none of this is named, the result is
-    written to `exports/evaluation.json` too; where that cannot be, `tell` says so.
+    measures: shown beside the others; on the first of them runs are compared, in the first convention that knows it.
+    When none of this is named, the result is written to `exports/evaluation.json` too; where that cannot be, `tell`
+    says so.
     """
-    if convention is not None:
-        check_name(convention, tuple(CONVENTIONS), what="convention")
-    conventions = tuple(CONVENTIONS) if convention is None else (convention,)
-    if measure is not None:
-        check_name(measure, MEASURES[conventions[0]], what=f"measure of convention {conventions[0]}")
+    conventions = chosen(convention, measures)
+    check_name(ties, TIES, what="--ties")
+    check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
-    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, measure=measure)
-    if not files and convention is None and measure is None:
+    evaluated = evaluation_of(
+        snapshot, runs, qrels, conventions=conventions, measures=measures, ties=ties, average=average
+    )
+    if not files and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(*evaluation_file(ws, evaluated), tell=tell)
     return evaluated
 
 
+def chosen(convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]:
+    """The conventions to measure in: the one that is named, else those that know the first of the measures."""
+    if convention is not None:
+        check_name(convention, CONVENTIONS, what="convention")
+    return conventions_for(measures, CONVENTIONS if convention is None else (convention,))
+
+
 def describe(evaluated: Evaluated, *, per_query: bool) -> str:
-    """The measures as one table a convention, in percent, as both source papers print them."""
-    return "\n\n".join(map(table_text, terminal(evaluated, per_query=per_query)))
+    """The verdict in one line; then the measures as one table a convention, in percent, as both source papers print."""
+    return "\n\n".join([best_line(evaluated), *map(table_text, terminal(evaluated, per_query=per_query))])

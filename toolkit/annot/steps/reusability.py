@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from annot.errors import MissingInput
-from annot.evaluation.measures import evaluate
+from annot.evaluation.measures import TIES, evaluate
 from annot.records import Qrel
 from annot.report.certificate import certificate_page, terminal
 from annot.report.html import page
@@ -65,7 +65,11 @@ def _score(ws: Workspace) -> Callable[[Runs], Score]:
                 tag: {
                     query.query_id: query.values[MEASURE]
                     for query in evaluate(
-                        run, qrels, convention=CONVENTION, relevant_from=ws.settings.evaluation.relevant_from
+                        run,
+                        qrels,
+                        convention=CONVENTION,
+                        relevant_from=ws.settings.evaluation.relevant_from,
+                        ties=TIES[0],
                     ).queries
                 }
                 for tag, run in runs.items()

@@ -22,6 +22,16 @@ class StoredRun(NamedTuple):
     facts: Mapping[str, Any]
     sha256: str
 
+    @property
+    def system(self) -> str:
+        """What made it; several runs of one system differ by their seed."""
+        return str(self.facts.get("system", self.tag))
+
+    @property
+    def seed(self) -> int | None:
+        """Which of its system's runs it is; None where that is not on record."""
+        return self.facts.get("seed")
+
 
 class Imported(NamedTuple):
     """A source that was read in: what it was, the hash of it, and what was found there."""

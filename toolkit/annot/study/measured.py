@@ -187,9 +187,11 @@ def evaluation_of(
     qrels: tuple[Qrel, ...],
     *,
     conventions: tuple[str, ...],
-    measure: str | None = None,
+    measures: tuple[str, ...] = (),
+    ties: str = "order",
+    average: str = "test",
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on `measure` in the first of the conventions."""
+    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions."""
     return of_runs(
         runs,
         qrels,
@@ -197,8 +199,11 @@ def evaluation_of(
         facets=snapshot.facets,
         papers={query.query_id: query.paper_id for query in snapshot.queries},
         splits=snapshot.splits,
+        systems={run.tag: run.system for run in snapshot.runs},
         conventions=conventions,
-        measure=measure,
+        measures=measures,
+        ties=ties,
+        average=average,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,

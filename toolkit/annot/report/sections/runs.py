@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from annot.evaluation.comparisons import ALPHA, POWER
-from annot.evaluation.evaluated import Evaluated
-from annot.evaluation.measures import MEASURES
+from annot.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
+from annot.evaluation.measures import CONVENTIONS
 from annot.report import figures
-from annot.report.cells import MEASURE, POINTS, number
+from annot.report.cells import MEASURE, number
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
 from annot.report.verdict import best, figure, of_all
@@ -20,29 +21,78 @@ TITLE = "Runs"
 
 def body(study: Study) -> Section:
     """The runs by the measure that decides, best first, and which differences hold."""
-    evaluated, leader = study.evaluated, best(study.evaluated)
-    if isinstance(evaluated, Undefined) or leader is None:
+    evaluated = study.evaluated
+    if isinstance(evaluated, Undefined) or best(evaluated) is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
+    told = sentences("runs.body", best=best(evaluated), evaluated=evaluated)
+    return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated)))
+
+
+def best_line(evaluated: Evaluated) -> str:
+    """Which run is best, and whether that is certain."""
+    return sentence("runs.best_line", best=best(evaluated))
+
+
+def drawing(evaluated: Evaluated) -> Figure:
+    """The runs on all queries, and which of them differ."""
+    leader = best(evaluated)
+    assert leader is not None
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
-    of_best = [
-        comparison
-        for comparison in evaluated.comparisons
-        if (comparison.facet, comparison.run_a) == (leader.facet, leader.tag)
-    ]
-    drawing = Figure(
-        sentence("runs.figure", best=leader, lead=bool(of_best)),
+    holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.facet}
+    return Figure(
+        sentence("runs.figure", best=leader, several=bool(holds)),
         figures.runs(
             {line.run: figure(line, leader.measure) for line in lines},
-            {one.run_b: (number(one.difference, POINTS, one.interval), one.holds) for one in of_best},
+            holds,
             chance=leader.chance,
-            best=leader.tag,
             measure=leader.measure,
         ),
         "; ".join(f"{line.run}: {figure(line, leader.measure)}" for line in lines),
     )
-    told = sentences("runs.body", best=leader, evaluated=evaluated)
-    return Section("runs", TITLE, told, (drawing, *_verdicts(evaluated)))
+
+
+def compared(evaluated: Evaluated) -> Iterator[Table]:
+    """A row a run, best first, with letters of those that it beats on each facet; chance and one assessor last."""
+    leader = best(evaluated)
+    if leader is None or not evaluated.verdicts:
+        return
+    measure = evaluated.measure
+    lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
+    facets = list(dict.fromkeys(line.facet for line in lines))
+    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.facet}
+    last = (CHANCE, ONE_ASSESSOR)
+    names = sorted(
+        dict.fromkeys(line.run for line in lines),
+        key=lambda run: (last.index(run) + 1 if run in last else 0, -of_leader.get(run, -1.0), run),
+    )
+    letters = {run: letter_of(at) for at, run in enumerate(run for run in names if run not in last)}
+    line_of = {(line.run, line.facet): line for line in lines}
+    beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
+    rows = []
+    for run in names:
+        row = []
+        for facet in facets:
+            line = line_of.get((run, facet))
+            marks = [letter for name, letter in letters.items() if (facet, run, name) in beaten]
+            plain = number(None, MEASURE) if line is None else figure(line, measure)
+            row.append(replace(plain, after=" ".join(part for part in (plain.after, *marks) if part)))
+        rows.append({"run": f"{run} ({letters[run]})" if run in letters else run, "figures": row})
+    silent = [verdict.facet for verdict in evaluated.verdicts if verdict.detectable is None]
+    yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER, silent=silent)
+
+
+def letter_of(place: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    return (letter_of(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
+
+
+def pairs(evaluated: Evaluated, *, together: bool) -> Iterator[Table]:
+    """Every two runs, on every facet or on all queries alone."""
+    leader = best(evaluated)
+    rows = [one for one in evaluated.comparisons if not together or (leader and one.facet == leader.facet)]
+    if rows:
+        yield table("runs.comparisons", rows, evaluated=evaluated, alpha=ALPHA)
 
 
 def appendix(study: Study) -> Iterator[Section]:
@@ -52,7 +102,7 @@ def appendix(study: Study) -> Iterator[Section]:
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
-    blocks = (*measures(evaluated, per_query=False), *settings(study))
+    blocks = (*measures(evaluated, per_query=False), *pairs(evaluated, together=False), *settings(study))
     yield Section("measures", "Runs: every measure", told, blocks)
 
 
@@ -63,17 +113,18 @@ def settings(study: Study) -> Iterator[Table]:
 
 
 def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
-    """What `annot evaluate` prints: the verdict, then every measure, then every comparison."""
-    yield from _verdicts(evaluated)
+    """What `annot evaluate` prints below its verdict: which runs are better, then every measure."""
+    yield from compared(evaluated)
     yield from measures(evaluated, per_query=per_query)
 
 
 def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
-    """A table a convention, and on request each query; then every two runs."""
-    for convention, names in MEASURES.items():
+    """A table a convention, and on request each query."""
+    for convention in CONVENTIONS:
         lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
         if not lines:
             continue
+        names = tuple(lines[0].values)
         facets = list(dict.fromkeys(line.facet for line in lines))
         lines.sort(key=lambda line: facets.index(line.facet))
         averages = {line.average for line in lines}
@@ -97,11 +148,3 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
                 for query in by_convention[convention].queries
             ]
             yield table("runs.queries", rows, convention=convention, names=names)
-    if evaluated.comparisons:
-        yield table("runs.comparisons", evaluated.comparisons, evaluated=evaluated, alpha=ALPHA)
-
-
-def _verdicts(evaluated: Evaluated) -> Iterator[Table]:
-    """The best run of each facet."""
-    if evaluated.verdicts:
-        yield table("runs.best-runs", evaluated.verdicts, evaluated=evaluated, power=POWER)

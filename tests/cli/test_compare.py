@@ -1,0 +1,81 @@
+"""`annot compare`: the verdict first, the same p-values as `annot evaluate`, and the same marks in every format."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+from command_line import annot, annot_done
+
+
+def with_the_grades_as_a_run(folder: Path) -> None:
+    """A run that ranks by the final grades: nothing can be better."""
+    lines = (folder / "exports" / "qrels.txt").read_text().splitlines()
+    rows = [(query, doc, int(grade)) for query, _, doc, grade in map(str.split, lines)]
+    (folder / "best.run").write_text("".join(f"{query} Q0 {doc} 1 {grade} x\n" for query, doc, grade in rows))
+    annot_done("run", "import", "best.run", "--tag", "best", folder=folder)
+
+
+def test_verdict_marks_and_p_values_are_the_same_everywhere(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    with_the_grades_as_a_run(folder)
+    told = annot_done("compare", "--out", "paper", folder=folder)
+    first = told.stdout.splitlines()[0]
+    assert first.startswith("best is best by NDCG%20; that is ")
+    assert "18 queries of 9 query papers" in first
+    pairs = json.loads((folder / "paper" / "comparison.json").read_text())["pairs"]
+    evaluated = annot_done("evaluate", "--json", folder=folder).data["comparison"]["pairs"]
+    assert pairs == evaluated
+    assert first in annot_done("evaluate", folder=folder).stdout.splitlines()[0]
+    table = pd.read_csv(folder / "paper" / "comparison.csv")
+    assert list(table["p_corrected"]) == [float(f"{pair['p_corrected']:.6g}") for pair in pairs]
+    printed = pd.read_csv(StringIO(annot_done("compare", "--csv", folder=folder).stdout))
+    pd.testing.assert_frame_equal(table, printed)
+    beaten = {
+        pair["run_b"] for pair in pairs if pair["facet"] == "together" and pair["run_a"] == "best" and pair["holds"]
+    }
+    row = next(line for line in told.stdout.splitlines() if line.startswith("best (a)"))
+    assert len(beaten) == sum(row.split()[-1 - at] in ("b", "c") for at in range(len(beaten))) == 2
+    assert row.endswith("b c")
+    for ending in ("md", "tex"):
+        text = (folder / "paper" / f"comparison.{ending}").read_text()
+        assert "best (a)" in text
+        assert first in text.replace("\\%", "%").replace("\\_", "_")
+    drawing = ET.parse(folder / "paper" / "comparison.svg").getroot()
+    assert drawing.tag.endswith("svg")
+
+
+def test_chosen_runs_alone_make_the_family_that_is_corrected_for(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    with_the_grades_as_a_run(folder)
+    two = annot_done("compare", "fabs_bm25", "fabs_tfidf", "--json", folder=folder).data["comparison"]
+    assert {pair["p_value"] == pair["p_corrected"] for pair in two["pairs"]} == {True}
+    three = annot_done("compare", "--json", folder=folder).data["comparison"]
+    same = {(pair["facet"], pair["run_a"], pair["run_b"]): pair["p_value"] for pair in three["pairs"]}
+    for pair in two["pairs"]:
+        assert same[pair["facet"], pair["run_a"], pair["run_b"]] == pair["p_value"]
+
+
+def test_another_measure_decides_by_its_ir_measures_name(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    found = annot_done("compare", "--measure", "nDCG@10", "--json", folder=folder).data["comparison"]
+    assert (found["convention"], found["measure"]) == ("trec", "nDCG@10")
+    refused = annot("compare", "--measure", "nDCG@10", "--convention", "csfcube", folder=folder)
+    assert "not known in convention csfcube" in refused.message()
+
+
+def test_folds_are_drawn_once_and_change_how_the_figures_are_averaged(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    before = annot_done("evaluate", "--json", folder=folder).data["lines"]
+    annot_done("query", "folds", folder=folder)
+    assert "other folds are on record" in annot("query", "folds", "--folds", "3", folder=folder).message()
+    after = annot_done("evaluate", "--json", folder=folder).data["lines"]
+    plain = annot_done("evaluate", "--average", "plain", "--json", folder=folder).data["lines"]
+    assert {line["average"] for line in after} == {"mean of fold means"}
+    assert plain == before
+    dev = annot_done("evaluate", "--average", "dev", "--json", folder=folder).data["lines"]
+    assert {line["average"] for line in dev} == {"mean over the development fold"}

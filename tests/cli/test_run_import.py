@@ -1,0 +1,189 @@
+"""Runs of others: what is wrong with them is told with counts, refused or settled by a stated rule, and then they count
+as our own do, in evaluation, report and release."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from annot.evaluation.submission import Rules, look, settled
+from annot.formats.trec import read_run
+from annot.records import ScoredDoc
+from command_line import annot, annot_done, difference, snapshot
+
+QUERY, OTHER = "fic0407-background", "fic0407-result"
+META = """\
+ir_metadata.start
+schema-version: 0.1
+tag: dense
+platform:
+  hardware:
+    cpu: {model: A fast one}
+method:
+  automatic: true
+system: Dense
+seed: 7
+seconds: 12.5
+ir_metadata.end
+"""
+
+
+def pool(folder: Path, query: str = QUERY) -> list[str]:
+    return [entry["doc_id"] for entry in annot_done("pool", "show", query, "--json", folder=folder).data["entries"]]
+
+
+def run_text(rankings: dict[str, list[str]], *, tag: str = "theirs") -> str:
+    return "".join(
+        f"{query} Q0 {doc} {rank} {100 - rank} {tag}\n"
+        for query, docs in rankings.items()
+        for rank, doc in enumerate(docs, start=1)
+    )
+
+
+def stored(folder: Path, tag: str) -> dict[str, list[str]]:
+    lines = (folder / "exports" / "runs" / f"{tag}.run").read_text().splitlines()
+    return {query: [doc.doc_id for doc in docs] for query, docs in read_run(lines, name=tag).rankings.items()}
+
+
+def test_a_whole_run_comes_in_with_its_metadata_and_again_changes_nothing(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    docs = pool(folder)
+    head = "".join(f"# {line}\n" for line in META.splitlines())
+    (folder / "theirs.run").write_text(head + run_text({QUERY: docs}))
+    told = annot_done("run", "import", "theirs.run", "--tag", "dense-7", "--json", folder=folder).data
+    assert (told["system"], told["seed"], told["documents"], told["of_documents"]) == ("Dense", 7, len(docs), len(docs))
+    assert [one["what"] for one in told["findings"]] == ["missing queries"]
+    assert stored(folder, "dense-7") == {QUERY: docs}
+    record = json.loads((folder / "exports" / "runs" / "dense-7.json").read_text())
+    assert record["settings"]["metadata"]["platform"]["hardware"]["cpu"]["model"] == "A fast one"
+    digest = hashlib.sha256((folder / "theirs.run").read_bytes()).hexdigest()
+    assert record["settings"]["files"] == {"theirs.run": digest}
+    before = snapshot(folder)
+    annot_done("run", "import", "theirs.run", "--tag", "dense-7", folder=folder)
+    assert not difference(before, snapshot(folder))
+
+
+def test_ranked_pools_go_by_their_facet_and_smaller_distances_are_better(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    docs = pool(folder)
+    name = "test-pid2pool-csfcube-theirs-background-ranked.json"
+    rows = {"fic0407": [[doc, float(at)] for at, doc in enumerate(docs)]}
+    (folder / name).write_text(json.dumps(rows))
+    (folder / "result.json").write_text(json.dumps(rows))
+    annot_done("run", "import", name, "--tag", "theirs", folder=folder)
+    assert stored(folder, "theirs") == {QUERY: docs}
+    annot_done("run", "import", "result.json", "--facet", "result", "--tag", "others", folder=folder)
+    assert stored(folder, "others") == {OTHER: docs}
+
+
+def test_what_is_foreign_or_twice_is_refused_with_examples_until_a_rule_is_named(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    docs = pool(folder)
+    text = run_text({QUERY: [docs[0], "nowhere", *docs[1:], docs[0]], "fic9999-method": docs[:2]})
+    (folder / "bad.run").write_text(text)
+    before = snapshot(folder)
+    refused = annot("run", "import", "bad.run", "--tag", "bad", folder=folder)
+    assert refused.exit_code == 1
+    for fault in (
+        "1 foreign queries in 1 queries: fic9999-method",
+        f"1 foreign candidates in 1 queries: {QUERY} nowhere",
+        f"1 duplicates in 1 queries: {QUERY} {docs[0]}",
+        "--foreign drop",
+        "--duplicates best",
+    ):
+        assert fault in refused.message()
+    assert not difference(before, snapshot(folder))
+    rules = ("--foreign", "drop", "--duplicates", "best")
+    done = annot_done("run", "import", "bad.run", "--tag", "bad", *rules, folder=folder)
+    assert stored(folder, "bad") == {QUERY: docs}
+    assert "foreign candidates: 1 in 1 query" in done.stdout
+    annot_done("run", "import", "bad.run", "--tag", "bad", "--foreign", "keep", "--duplicates", "best", folder=folder)
+    assert stored(folder, "bad") == {QUERY: [docs[0], "nowhere", *docs[1:]]}
+
+
+def test_missing_candidates_are_left_out_or_ranked_last_by_id() -> None:
+    documents = {"q": (ScoredDoc("b", -3.0), ScoredDoc("d", -7.0))}
+    candidates = {"q": {"a", "b", "c", "d"}, "r": {"a"}}
+    out, last = (settled(documents, candidates, Rules(None, None, missing)) for missing in ("out", "last"))
+    assert [doc.doc_id for doc in out["q"]] == ["b", "d"]
+    assert [doc.doc_id for doc in last["q"]] == ["b", "d", "a", "c"]
+    assert last["q"][2].score < -7.0
+    found = {one.what: (one.count, one.examples) for one in look(documents, candidates)}
+    assert found == {"missing queries": (1, ("r",)), "missing candidates": (2, ("q a", "q c"))}
+
+
+def test_scores_that_tie_as_they_are_kept_are_told() -> None:
+    """Beyond six digits nothing is kept, so 1.0000001 and 1.0000002 tie."""
+    documents = {"q": (ScoredDoc("a", 1.0000002), ScoredDoc("b", 1.0000001), ScoredDoc("c", 0.5))}
+    (ties,) = look(documents, {"q": {"a", "b", "c"}})
+    assert (ties.what, ties.count, ties.queries, ties.examples) == ("ties", 2, 1, ("q a", "q b"))
+
+
+def test_distances_in_a_trec_run_are_refused_until_they_are_named(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    docs = pool(folder)
+    lines = [f"{QUERY} Q0 {doc} {rank} {rank / 10} far\n" for rank, doc in enumerate(docs, start=1)]
+    (folder / "far.run").write_text("".join(lines))
+    refused = annot("run", "import", "far.run", "--tag", "far", folder=folder)
+    assert refused.exit_code == 2
+    assert "rise from rank to rank" in refused.message()
+    annot_done("run", "import", "far.run", "--tag", "far", "--distances", folder=folder)
+    assert stored(folder, "far") == {QUERY: docs}
+
+
+def test_a_run_made_here_is_not_written_over_and_a_system_has_each_seed_once(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    (folder / "a.run").write_text(run_text({QUERY: pool(folder)}))
+    for tag in ("fabs_bm25", "fabs_cbow200", "../up", "chance", "a b"):
+        assert annot("run", "import", "a.run", "--tag", tag, folder=folder).exit_code == 2
+    seeded = ("--system", "dense", "--seed", "1")
+    annot_done("run", "import", "a.run", "--tag", "dense-1", *seeded, folder=folder)
+    (folder / "b.run").write_text(run_text({QUERY: pool(folder)[::-1]}))
+    same_seed = annot("run", "import", "b.run", "--tag", "dense-2", *seeded, folder=folder)
+    assert "one of the same seed: dense-1" in same_seed.message()
+    again = annot("run", "import", "a.run", "--tag", "dense-2", "--system", "dense", "--seed", "2", folder=folder)
+    assert "has this run already" in again.message()
+
+
+def test_a_run_that_somebody_put_there_is_not_written_over_but_can_be_brought_in(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    docs = pool(folder)
+    own = folder / "exports" / "runs" / "own.run"
+    own.write_text(run_text({QUERY: docs}, tag="own"))
+    (folder / "a.run").write_text(run_text({QUERY: docs[::-1]}))
+    assert "not on record" in annot("run", "import", "a.run", "--tag", "own", folder=folder).message()
+    annot_done("run", "import", own, "--tag", "own", folder=folder)
+    assert stored(folder, "own") == {QUERY: docs}
+
+
+@pytest.mark.parametrize("field", ["sede: 3", "- a\n- b", "seed: often", "a: [b"])
+def test_metadata_that_does_not_hold_is_refused(field: str, study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    (folder / "a.run").write_text(run_text({QUERY: pool(folder)}))
+    (folder / "a.yaml").write_text(f"{field}\n")
+    refused = annot("run", "import", "a.run", "--tag", "a", "--meta", "a.yaml", folder=folder)
+    assert refused.exit_code == 2
+    assert not (folder / "exports" / "runs" / "a.run").exists()
+
+
+def test_an_imported_run_is_evaluated_reported_and_released(study: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = study("measured")
+    queries = [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data]
+    (folder / "theirs.run").write_text(run_text({query: sorted(pool(folder, query)) for query in queries}))
+    (folder / "meta.yaml").write_text(META)
+    annot_done("run", "import", "theirs.run", "--tag", "dense-7", "--meta", "meta.yaml", folder=folder)
+    lines = annot_done("evaluate", "--json", folder=folder).data["lines"]
+    assert {line["run"] for line in lines} >= {"Dense", "fabs_bm25"}
+    annot_done("report", folder=folder)
+    page = (folder / "exports" / "report.md").read_text()
+    assert "Dense" in page
+    assert "A fast one" in page
+    draft = annot_done("release", tmp_path / "out", "--draft", "--licence", "CC0-1.0", folder=folder)
+    assert "dense-7.run: not on record" not in draft.stderr
+    released = tmp_path / "out" / "runs" / "dense-7.run"
+    assert released.read_bytes() == (folder / "exports" / "runs" / "dense-7.run").read_bytes()
+    told = json.loads(released.with_suffix(".json").read_text())
+    assert (told["kind"], told["settings"]["metadata"]["seed"]) == ("imported", 7)

@@ -1,0 +1,131 @@
+"""Two qrels compared, held against brute force, scikit-learn, krippendorff, and a planted change of sides."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import krippendorff
+import numpy as np
+import pytest
+from annot.evaluation.evaluated import Evaluated, of_runs
+from annot.evaluation.two_qrels import TwoQrels, compare_qrels
+from annot.records import Qrel, ScoredDoc
+from annot.stats.significance import tau_ap
+from annot.stats.values import Undefined
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+
+@given(st.permutations(range(6)))
+def test_tau_ap_is_the_chance_it_is_defined_by(estimate: list[int]) -> None:
+    """All (thing not on top, thing above it) of the estimated ranking, the first chosen evenly, then the second."""
+    reference = list(range(6))
+    ranks = sorted(range(6), key=lambda at: -estimate[at])
+    chances = [np.mean([reference[ranks[above]] > reference[ranks[at]] for above in range(at)]) for at in range(1, 6)]
+    assert tau_ap(estimate, reference) == pytest.approx(2 * np.mean(chances) - 1)
+
+
+def test_tau_ap_weighs_the_top_and_is_tau_on_the_average_of_random_orders() -> None:
+    """Changing the first two costs more than changing the last two; over all orders both have a mean of 0."""
+    reference = [5.0, 4.0, 3.0, 2.0, 1.0]
+    top, bottom = [4.0, 5.0, 3.0, 2.0, 1.0], [5.0, 4.0, 3.0, 1.0, 2.0]
+    assert tau_ap(top, reference) < tau_ap(bottom, reference) < 1
+    every = [tau_ap(order, reference) for order in itertools.permutations(reference)]
+    assert np.mean(every) == pytest.approx(0, abs=1e-12)
+    assert math.isnan(tau_ap([1.0, 1.0, 2.0], [1.0, 2.0, 3.0]))
+    assert math.isnan(tau_ap([1.0], [1.0]))
+
+
+PAPERS = [f"p{at:02}" for at in range(12)]
+DOCS = [f"d{at}" for at in range(8)]
+
+
+def qrels(seed: int) -> list[Qrel]:
+    rng = np.random.default_rng(seed)
+    return [
+        Qrel(f"{paper}-m", doc, int(grade))
+        for paper in PAPERS
+        for doc, grade in zip(DOCS, rng.integers(0, 4, 8), strict=True)
+    ]
+
+
+def evaluated(of: list[Qrel], runs: dict[str, dict[str, list[ScoredDoc]]]) -> Evaluated:
+    return of_runs(
+        runs,
+        tuple(of),
+        (),
+        facets={f"{paper}-m": "m" for paper in PAPERS},
+        papers={f"{paper}-m": paper for paper in PAPERS},
+        splits={},
+        systems={},
+        conventions=("trec",),
+        measures=(),
+        ties="order",
+        average="test",
+        relevant_from=2,
+        level=0.95,
+        seed=1,
+    )
+
+
+def by_grades(of: list[Qrel], noise: float) -> dict[str, list[ScoredDoc]]:
+    rng = np.random.default_rng(9)
+    scored: dict[str, list[ScoredDoc]] = {}
+    for one in of:
+        scored.setdefault(one.query_id, []).append(ScoredDoc(one.doc_id, one.relevance + rng.normal(0, noise)))
+    return {query: sorted(docs, key=lambda doc: -doc.score) for query, docs in scored.items()}
+
+
+def compared(a: list[Qrel], b: list[Qrel]) -> TwoQrels:
+    """Three runs: one made from the grades of each qrels, and one of noise."""
+    runs = {"of a": by_grades(qrels(1), 0.3), "of b": by_grades(qrels(2), 0.3), "noise": by_grades(qrels(3), 9)}
+    return compare_qrels(a, b, evaluated(a, runs), evaluated(b, runs), facet="m", level=0.95)
+
+
+def test_qrels_with_opposite_grades_turn_the_runs_made_from_them() -> None:
+    found = compared(qrels(1), qrels(2))
+    turned = {(one.better_by_a, one.better_by_b): one for one in found.changed}
+    assert ("of a", "of b") in turned
+    one = turned["of a", "of b"]
+    assert one.holds_by_a
+    assert one.holds_by_b
+    first, second = found.means["of a"], found.means["of b"]
+    assert (one.lead_by_a, one.lead_by_b) == pytest.approx((first[0] - second[0], second[1] - first[1]), abs=1e-9)
+    assert next(iter(found.means)) == "of a"
+    assert found.tau < 1
+
+
+def test_agreement_is_that_of_scikit_learn_and_krippendorff_query_by_query() -> None:
+    a, b = qrels(1), qrels(2)
+    found = compared(a, b)
+    for topic in found.topics:
+        ratings = [[one.relevance for one in of if one.query_id == topic.query_id] for of in (a, b)]
+        assert topic.kappa == pytest.approx(cohen_kappa_score(*ratings), abs=1e-9)
+        alpha = krippendorff.alpha(ratings, value_domain=[0, 1, 2, 3], level_of_measurement="ordinal")
+        assert topic.alpha == pytest.approx(alpha, abs=1e-9)
+    assert sum(map(sum, found.confusion)) == found.together.n_pairs == 96
+    twos = [(x.relevance, y.relevance) for x, y in zip(a, b, strict=True)]
+    assert found.confusion[2][1] == twos.count((2, 1))
+
+
+def test_the_same_qrels_agree_in_everything_and_nobody_changes_sides() -> None:
+    found = compared(qrels(1), qrels(1))
+    assert (found.tau, found.tau_ap, found.changed) == (1.0, 1.0, ())
+    assert all(topic.kappa == 1 for topic in found.topics)
+
+
+def test_documents_that_one_of_them_lacks_are_counted_and_not_taken_for_zero() -> None:
+    a = qrels(1)
+    found = compared(a, [one for one in a if one.doc_id != "d3"])
+    assert {(topic.pairs, topic.only_a, topic.only_b) for topic in found.topics} == {(7, 1, 0)}
+    assert found.together.n_pairs == 84
+
+
+def test_runs_that_tie_have_no_tau_ap_and_say_so() -> None:
+    of = qrels(1)
+    runs = {"one": by_grades(of, 0.3), "two": by_grades(of, 0.3)}
+    found = compare_qrels(of, of, evaluated(of, runs), evaluated(of, runs), facet="m", level=0.95)
+    assert isinstance(found.tau_ap, Undefined)
+    assert "tie" in found.tau_ap.reason

@@ -1,0 +1,175 @@
+"""Runs as others hand them in: a TREC run file, or CSFCube's ranked pools in JSON, with what their maker says of them.
+
+Nothing is put right here: documents that are there twice stay twice, so that whoever takes the run can say so. The
+metadata is that of ir_metadata (Breuer, Keller and Schaer 2022, ir_metadata: An Extensible Metadata Schema for IR
+Experiments, SIGIR; https://www.ir-metadata.org), as the head of the run file or in a file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from annot.formats.faults import Faults, json_problem, numbered
+from annot.names import near
+from annot.records import ScoredDoc
+
+_RANKED_POOLS = re.compile(r"test-pid2pool-csfcube-(?P<tag>.+)-(?P<facet>[^-/]+)-ranked\.json")
+FIELDS = (
+    *("schema-version", "run-version", "tag", "platform", "research goal", "implementation", "method", "actor", "data"),
+    *("system", "seed", "software", "settings", "hashes", "hardware", "seconds"),
+)
+"""Of the metadata: those of ir_metadata 0.1, then what it has no place for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedRun:
+    """One file as it was handed in."""
+
+    form: str
+    """`trec` or `csfcube`."""
+    documents: dict[str, tuple[ScoredDoc, ...]]
+    """By query id (in a ranked pool by query paper), in the order of ranks; higher scores are better."""
+    rising: tuple[str, ...] = ()
+    """Queries whose scores only rise from rank to rank, as distances do."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Of the file's own head."""
+
+
+def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
+    """The run in `data`. Raises InputError with every line that is none of a run's, and every score that is no number.
+
+    A TREC run may begin with ir_metadata's head, in lines that start with `#`. In a ranked pool a smaller distance is
+    better: scores are distances with the other sign.
+    """
+    faults = Faults(name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        faults.add(f"not UTF-8: {error.reason}", line=data.count(b"\n", 0, error.start) + 1)
+        faults.raise_if_any(hint="expected a TREC run or CSFCube's ranked pools in JSON")
+        raise
+    run = _ranked_pools(text, faults) if text.lstrip().startswith("{") else _trec(text, faults)
+    if not run.documents and not faults.found:
+        faults.add("no document in it")
+    faults.raise_if_any(
+        hint="expected a TREC run (query_id Q0 doc_id rank score tag) or CSFCube's ranked pools in JSON"
+    )
+    return run
+
+
+def read_metadata(text: str, *, name: str) -> dict[str, Any]:
+    """The metadata in YAML, of which JSON is a part. Raises InputError with every field that is not known."""
+    faults = Faults(name)
+    found = _metadata(text, faults)
+    faults.raise_if_any(hint="fields as in https://www.ir-metadata.org")
+    return found
+
+
+def facet_in_name(file_name: str) -> str | None:
+    """The facet in the name of a file of CSFCube's ranked pools.
+
+    >>> facet_in_name("test-pid2pool-csfcube-specter-method-ranked.json")
+    'method'
+    """
+    found = _RANKED_POOLS.fullmatch(file_name)
+    return found["facet"] if found else None
+
+
+def _trec(text: str, faults: Faults) -> SubmittedRun:
+    ranked: dict[str, list[tuple[int, ScoredDoc]]] = {}
+    head: list[str] = []
+    tags: set[str] = set()
+    for number, line in numbered(text.splitlines(), faults):
+        if line.startswith("#"):
+            head.append(re.sub("^# ?", "", line))
+            continue
+        columns = line.split()
+        if len(columns) != 6:
+            faults.add(f"{len(columns)} columns, expected 6", line=number)
+            continue
+        query_id, _, doc_id, rank, score, tag = columns
+        value = _finite(score)
+        if value is None:
+            faults.add(f"score {score!r}, expected a finite number", line=number)
+            continue
+        tags.add(tag)
+        place = int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else number
+        ranked.setdefault(query_id, []).append((place, ScoredDoc(doc_id, value)))
+    if len(tags) > 1:
+        faults.add(f"{len(tags)} tags ({', '.join(sorted(tags)[:3])}), expected one run a file")
+    documents = {
+        query_id: tuple(doc for _, doc in sorted(of, key=lambda one: one[0])) for query_id, of in ranked.items()
+    }
+    return SubmittedRun("trec", documents, tuple(_rising(documents)), _metadata("\n".join(head), faults))
+
+
+def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
+    documents: dict[str, tuple[ScoredDoc, ...]] = {}
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in pairs}) < len(pairs):
+            faults.add("a query is there twice in one object")
+        return dict(pairs)
+
+    try:
+        found = json.loads(text, object_pairs_hook=members)
+    except (ValueError, RecursionError) as error:
+        faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
+        return SubmittedRun("csfcube", {})
+    for query, rows in found.items():
+        kept = []
+        for at, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+            match row:
+                case [str(doc_id), int() | float() as distance] if doc_id and math.isfinite(distance):
+                    kept.append(ScoredDoc(doc_id, -float(distance)))
+                case _:
+                    faults.add(f"found {json.dumps(row)[:40]}, expected [candidate, distance]", place=f"{query}, {at}")
+        falling = next((at for at in range(1, len(kept)) if kept[at].score > kept[at - 1].score), None)
+        if falling is not None:
+            expected = f"distance {-kept[falling].score:g} after {-kept[falling - 1].score:g}, expected smallest first"
+            faults.add(expected, place=f"{query}, {falling + 1}")
+        if kept:
+            documents[query] = tuple(kept)
+    return SubmittedRun("csfcube", documents)
+
+
+def _rising(documents: dict[str, tuple[ScoredDoc, ...]]) -> Iterator[str]:
+    for query_id, docs in documents.items():
+        scores = [doc.score for doc in docs]
+        if scores == sorted(scores) and scores[0] < scores[-1]:
+            yield query_id
+
+
+def _metadata(text: str, faults: Faults) -> dict[str, Any]:
+    kept = [line for line in text.splitlines() if line.strip() not in ("ir_metadata.start", "ir_metadata.end")]
+    try:
+        found = yaml.safe_load("\n".join(kept))
+    except yaml.YAMLError as error:
+        faults.add(f"metadata: not YAML: {' '.join(str(error).split())}")
+        return {}
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        faults.add(f"metadata: found {str(found)[:40]!r}, expected fields and values")
+        return {}
+    for key in found:
+        if key not in FIELDS:
+            faults.add(f"metadata: field {key!r}: not known; {near(str(key), FIELDS)}")
+    # Through JSON, in which it is kept: a date becomes text.
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
+
+
+def _finite(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text else None

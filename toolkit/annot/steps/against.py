@@ -1,0 +1,87 @@
+"""Our figures beside a paper's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.errors import InputError
+from annot.evaluation.against import Beside, Published, beside, comparable, read_published, shipped, shipped_text
+from annot.evaluation.evaluated import PRIMARY, TEST, TOGETHER
+from annot.names import near
+from annot.report.text import table_text
+from annot.report.words import sentences, table
+from annot.study.exports import exported_qrels
+from annot.study.measured import evaluation_of, read_run_files
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Every figure that both have, and what tells the two apart beside chance."""
+
+    title: str
+    source: str
+    convention: str
+    note: str
+    figures: tuple[Beside, ...]
+    averages: tuple[str, ...]
+    """How our queries were averaged."""
+    left_out: bool
+    """Whether figures on all facets are left out, because the facets are others."""
+
+    @property
+    def by_run(self) -> dict[str, tuple[int, int]]:
+        """Of each run, its figures that are the paper's to the last printed digit, and all that both have."""
+        runs = dict.fromkeys(one.run for one in self.figures)
+        same = {run: [one.same for one in self.figures if one.run == run] for run in runs}
+        return {run: (sum(of), len(of)) for run, of in same.items()}
+
+    @property
+    def by_fold(self) -> bool:
+        """Whether ours are means of test folds, as the papers' are."""
+        return self.averages == (TEST,)
+
+
+def against(ws: Workspace, name: str, *, files: tuple[Path, ...]) -> Against:
+    """The runs of `files` (those of `exports/runs/` when none is named) beside the table `name`: one that comes with
+    annot, or a TOML file."""
+    published = _published(name)
+    snapshot = read_snapshot(ws)
+    evaluated = evaluation_of(
+        snapshot,
+        read_run_files(ws, files),
+        exported_qrels(snapshot),
+        conventions=(published.convention,),
+        measures=(PRIMARY[published.convention], *published.measures),
+    )
+    found = beside(published, evaluated.lines)
+    shown = {(one.run, one.facet) for one in found}
+    return Against(
+        title=published.title,
+        source=published.source,
+        convention=published.convention,
+        note=published.note,
+        figures=found,
+        averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
+        left_out=TOGETHER in published.figures and not comparable(published, evaluated.lines),
+    )
+
+
+def describe(found: Against) -> str:
+    """How many figures are the paper's, then each."""
+    first, *notes = sentences("runs.against", found=found)
+    return "\n\n".join([first, table_text(table("runs.beside", found.figures, notes=notes))])
+
+
+def _published(name: str) -> Published:
+    if name in shipped():
+        return read_published(shipped_text(name), name=name)
+    path = Path(name)
+    if not path.is_file():
+        raise InputError(f"--against {name!r}: no such file, and no table of this name; {near(name, shipped())}")
+    try:
+        return read_published(path.read_text(encoding="utf-8-sig"), name=name)
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: not UTF-8 text, expected TOML") from None

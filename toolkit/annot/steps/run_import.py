@@ -1,0 +1,247 @@
+"""Runs that were made elsewhere, brought in beside our own; what is wrong with them is told, not scored in silence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.errors import FindingError, InputError, MissingInput
+from annot.evaluation.evaluated import CHANCE
+from annot.evaluation.submission import Finding, Rules, look, refused, settled
+from annot.facets.query_sentences import check_facet
+from annot.formats.submitted_run import SubmittedRun, facet_in_name, read_metadata, read_submitted
+from annot.formats.trec import write_run
+from annot.names import check_name
+from annot.ranking.methods import BASELINES
+from annot.records import Query, ScoredDoc, Source
+from annot.report.terminal import told
+from annot.report.words import counted
+from annot.store import runs
+from annot.store.database import open_store
+from annot.store.people import read_assignments
+from annot.store.pools import documents_by_query
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace, write_file
+
+TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
+"""A tag is a column of run files and the name of one."""
+CHOICES = {"foreign": ("drop", "keep"), "duplicates": ("best",), "missing": ("out", "last")}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """What was brought in, and what was found in it."""
+
+    tag: str
+    system: str
+    seed: int | None
+    queries: int
+    of_queries: int
+    documents: int
+    of_documents: int
+    """Candidates of the queries that the run covers."""
+    findings: tuple[Finding, ...]
+    rules: dict[str, str | None]
+    replaced: bool
+    """Whether another run of this tag was there before."""
+    path: Path
+    metadata: dict[str, Any]
+
+
+def bring_in(
+    ws: Workspace,
+    files: Sequence[Path],
+    *,
+    tag: str,
+    meta: Path | None,
+    facet: str | None,
+    system: str | None,
+    seed: int | None,
+    rules: Rules,
+    distances: bool,
+    dry_run: bool,
+) -> ImportedRun:
+    """Bring in the run that `files` hold together, as `tag`; the same files again change nothing.
+
+    meta: its metadata; else what the head of the file says. facet: of a ranked pool whose file name does not end in
+    `-<facet>-ranked.json`. system, seed: which system the run is one of several of; without them the metadata's, and
+    without these the tag. distances: scores are distances, smaller is better.
+
+    Raises FindingError where the run has candidates twice, or what is not in the pools, and `rules` do not say what to
+    do with it; InputError where the scores rise from rank to rank.
+    """
+    for name, value in rules._asdict().items():
+        if value is not None:
+            check_name(value, CHOICES[name], what=f"--{name}")
+    if facet is not None:
+        check_facet(facet, facets=ws.settings.facets)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = {query.query_id: query for query in read_queries(session)}
+            candidates = _candidates(session)
+            known = {run.tag: run for run in runs.read_runs(session)}
+        _check_tag(tag, known)
+        there = ws.run_file(tag)
+        if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
+            raise InputError(
+                f"{there}: is there and not on record, and this run would be written over it",
+                hint="bring that one in itself, or take another tag",
+            )
+        if not candidates:
+            raise MissingInput(
+                "no pools and no judgements: it is not known what the run was to rank",
+                hint="draw pools with `annot pool`, or bring judgements in with `annot import`",
+            )
+        documents: dict[str, tuple[ScoredDoc, ...]] = {}
+        metadata: dict[str, Any] = {} if meta is None else read_metadata(_text(meta), name=str(meta))
+        hashes = {}
+        for path in files:
+            data = _bytes(path)
+            submitted = _turned(read_submitted(data, name=str(path)), path, distances=distances)
+            of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
+            for query_id, docs in of_file.items():
+                documents[query_id] = (*documents.get(query_id, ()), *docs)
+            hashes[path.name] = hashlib.sha256(data).hexdigest()
+            metadata = metadata or submitted.metadata
+        if not documents.keys() & candidates.keys():
+            raise InputError(
+                f"{files[0]}: none of its queries is in this study",
+                faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
+                hint="query ids are <paper>-<facet>; of ranked pools by paper --facet names the facet",
+            )
+        findings = look(documents, candidates)
+        _refuse(refused(findings, rules), files[0])
+        rankings = settled(documents, candidates, rules)
+        facts: dict[str, Any] = {
+            "system": system or str(metadata.get("system", tag)),
+            "seed": _seed(metadata.get("seed") if seed is None else seed),
+            "files": hashes,
+            "rules": rules._asdict(),
+            "found": {one.what: one.count for one in findings},
+            "metadata": metadata,
+        }
+        text = write_run(rankings, tag=tag)
+        stored = runs.StoredRun(tag, Source.IMPORTED, facts, hashlib.sha256(text.encode()).hexdigest())
+        _check_seeds(stored, known.values())
+        if not dry_run:
+            write_file(ws.run_file(tag), text)
+            record = {"tag": tag, "kind": Source.IMPORTED, "sha256": stored.sha256, "settings": facts}
+            lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
+            write_file(ws.run_file(tag).with_suffix(".json"), f"{lines}\n")
+            with store.begin() as session:
+                runs.put_runs(session, [stored])
+    return ImportedRun(
+        tag=tag,
+        system=facts["system"],
+        seed=facts["seed"],
+        queries=len(rankings),
+        of_queries=len(candidates),
+        documents=sum(map(len, rankings.values())),
+        of_documents=sum(len(candidates[query_id]) for query_id in rankings),
+        findings=findings,
+        rules=facts["rules"],
+        replaced=tag in known and known[tag].sha256 != stored.sha256,
+        path=ws.run_file(tag),
+        metadata=metadata,
+    )
+
+
+def describe(imported: ImportedRun) -> str:
+    """How much of the pools the run covers, then what was found in it and what was done with that."""
+    return told("run-imported", imported=imported, counted=counted)
+
+
+def _candidates(session: Session) -> dict[str, set[str]]:
+    """What was to be ranked for each query: its pool, and what was judged without one."""
+    found = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
+    for assignment in read_assignments(session):
+        found.setdefault(assignment.query_id, set()).add(assignment.doc_id)
+    return found
+
+
+def _check_tag(tag: str, known: Mapping[str, runs.StoredRun]) -> None:
+    if not TAG.fullmatch(tag) or tag == CHANCE:
+        raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
+    if tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED):
+        raise InputError(f"--tag {tag!r}: is the name of a run that was made here", hint="take another tag")
+
+
+def _seed(value: object) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise InputError(f"seed {value!r} in the metadata: expected a whole number")
+
+
+def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
+    """Two runs of one system have different seeds: the same run told twice would make the spread too small."""
+    for run in known:
+        if run.tag == new.tag or run.system != new.system:
+            continue
+        if run.seed == new.seed or run.facts.get("files") == new.facts["files"]:
+            raise InputError(
+                f"system {new.system!r} has this run already, or one of the same seed: {run.tag}",
+                hint="give each run of a system its --seed",
+            )
+
+
+def _text(path: Path) -> str:
+    try:
+        return _bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text, expected metadata in YAML or JSON") from None
+
+
+def _bytes(path: Path) -> bytes:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    return path.read_bytes()
+
+
+def _turned(run: SubmittedRun, path: Path, *, distances: bool) -> SubmittedRun:
+    """The run with higher scores for better documents."""
+    if run.form == "trec" and distances:
+        negated = {
+            query_id: tuple(ScoredDoc(doc.doc_id, -doc.score) for doc in docs)
+            for query_id, docs in run.documents.items()
+        }
+        return SubmittedRun(run.form, negated, (), run.metadata)
+    if run.rising:
+        raise InputError(
+            f"{path}: the scores of {len(run.rising)} queries rise from rank to rank, as distances do",
+            faults=run.rising[:3],
+            hint="higher scores are better in a TREC run; if these are distances, say --distances",
+        )
+    return run
+
+
+def _by_query_id(
+    run: SubmittedRun, facet: str | None, queries: Mapping[str, Query]
+) -> dict[str, tuple[ScoredDoc, ...]]:
+    """A ranked pool goes by the query's paper; its facet stands in the file's name or is said."""
+    if facet is None:
+        return run.documents
+    return {
+        query_id if query_id in queries else f"{query_id}-{facet}": docs for query_id, docs in run.documents.items()
+    }
+
+
+def _refuse(found: Sequence[Finding], path: Path) -> None:
+    if not found:
+        return
+    remedy = {
+        "duplicates": "--duplicates best (the better score counts)",
+        "foreign queries": "--foreign drop (leave them out)",
+        "foreign candidates": "--foreign drop (leave them out) or --foreign keep (unjudged: not relevant)",
+    }
+    raise FindingError(
+        f"{path}: not imported",
+        faults=[f"{one.count} {one.what} in {one.queries} queries: {', '.join(one.examples)}" for one in found],
+        hint="correct the file, or say " + " and ".join(dict.fromkeys(remedy[one.what] for one in found)),
+    )
