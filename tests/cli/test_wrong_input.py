@@ -685,7 +685,8 @@ WRONG: dict[str, Wrong] = {
         "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
     ),
     # -- measure
-    "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run: unknown system": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
     "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
@@ -928,7 +929,7 @@ WRONG: dict[str, Wrong] = {
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
 
-WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor"}
+WORKSPACELESS = {"init", "demo", "facets train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""

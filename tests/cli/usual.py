@@ -201,6 +201,7 @@ USUAL: dict[str, Usual] = {
     "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
     "substudy report": Usual("settled", "", judged_substudy),
     "run": Usual("pooled"),
+    "run list": Usual("made"),
     "evaluate": Usual("measured"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),
     "report": Usual("measured"),

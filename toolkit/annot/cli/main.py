@@ -13,7 +13,7 @@ from annot.cli.commands import app
 from annot.cli.output import say
 from annot.errors import AnnotError
 
-for room in ("prepare", "draw", "people", "judge", "settle", "trials", "measure", "publish", "keep", "support"):
+for room in ("prepare", "draw", "people", "judge", "settle", "trials", "runs", "measure", "publish", "keep", "support"):
     importlib.import_module(f"annot.cli.{room}")
 
 

@@ -1,4 +1,4 @@
-"""Measure: baselines and their evaluation on the qrels."""
+"""Measure: the evaluation of runs on the qrels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,26 +7,10 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import flag
-from annot.cli.output import Answer, progress, say, table
+from annot.cli.output import Answer, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
-
-
-@command("run", alone=True)
-def run(
-    ws: "Workspace",
-    methods: Annotated[
-        list[str] | None,
-        typer.Argument(help="fabs_tfidf, fabs_bm25, fabs_cbow200, fabs_tfidfcbow200.", show_default="all"),
-    ] = None,
-) -> Answer:
-    """Write baseline runs: the pools ranked by the query's facet sentences against whole candidate abstracts."""
-    from annot.steps import run as step
-
-    with progress("ranking pools") as advance:
-        made = step.make(ws, methods=tuple(methods or ()), advance=advance)
-    return Answer(made, table("files.runs", made))
 
 
 @command("evaluate", csv=True)

@@ -233,7 +233,7 @@ def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> 
 
 def _runs(ws: Workspace, *, fresh: bool) -> None:
     """The baselines; those of word vectors are replaced by the frozen ones, the same on every machine."""
-    run.make(ws, methods=(), advance=_quietly)
+    run.make(ws, systems=(), advance=_quietly)
     if fresh:
         return
     frozen = packaged.frozen_runs()
