@@ -686,6 +686,12 @@ WRONG: dict[str, Wrong] = {
     ),
     # -- measure
     "run: unknown system": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run matches: a run that matched nothing": Wrong(
+        "run matches",
+        "fabs_bm25 fic0407-background fic0101",
+        ("fabs_bm25.matches.jsonl: not there", "annot run list"),
+        "measured",
+    ),
     "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
     "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: no qrels yet", "annot qrels"), "settled"),
@@ -952,6 +958,7 @@ USUAL = {
     "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
+    "run matches": "mine fic0407-background fic0101",
     "judgements restore": "--all",
     "watch": "--once --no-pull",
     "facets push": " ".join(["a1", *DOWN]),

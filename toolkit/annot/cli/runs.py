@@ -38,3 +38,17 @@ def run_list(ws: "Workspace | None") -> Answer:
 
     known = step.known(ws)
     return Answer(known, table("files.systems", known))
+
+
+@command("run matches")
+def run_matches(
+    ws: "Workspace",
+    run: Annotated[str, typer.Argument(help="A run of a system that compares sentences.")],
+    query: Annotated[str, typer.Argument(help="The query's id.")],
+    document: Annotated[str, typer.Argument(help="The document's id.")],
+) -> Answer:
+    """Print which sentences of a query and of a document a run matched, heaviest first."""
+    from annot.steps import run_matches as step
+
+    matched = step.show(ws, run, query_id=query, doc_id=document)
+    return Answer(matched, table("files.matches", matched))

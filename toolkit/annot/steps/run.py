@@ -18,9 +18,10 @@ from annot.store.papers import find_papers
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
 from annot.study.index import Advance
-from annot.study.ranked_pools import RankedPools
+from annot.study.matched import write_matches
+from annot.study.ranked_pools import RankedPools, systems_of
 from annot.study.workspace import Workspace, write_file
-from annot.systems.registry import SYSTEMS, USUAL, systems_named
+from annot.systems.registry import SYSTEMS, USUAL
 from annot.systems.system import System, Topic
 
 
@@ -41,7 +42,7 @@ def known(ws: Workspace | None) -> tuple[System, ...]:
 
 def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each system; by the usual ones when none is named."""
-    chosen = systems_named(systems or USUAL)
+    chosen = systems_of(ws, systems or USUAL)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = {query.query_id: query for query in read_queries(session)}
@@ -67,6 +68,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[
         for done, system in enumerate(chosen, start=1):
             found = pools.rank(system)
             stored = write(ws, system.name, found.rankings, facts={"corpus_sha256": pools.corpus_sha256, **found.facts})
+            write_matches(ws, system.name, found.matches)
             with store.begin() as session:
                 runs.put_runs(session, [stored])
             sizes = map(len, found.rankings.values())
