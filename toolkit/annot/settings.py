@@ -274,6 +274,9 @@ class SystemSettings(_Section):
     """The same where a query is a whole abstract: all sentences weigh alike."""
     entropy: Annotated[float, Field(gt=0)] = 20.0
     """Aspire's lambda: the entropy of a plan weighs 1 / lambda."""
+    features: Annotated[tuple[FileName, ...], Field(min_length=1)] = ("lsa",)
+    """What SciSearch learns from: `lsa`, or systems of sentences or abstracts. Of several it takes the best for each
+    facet, on training queries."""
 
 
 class StoreSettings(_Section):

@@ -6,10 +6,15 @@ from collections.abc import Mapping
 
 from annot.names import check_name
 from annot.systems import abstracts, aspire, sentences, terms
+from annot.systems.scisearch import system as scisearch
 from annot.systems.system import System
 
 SYSTEMS: dict[str, System] = {
-    system.name: system for system in (*terms.SYSTEMS, *sentences.SYSTEMS, *abstracts.SYSTEMS, *aspire.SYSTEMS)
+    system.name: system
+    for system in (
+        *(*terms.SYSTEMS, *sentences.SYSTEMS, *abstracts.SYSTEMS),
+        *(*aspire.SYSTEMS, *scisearch.SYSTEMS),
+    )
 }
 """In the order of the families, and within one in the order of the papers."""
 
