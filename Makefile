@@ -8,14 +8,20 @@ DEMO ?= demo-workspace
 # Each has a Label Studio of its own, about a gigabyte with it.
 WORKERS ?= 2
 STAMP := $(VENV)/.ready
+NEURAL := $(VENV)/.ready-neural
+TORCH ?= torch==2.13.0
 
-.PHONY: demo test check docs pictures format facet-model golden wheel clean
+.PHONY: demo test test-neural check docs pictures format facet-model golden wheel clean
 
 demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
 
 test: $(STAMP) system-packages
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
+
+# Systems with encoders. torch comes first and by itself: what asks for it would take another build.
+test-neural: $(NEURAL)
+	$(BIN)/python -m pytest -q tests/neural
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -62,6 +68,12 @@ $(STAMP): pyproject.toml constraints.txt
 	PYTHONWARNINGS='ignore:Editable installation' \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(STAMP)
+
+$(NEURAL): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(TORCH)
+	PYTHONWARNINGS='ignore:Editable installation' \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]' POT
+	@touch $(NEURAL)
 
 clean:
 	rm -rf $(VENV) $(DEMO) $(DEMO)-golden build dist toolkit/annot.egg-info

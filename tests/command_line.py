@@ -112,6 +112,10 @@ class Command:
     def options(self) -> set[str]:
         return {name for parameter in self.click.params for name in (*parameter.opts, *parameter.secondary_opts)}
 
+    @property
+    def takes_names(self) -> bool:
+        return any(parameter.param_type_name == "argument" for parameter in self.click.params)
+
 
 def commands() -> Iterator[Command]:
     """Every command that does something: those without verbs, every verb, and groups whose bare call is a step."""
@@ -142,7 +146,10 @@ def wrong_in(mention: str) -> str:
     if not meant:
         return f"there is no command {words[0]!r}"
     if verbs and len(words) > 1 and re.fullmatch(r"[a-z-]+", words[1]) and not words[1].startswith("-"):
+        bare = [command for command in meant if len(command.words) == 1]
         meant = [command for command in verbs if command.words[1] == words[1]]
+        if not meant and any(command.takes_names for command in bare):
+            meant = bare
         if not meant:
             return f"annot {words[0]} has no {words[1]!r}"
     options = {"--help", *(option for command in meant for option in command.options)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -19,6 +20,9 @@ hypothesis.settings.load_profile("annot")
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
+
+collect_ignore = [] if find_spec("torch") and find_spec("ot") else ["neural"]
+"""Tests of encoders are a group of their own, `make test-neural`; without its libraries they are not looked at."""
 
 SLOWEST = ("story", "labelstudio")
 """Folders of tests that wait for a server most of the time."""

@@ -99,6 +99,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "trace",
         "verify",
         "doctor",
+        "run list",
+        "run matches",
     }
     exports = {
         "audit",

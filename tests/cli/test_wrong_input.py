@@ -753,7 +753,14 @@ WRONG: dict[str, Wrong] = {
         "qrels", "", ("have no final grade", "in dispute, not adjudicated", "--partial"), "judged"
     ),
     # -- measure
-    "run: unknown baseline": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run: unknown system": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
+    "run matches: a run that matched nothing": Wrong(
+        "run matches",
+        "fabs_bm25 fic0407-background fic0101",
+        ("fabs_bm25.matches.jsonl: not there", "annot run list"),
+        "measured",
+    ),
+    "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
     "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
     "run import: a run broken on line 17": Wrong(
@@ -1093,7 +1100,7 @@ WRONG: dict[str, Wrong] = {
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
 
-WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor"}
+WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
 """Commands that never open the database."""
@@ -1120,6 +1127,7 @@ USUAL = {
     "adjudicate return": "fic0407-background fic0101 --to a1 --why Again.",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
+    "run matches": "mine fic0407-background fic0101",
     "judgements restore": "--all",
     "facets push": " ".join(["a1", *DOWN]),
     "facets pull": " ".join(DOWN),

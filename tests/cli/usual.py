@@ -15,7 +15,9 @@ from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Round
 from annot.store.revisions import Sourced
+from annot.study.matched import write_matches
 from annot.study.workspace import Workspace
+from annot.systems.system import Match
 from command_line import annot, annot_done
 from demo_collection import demo_material
 
@@ -158,6 +160,12 @@ def isolated(folder: Path) -> None:
     settings.write_text(text.replace('isolation = "project"', 'isolation = "server"'), encoding="utf-8")
 
 
+def matches(folder: Path) -> None:
+    """What a run of a system with an encoder leaves."""
+    found = {"fic0407-background": {"fic0101": (Match(0, 1, 0.75, -2.5), Match(1, 0, 0.25, -3.0))}}
+    write_matches(Workspace.open(folder), "mine", found)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -228,6 +236,8 @@ USUAL: dict[str, Usual] = {
     "substudy report": Usual("settled", "", judged_substudy),
     "run": Usual("pooled"),
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
+    "run list": Usual("made"),
+    "run matches": Usual("pooled", "mine fic0407-background fic0101", matches),
     "evaluate": Usual("measured"),
     "compare": Usual("measured", "fabs_tfidf fabs_bm25 --out compared"),
     "assessor-effect": Usual("measured", "--random-assessors 20"),

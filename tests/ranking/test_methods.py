@@ -32,7 +32,9 @@ def full_bench(corpus: TokenisedCorpus) -> Bench:
     word_vectors = WordVectors(known, rng.normal(size=(len(known), 6)).astype(np.float32), {"seed": 2})
     matrix = rng.normal(size=(len(corpus.paper_ids), 8)).astype(np.float32)
     vectors = Vectors(corpus.paper_ids, matrix, model="specter", space="s", metric="l2", facts={})
-    return Bench(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
+    made = Bench(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
+    made.vectors["lsa"] = lsa.fit(made.tfidf("abstract"), corpus.paper_ids, dimensions=12, iterations=5, seed=1)
+    return made
 
 
 def ranked_by(bench: Bench, *, method: str, **given: Any) -> dict[str, Ranking]:

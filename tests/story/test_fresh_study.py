@@ -220,7 +220,7 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     assert together.n_queries == 4
     assert 0 < together.before["alpha_ordinal"].median < together.after["alpha_ordinal"].median <= 1
     qrels.write(ws, partial=False)
-    made = run.make(ws, methods=(), advance=quietly)
+    made = run.make(ws, systems=(), advance=quietly)
     # A run ranks what is pooled: every query has a pool, and only four are judged.
     assert all(one.queries == 33 for one in made)
     evaluate.evaluate(ws, files=(), convention=None, measure=None, tell=print)

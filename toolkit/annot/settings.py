@@ -272,6 +272,22 @@ class EvaluationSettings(_Section):
     """What the lead may call an error in `errors.csv`. The default is CSFCube's (Appendix G)."""
 
 
+class SystemSettings(_Section):
+    """What the systems that compare sentences depend on."""
+
+    similarity: Literal["", "cosine", "l2"] = ""
+    """How systems of sentences compare two of them; empty is each system's own, that of its paper."""
+    temperature: Annotated[float, Field(gt=0)] = 0.5
+    """Of the softmax that weighs sentences in Aspire's transport and attention, where a query is a facet."""
+    whole_temperature: Annotated[float, Field(gt=0)] = 5000.0
+    """The same where a query is a whole abstract: all sentences weigh alike."""
+    entropy: Annotated[float, Field(gt=0)] = 20.0
+    """Aspire's lambda: the entropy of a plan weighs 1 / lambda."""
+    features: Annotated[tuple[FileName, ...], Field(min_length=1)] = ("lsa",)
+    """What SciSearch learns from: `lsa`, or systems of sentences or abstracts. Of several it takes the best for each
+    facet, on training queries."""
+
+
 class StoreSettings(_Section):
     database: str = "annot.db"
     """A file in the workspace, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` wins over it."""
@@ -303,6 +319,7 @@ class Settings(_Section):
     watch: WatchSettings = WatchSettings()
     adjudication: AdjudicationSettings = AdjudicationSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    systems: SystemSettings = SystemSettings()
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")

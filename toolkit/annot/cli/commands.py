@@ -3,7 +3,7 @@
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,18 +59,19 @@ class InOrder(TyperGroup):
             raise typer.Exit(0) from None
 
 
-class VerbOrNames(TyperGroup):
-    """A group whose bare call may take names (`annot run fabs_bm25`): a verb among the words ends them."""
+class NamesOrVerb(TyperGroup):
+    """A group whose bare call takes names: what stands first is a verb of the group, or the first of the names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        at = next((at for at, word in enumerate(args) if word in self.commands), None)
-        if at is None:
+        (names,) = [parameter.name for parameter in self.params if parameter.param_type_name == "argument"]
+        told, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        words = list(told.get(names) or ())
+        if not words or words[0] not in self.commands:
             ctx.allow_interspersed_args = True
             return super().parse_args(ctx, args)
-        after = args[at:]
-        super().parse_args(ctx, args[:at])
-        ctx._protected_args, ctx.args = after[:1], after[1:]
-        return [*ctx._protected_args, *ctx.args]
+        super().parse_args(ctx, args[: len(args) - len(words)])
+        ctx._protected_args, ctx.args = words[:1], words[1:]
+        return words[1:]
 
 
 app = typer.Typer(
@@ -127,7 +128,8 @@ def command(
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study, alone=by_itself)
         if verbs:
-            group(first, cls=VerbOrNames, invoke_without_command=True).callback()(callback)
+            names = any(isinstance(entry, typer.models.ArgumentInfo) for entry in _annotations(function))
+            group(first, invoke_without_command=True, cls=NamesOrVerb if names else TyperGroup).callback()(callback)
         elif verb:
             _groups[first].command(verb)(callback)
         else:
@@ -135,6 +137,12 @@ def command(
         return function
 
     return register
+
+
+def _annotations(function: Function) -> Iterator[Any]:
+    """What the parameters of a function are annotated with, beside their types."""
+    for parameter in inspect.signature(function).parameters.values():
+        yield from getattr(parameter.annotation, "__metadata__", ())
 
 
 def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContextManager[None]:

@@ -7,9 +7,10 @@ last digits depend on the linear algebra library, so a decomposition is stored a
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annot.errors import InputError
-from annot.ranking.counts import document_frequency
+from annot.ranking.counts import Sparse, document_frequency
 from annot.ranking.tfidf import Tfidf
 from annot.ranking.vectors import Vectors
 
@@ -35,3 +36,19 @@ def fit(model: Tfidf, ids: tuple[str, ...], *, dimensions: int, iterations: int,
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
     space = f"lsa-{rank}-{iterations}-{seed}"
     return Vectors(ids, matrix, model="lsa", space=space, metric="cosine", facts=facts)
+
+
+def query_map(model: Tfidf, vectors: Vectors) -> NDArray[np.float64]:
+    """What takes a tf-idf vector of length 1 into the space of the decomposition: V, shape (tokens, dimensions).
+
+    Queries are folded in as q V (Deerwester et al., equation 3, in the scale of the rows of U S). The randomised solver
+    decomposes Q Q^T X, of which V = X^T (U S) S^-2 holds exactly, so V need not be stored.
+    """
+    documents = np.asarray(vectors.matrix, dtype=np.float64)
+    squares = (documents**2).sum(axis=0)
+    return np.asarray((model.matrix().T @ documents) / np.where(squares > 0, squares, 1))
+
+
+def fold_in(model: Tfidf, query: Sparse, basis: NDArray[np.float64]) -> NDArray[np.float32]:
+    """A query of one row of counts in the space of `basis`, which `query_map` made: shape (dimensions,)."""
+    return np.asarray((model.unit(query) @ basis)[0], dtype=np.float32)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from annot.errors import InputError
 from annot.ordering import ranked
-from annot.ranking import bm25, dense, tfidf
+from annot.ranking import bm25, dense, lsa, tfidf
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.counts import Sparse, count, count_pieces
 from annot.ranking.tokens import Field, Rule, TokenisedCorpus, Vocabulary, vocabulary
@@ -26,6 +26,9 @@ T = TypeVar("T")
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 """What `fabs_bm25` stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
+
+LSA = "lsa"
+"""The name of the vectors of latent semantic analysis, which are made of the corpus itself."""
 
 EMPTY_SCORE = -1e6
 """The score in a within-pool run of a document that has no usable token: below every other, so that it comes last."""
@@ -71,6 +74,10 @@ class Bench:
             return Averages(counts, self.vocabulary("words"), self.word_vectors, idf=idf)
 
         return self._once(("averages", field, weighted), make)
+
+    def lsa_map(self) -> NDArray[np.float64]:
+        """What folds a query into the space of the vectors `lsa`."""
+        return self._once(("lsa",), lambda: lsa.query_map(self.tfidf("abstract"), self.vectors[LSA]))
 
     def _once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
         if key not in self._made:
@@ -164,13 +171,23 @@ def _pool_average(bench: Bench, query: NDArray[np.int32], rows: Rows, *, weighte
     return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
 
 
+def _pool_lsa(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
+    wanted = lsa.fold_in(bench.tfidf("abstract"), count_pieces(query, bench.vocabulary("terms")), bench.lsa_map())
+    candidates = np.asarray(bench.vectors[LSA].matrix[rows])
+    usable = candidates.any(axis=1) & bool(wanted.any())
+    scores = np.full(len(rows), EMPTY_SCORE)
+    scores[usable] = dense.cosines(wanted, candidates[usable])
+    return scores
+
+
 BASELINES: dict[str, Callable[[Bench, NDArray[np.int32], Rows], NDArray[np.float64]]] = {
     "fabs_tfidf": _pool_tfidf,
     "fabs_bm25": _pool_bm25,
     "fabs_cbow200": partial(_pool_average, weighted=False),
     "fabs_tfidfcbow200": partial(_pool_average, weighted=True),
+    LSA: _pool_lsa,
 }
-"""Within-pool baselines: the query is the facet's sentences, a candidate its whole abstract without the title."""
+"""Within-pool baselines: the query is chosen sentences, a candidate its whole abstract without the title."""
 
 
 def rank_pool(

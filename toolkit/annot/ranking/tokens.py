@@ -75,6 +75,11 @@ class TokenisedCorpus:
     def stream(self, field: Field) -> Stream:
         return self.titles if field == "title" else self.abstracts
 
+    def sentence_count(self, paper_id: str) -> int:
+        """How many sentences a paper's abstract has."""
+        row = self.rows[paper_id]
+        return int(self.abstracts.documents[row + 1] - self.abstracts.documents[row])
+
     def sentence_ids(self, paper_id: str, sentences: Iterable[int]) -> NDArray[np.int32]:
         """The pieces of the named sentences (positions from 0) of a paper's abstract, one after the other.
 

@@ -1,4 +1,4 @@
-"""Baselines: rankings of the pools, written as TREC runs with their metadata."""
+"""Runs: the pools ranked by systems, written as TREC runs with their metadata."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from typing import Any
 
 from annot.errors import MissingInput
 from annot.formats.trec import write_run
-from annot.names import check_name
-from annot.ranking.methods import BASELINES, METHODS, rank_pool, settings_of
 from annot.records import Ranking, Source
 from annot.store import runs
 from annot.store.database import open_store
+from annot.store.papers import find_papers
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.index import Advance, open_index
+from annot.study.index import Advance
+from annot.study.matched import write_matches
+from annot.study.ranked_pools import RankedPools, systems_of
 from annot.study.workspace import Workspace, write_file
+from annot.systems.registry import SYSTEMS, USUAL
+from annot.systems.system import System, Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +35,44 @@ class MadeRun:
     path: Path
 
 
-def make(ws: Workspace, *, methods: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
-    """Rank the pool of every query by each baseline; all baselines when none is named."""
-    for name in methods:
-        check_name(name, tuple(BASELINES), what="baseline")
-    chosen = methods or tuple(BASELINES)
+def known(ws: Workspace | None) -> tuple[System, ...]:
+    """Every system that has a name of its own."""
+    return tuple(SYSTEMS.values())
+
+
+def make(ws: Workspace, *, systems: tuple[str, ...], advance: Advance) -> tuple[MadeRun, ...]:
+    """Rank the pool of every query by each system; by the usual ones when none is named."""
+    chosen = systems_of(ws, systems or USUAL)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = {query.query_id: query for query in read_queries(session)}
             documents = documents_by_query(session)
         if not documents:
             raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
-        # A baseline needs no vectors of its own: the word vectors of the corpus serve all that average.
-        needed = [method for method in METHODS if "cbow" in method] if any("cbow" in name for name in chosen) else []
-        index = open_index(ws, methods=needed, advance=advance)
+        wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
+        papers = find_papers(ws.corpus, wanted | {queries[query_id].paper_id for query_id in documents})
+        topics = tuple(
+            Topic(
+                query_id,
+                query.paper_id,
+                query.facet,
+                query.sentences,
+                whole=set(query.sentences) == set(range(len(papers[query.paper_id].sentences))),
+                doc_ids=tuple(doc_id for doc_id in documents[query_id] if doc_id in papers),
+            )
+            for query_id, query in queries.items()
+            if query_id in documents
+        )
+        pools = RankedPools(ws, chosen, topics, papers, advance=advance)
         made = []
-        for done, name in enumerate(chosen, start=1):
-            rankings = {
-                query_id: rank_pool(
-                    index.bench,
-                    baseline=name,
-                    paper_id=queries[query_id].paper_id,
-                    sentences=queries[query_id].sentences,
-                    doc_ids=[doc_id for doc_id in doc_ids if doc_id in index.bench.corpus.rows],
-                )
-                for query_id, doc_ids in documents.items()
-            }
-            facts = {"corpus_sha256": index.corpus_sha256, **settings_of(index.bench, name)}
+        for done, system in enumerate(chosen, start=1):
+            found = pools.rank(system)
+            stored = write(ws, system.name, found.rankings, facts={"corpus_sha256": pools.corpus_sha256, **found.facts})
+            write_matches(ws, system.name, found.matches)
             with store.begin() as session:
-                runs.put_runs(session, [write(ws, name, rankings, facts=facts)])
-            made.append(MadeRun(name, len(rankings), sum(map(len, rankings.values())), ws.run_file(name)))
+                runs.put_runs(session, [stored])
+            sizes = map(len, found.rankings.values())
+            made.append(MadeRun(system.name, len(found.rankings), sum(sizes), ws.run_file(system.name)))
             advance(done, len(chosen))
     return tuple(made)
 

@@ -12,12 +12,11 @@ from typing import Any
 
 from annot.errors import MissingInput
 from annot.ranking import lsa, tokens, vectors, wordvectors
-from annot.ranking.methods import METHODS, Bench
+from annot.ranking.methods import LSA, METHODS, Bench
 from annot.store import papers
 from annot.store.papers import corpus_sha256
 from annot.study.workspace import Workspace
 
-LSA = "lsa"
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
 
 Advance = Callable[[int, int | None], None]

@@ -1,0 +1,87 @@
+"""Folds that keep papers together, and what is found where two sides are not apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from annot.errors import InputError, LeakError
+from annot.folds.grouped import as_splits, grouped_folds
+from annot.folds.leaks import find_leaks, refuse_leaks
+from annot.records import Paper, Query
+
+FACETS = ("background", "method", "result")
+
+
+def drawn(papers: int) -> list[Query]:
+    """Every third paper has one facet, the others two."""
+    return [
+        Query(f"p{at}-{facet}", f"p{at}", facet, (0,))
+        for at in range(papers)
+        for facet in ((FACETS[at % 3],) if at % 3 == 0 else (FACETS[at % 3], FACETS[(at + 1) % 3]))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_folds_hold_every_query_once_and_no_paper_twice(seed: int, count: int) -> None:
+    queries = drawn(30)
+    folds = grouped_folds(queries, count=count, seed=seed)
+    assert sorted(query_id for fold in folds for query_id in fold) == sorted(query.query_id for query in queries)
+    papers = [{query_id.split("-")[0] for query_id in fold} for fold in folds]
+    assert sum(map(len, papers)) == len(set.union(*papers))
+    for facet in FACETS:
+        sizes = [Counter(query_id.split("-")[1] for query_id in fold)[facet] for fold in folds]
+        assert max(sizes) - min(sizes) <= 2
+    assert folds == grouped_folds(queries, count=count, seed=seed)
+
+
+def test_seeds_draw_other_folds_and_too_few_papers_are_refused() -> None:
+    assert len({grouped_folds(drawn(12), count=2, seed=seed) for seed in range(10)}) > 5
+    with pytest.raises(InputError, match="at most 3"):
+        grouped_folds(drawn(3), count=4, seed=1)
+
+
+def test_splits_are_named_as_the_release_names_them() -> None:
+    queries = drawn(9)
+    folds = grouped_folds(queries, count=2, seed=1)
+    splits = as_splits(queries, folds)
+    assert set(splits) == {*FACETS, "all"}
+    assert splits["all"]["fold1_test"] == folds[0] == splits["all"]["fold2_dev"]
+    assert {one.split("-")[1] for one in splits["method"]["fold2_test"]} == {"method"}
+
+
+def texts(**given: str) -> dict[str, Paper]:
+    return {paper_id: Paper(paper_id, "", (text,)) for paper_id, text in given.items()}
+
+
+LONG = "we learn to parse long sentences with graphs and show that this helps in nine languages of two families"
+
+
+def test_grouped_folds_of_unlike_papers_have_nothing_to_refuse() -> None:
+    train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-method", "p2", "method", (0,))]
+    papers = texts(p1=LONG, p2="colours of paintings are restored by comparing pigments under several kinds of light")
+    pools = {"p1-method": ["c1", "c2", "p2"], "p2-method": ["c2", "c3"]}
+    leaks = find_leaks(train, test, pools=pools, papers=papers)
+    refuse_leaks(leaks, where="fold 1")
+    assert (leaks.void, leaks.candidates, leaks.query_as_candidate) == (False, ("c2",), ("p2",))
+
+
+def test_every_planted_leak_is_refused_by_name() -> None:
+    train = [Query("p1-method", "p1", "method", (0,)), Query("p3-result", "p3", "result", (0,))]
+    test = [Query("p1-result", "p1", "result", (0,)), Query("p2-method", "p2", "method", (0,)), train[1]]
+    papers = texts(p1=LONG, p2=LONG.replace("nine", "ten").upper(), p3="something else altogether, said in six words")
+    leaks = find_leaks(train, test, pools={"p3-result": ["c1"]}, papers=papers)
+    assert leaks.query_papers == ("p1", "p3")
+    assert leaks.pairs == (("p3-result", "c1"),)
+    with pytest.raises(LeakError) as caught:
+        refuse_leaks(leaks, where="fold 1")
+    assert "p1: a query paper of both sides" in caught.value.faults
+    assert "p3-result c1: a judged pair of both sides" in caught.value.faults
+
+
+def test_a_copy_under_another_id_is_found_whatever_its_capitals() -> None:
+    train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-method", "p2", "method", (0,))]
+    for text, void in ((LONG.upper(), True), (LONG + " at no cost", True), (" ".join(LONG.split()[::-1]), False)):
+        leaks = find_leaks(train, test, pools={}, papers=texts(p1=LONG, p2=text))
+        assert leaks.void is void

@@ -1,0 +1,20 @@
+"""A judged study, and a folder of tiny weights for each kind of system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tiny_models
+from judged_study import judged_study
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three query papers, judged, with qrels, and weights for a sentence, an abstract and an Aspire system."""
+    ws = judged_study(tmp_path_factory.mktemp("neural") / "study", query_papers=3)
+    for at, name in enumerate(("unsimcse", "specter", "ot-aspire", "att-aspire")):
+        tiny_models.bert(ws.root / "weights" / name, seed=at, positions=120)
+    tiny_models.sentence_transformer(ws.root / "weights" / "mpnet-1b", seed=9)
+    tiny_models.sentence_transformer(ws.root / "weights" / "mine", seed=10)
+    return ws.root

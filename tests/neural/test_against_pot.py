@@ -1,0 +1,35 @@
+"""Transport against POT's own Sinkhorn."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+from annot.systems.transport import by_transport, plans
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_plans_and_scores_are_those_of_pot(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, columns, count = int(rng.integers(1, 6)), int(rng.integers(2, 9)), 12
+    distances = np.abs(rng.normal(1.5, 0.4, size=(count, rows, columns)))
+    x, y = rng.dirichlet(np.full(rows, 3.0), count), rng.dirichlet(np.full(columns, 3.0), count)
+    found = plans(distances, x, y, eps=1 / 20)
+    assert found.exact.all()
+    for at in range(count):
+        expected = ot.sinkhorn(
+            x[at], y[at], distances[at], 1 / 20, method="sinkhorn_log", stopThr=1e-12, numItermax=1_000_000, warn=False
+        )
+        np.testing.assert_allclose(found.plans[at], expected, atol=1e-6)
+        assert (found.plans[at] * distances[at]).sum() == pytest.approx((expected * distances[at]).sum(), abs=1e-6)
+
+
+def test_scores_of_candidates_of_unlike_length_are_those_of_pot() -> None:
+    rng = np.random.default_rng(9)
+    parts = [-np.abs(rng.normal(2, 0.5, size=(3, size))) for size in (1, 4, 9, 2)]
+    scores = by_transport(parts, temperature=0.5, eps=1 / 20).scores
+    for part, score in zip(parts, scores, strict=True):
+        x, y = (np.exp(part.max(axis=axis) / 0.5) for axis in (1, 0))
+        x, y = x / x.sum(), y / y.sum()
+        plan = ot.sinkhorn(x, y, -part, 1 / 20, method="sinkhorn_log", stopThr=1e-12, numItermax=1_000_000, warn=False)
+        assert score == pytest.approx((plan * part).sum(), abs=1e-6)

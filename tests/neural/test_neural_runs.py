@@ -1,0 +1,102 @@
+"""Systems with encoders in a study: run, run again from kept vectors, shown with what they matched, refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.formats.trec import read_run
+from annot.ranking import vectors
+from annot.ranking.vectors import Vectors
+from annot.store.papers import find_papers, paper_ids
+from annot.systems import encoders
+from command_line import annot, annot_done
+
+NAMES = ("unsimcse", "mpnet-1b", "specter", "ot-aspire", "att-aspire", "mine")
+
+
+@pytest.fixture(scope="module")
+def made(study: Path) -> dict[str, dict[str, Any]]:
+    """The settings of each run."""
+    annot_done("run", *NAMES, "fabs_bm25", folder=study)
+    return {name: json.loads((study / f"exports/runs/{name}.json").read_text())["settings"] for name in NAMES}
+
+
+def test_every_run_orders_every_pool_and_says_how(study: Path, made: dict[str, dict[str, Any]]) -> None:
+    terms = read_run((study / "exports/runs/fabs_bm25.run").read_text().splitlines(), name="fabs_bm25").rankings
+    for name in NAMES:
+        found = read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings
+        assert {query: {doc.doc_id for doc in ranking} for query, ranking in found.items()} == {
+            query: {doc.doc_id for doc in ranking} for query, ranking in terms.items()
+        }
+    assert {name: made[name]["similarity"] for name in ("unsimcse", "mpnet-1b", "ot-aspire", "mine")} == {
+        **{"unsimcse": "cosine", "mpnet-1b": "l2", "ot-aspire": "l2", "mine": "cosine"}
+    }
+    assert (made["ot-aspire"]["temperature"], made["ot-aspire"]["lambda"]) == (0.5, 20.0)
+    assert made["specter"]["vectors"]["reading"] == "document"
+    assert len({made[name]["weights_sha256"] for name in ("unsimcse", "mpnet-1b", "ot-aspire")}) == 3
+
+
+def test_a_second_run_reads_kept_vectors_and_gives_the_same(
+    study: Path, made: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {name: (study / f"exports/runs/{name}.run").read_bytes() for name in NAMES}
+    for name in ("encode_sentences", "encode_documents", "encode_in_context"):
+        monkeypatch.setattr(encoders, name, None)
+    annot_done("run", *NAMES, folder=study)
+    assert {name: (study / f"exports/runs/{name}.run").read_bytes() for name in NAMES} == before
+
+
+def test_what_a_run_matched_is_shown_with_both_sentences(study: Path, made: dict[str, dict[str, Any]]) -> None:
+    run = read_run((study / "exports/runs/ot-aspire.run").read_text().splitlines(), name="ot-aspire").rankings
+    query_id, ranking = next(iter(run.items()))
+    shown = annot_done("run", "matches", "ot-aspire", query_id, ranking[0].doc_id, "--json", folder=study).data
+    assert shown
+    assert sum(match["weight"] for match in shown) <= 1 + 1e-5
+    assert [match["weight"] for match in shown] == sorted((match["weight"] for match in shown), reverse=True)
+    papers = find_papers(study / "corpus", [query_id.split("-")[0], ranking[0].doc_id])
+    for match in shown:
+        assert match["query_text"] == papers[query_id.split("-")[0]].sentences[match["query_sentence"]]
+        assert match["doc_text"] == papers[ranking[0].doc_id].sentences[match["doc_sentence"]]
+    # A run of documents as a whole has none.
+    refused = annot("run", "matches", "specter", query_id, ranking[0].doc_id, folder=study)
+    assert refused.exit_code == 2
+    assert "specter.matches.jsonl: not there" in refused.stderr
+
+
+def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study: Path) -> None:
+    ids = paper_ids(study / "corpus")
+    matrix = np.random.default_rng(0).normal(size=(len(ids), 4)).astype(np.float32)
+    for name in ("specter", "house"):
+        made = Vectors(ids, matrix, model=name, space=name, metric="cosine", facts={})
+        vectors.save(made, study / "corpus" / "vectors" / name)
+    annot_done("run", "specter", "house", folder=study)
+    runs = {
+        name: read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings
+        for name in ("specter", "house")
+    }
+    assert runs["specter"] == runs["house"]
+    query_id, ranking = next(iter(runs["house"].items()))
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    row = {paper_id: at for at, paper_id in enumerate(ids)}
+    for doc in ranking:
+        assert doc.score == pytest.approx(float(unit[row[query_id.split("-")[0]]] @ unit[row[doc.doc_id]]), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("susimcse", "hf download princeton-nlp/sup-simcse-bert-base-uncased --local-dir"),
+        ("ictsentbert", "nobody published them"),
+        ("../susimcse", "system '../susimcse': not known"),
+    ],
+)
+def test_weights_that_are_not_there_are_named_with_the_command_that_fetches_them(
+    study: Path, name: str, says: str
+) -> None:
+    refused = annot("run", name, folder=study)
+    assert refused.exit_code == 2
+    assert says in refused.message()

@@ -1,0 +1,138 @@
+"""SciSearch: its losses against plain sums, its oversampling, and its protocols side by side on CSFCube."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from annot.evaluation.measures import evaluate
+from annot.folds.grouped import grouped_folds
+from annot.ranking import lsa
+from annot.ranking.methods import Bench
+from annot.ranking.tokens import tokenise
+from annot.records import Paper, Qrel, Query
+from annot.study.trained_pools import of_lsa
+from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
+from annot.systems.scisearch.protocols import honest, leaky, untrained
+from annot.systems.system import Topic
+from command_line import annot, annot_done
+
+FACETS = {"background": ("background", "objective"), "method": ("method",)}
+
+
+def test_the_losses_are_those_of_the_paper() -> None:
+    logits = torch.tensor([[0.1, 1.0, -0.5, 2.0], [3.0, 0.0, 0.0, -1.0]])
+    grades = torch.tensor([2, 0])
+    shares = np.exp(logits.numpy()) / np.exp(logits.numpy()).sum(axis=1, keepdims=True)
+    assert float(nll(logits, grades)) == pytest.approx(-np.log(shares[[0, 1], [2, 0]]).mean(), rel=1e-5)
+    scale = np.linspace(-30, 30, 200_001)
+    expected = []
+    for row, grade in zip(shares, (2, 0), strict=True):
+        mean = row @ np.arange(4)
+        variance = max(row @ (np.arange(4) - mean) ** 2, LEAST_VARIANCE)
+        truth = np.exp(-((scale - grade) ** 2) / 2) / np.sqrt(2 * np.pi)
+        log_ratio = -((scale - grade) ** 2) / 2 + (scale - mean) ** 2 / (2 * variance) + np.log(variance) / 2
+        expected.append(np.trapezoid(truth * log_ratio, scale))
+    assert float(kl(logits, grades)) == pytest.approx(np.mean(expected), rel=1e-4)
+
+
+@pytest.mark.parametrize("rarest", [1, 2, 9])
+def test_every_grade_is_brought_to_the_commonest_and_no_pair_is_lost(rarest: int) -> None:
+    rng = np.random.default_rng(1)
+    grades = np.repeat([0, 1, 2, 3], [40, 20, 10, rarest])
+    pairs = Pairs(*(rng.normal(size=(len(grades), 5)).astype(np.float32) for _ in range(2)), grades)
+    found = balanced(pairs, seed=3)
+    assert np.bincount(found.grades).tolist() == [40] * 4
+    np.testing.assert_array_equal(found.queries[: len(grades)], pairs.queries)
+    own = np.hstack(pairs[:2])[grades == 3]
+    made = np.hstack(found[:2])[found.grades == 3]
+    assert (made >= own.min(axis=0) - 1e-5).all()
+    assert (made <= own.max(axis=0) + 1e-5).all()
+
+
+@pytest.fixture(scope="module")
+def csfcube(shared: Path) -> tuple[list[Topic], list[Qrel], Bench]:
+    """CSFCube's two facets: topics, adjudicated grades, and a bench with LSA of the release's papers."""
+    folder, papers = shared / "csfcube", []
+    with (folder / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as file:
+        for record in map(json.loads, file):
+            labels = tuple(label.removesuffix("_label") for label in record["pred_labels"])
+            papers.append(Paper(record["paper_id"], record["title"], tuple(record["abstract"]), labels=labels))
+    labels_of = {paper.paper_id: paper.labels or () for paper in papers}
+    topics, qrels = [], []
+    for facet, labels in FACETS.items():
+        judged = json.loads((folder / f"test-pid2anns-csfcube-{facet}.json").read_text())
+        for paper_id, pool in judged.items():
+            pairs = zip(pool["cands"], pool["relevance_adju"], strict=True)
+            grades = {doc: max(0, grade) for doc, grade in pairs if doc != paper_id and doc in labels_of}
+            sentences = tuple(at for at, label in enumerate(labels_of[paper_id]) if label in labels)
+            name = f"{paper_id}-{facet}"
+            topics.append(Topic(name, paper_id, facet, sentences, whole=False, doc_ids=tuple(grades)))
+            qrels += [Qrel(name, doc, grade) for doc, grade in grades.items()]
+    bench = Bench(tokenise(papers), word_vectors=None, vectors={})
+    bench.vectors["lsa"] = lsa.fit(
+        bench.tfidf("abstract"), bench.corpus.paper_ids, dimensions=200, iterations=7, seed=1
+    )
+    return topics, qrels, bench
+
+
+def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[Topic], list[Qrel], Bench]) -> None:
+    """NDCG%20 over all queries, LSA features, three seeds: what testing on training pairs is worth."""
+    topics, qrels, bench = csfcube
+    features = of_lsa(topics, bench)
+    queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in topics]
+    documents = {topic.query_id: topic.doc_ids for topic in topics}
+
+    def level(rankings: dict) -> float:
+        told = evaluate(rankings, qrels, convention="csfcube", relevant_from=2)
+        return 100 * statistics.fmean(query.values["NDCG%20"] for query in told.queries)
+
+    of_folds, own = [], []
+    for seed in (1, 2, 3):
+        folds = grouped_folds(queries, count=2, seed=seed)
+        given = {"loss": "nll", "grades": 4, "seed": seed}
+        of_folds.append(level(honest([features], queries, qrels, documents, folds=folds, **given)[0]))
+        own.append(level(leaky(features, queries, qrels, documents, **given)))
+    shown = {
+        name: f"{statistics.fmean(values):.1f} ({statistics.stdev(values):.1f})"
+        for name, values in (("own protocol", own), ("honest folds", of_folds))
+    }
+    print(shown, "untrained", round(level(untrained(features, documents)), 1))
+    assert statistics.fmean(own) - statistics.fmean(of_folds) >= 20
+
+
+def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
+    annot_done("run", "scisearch-nll", "scisearch-leaky", folder=study)
+    made = {
+        name: json.loads((study / f"exports/runs/{name}.json").read_text())["settings"]
+        for name in ("scisearch-nll", "scisearch-leaky")
+    }
+    one, two = ({query_id.split("-")[0] for query_id in fold} for fold in made["scisearch-nll"]["folds"])
+    assert one
+    assert two
+    assert not one & two
+    assert set(made["scisearch-nll"]["features"].values()) == {"lsa"}
+    assert "trained on what it tests" in made["scisearch-leaky"]["demonstration"]
+    before = (study / "exports/runs/scisearch-nll.run").read_bytes()
+    annot_done("run", "scisearch-nll", folder=study)
+    assert (study / "exports/runs/scisearch-nll.run").read_bytes() == before
+
+
+def test_the_ensemble_takes_the_best_features_of_each_facet_on_training_queries(study: Path) -> None:
+    path = study / "annot.toml"
+    text = path.read_text()
+    path.write_text(text.replace('features = ["lsa"]', 'features = ["lsa", "unsimcse", "specter"]'))
+    try:
+        annot_done("run", "scisearch-kl", folder=study)
+        taken = json.loads((study / "exports/runs/scisearch-kl.json").read_text())["settings"]["features"]
+        refused = annot("run", "scisearch-leaky", folder=study)
+    finally:
+        path.write_text(text)
+    assert {name.split()[0] for name in taken} == {"fold1", "fold2"}
+    assert set(taken.values()) <= {"lsa", "unsimcse", "specter"}
+    assert refused.exit_code == 2
+    assert "3 features, expected one" in refused.message()

@@ -1,0 +1,111 @@
+"""Systems of terms: the twins that see the whole query abstract, LSA's queries, and the figures of CSFCube."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annot.evaluation.measures import evaluate, mean_over_folds
+from annot.formats.trec import read_run
+from annot.ranking import lsa
+from annot.ranking.methods import Bench, rank_pool
+from annot.ranking.tokens import tokenise
+from annot.ranking.wordvectors import WordVectors
+from annot.records import Paper, Qrel
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.store.runs import read_splits
+from annot.study.workspace import Workspace
+from annot.systems import terms
+from annot.systems.registry import SYSTEMS
+from annot.systems.system import Topic
+from annot.systems.terms import TermSystem
+from command_line import annot_done
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+WORDS = [f"{stem}{ending}" for stem in ("pars", "tag", "train", "lab", "model") for ending in "abcdefg"]
+TERM_SYSTEMS = [system for system in SYSTEMS.values() if isinstance(system, TermSystem)]
+
+
+@pytest.fixture(scope="module")
+def papers() -> list[Paper]:
+    rng = np.random.default_rng(3)
+    return [
+        Paper(f"p{at:02}", "", tuple(" ".join(rng.choice(WORDS, 8)) for _ in range(rng.integers(2, 6))))
+        for at in range(40)
+    ]
+
+
+@pytest.fixture(scope="module")
+def bench(papers: list[Paper]) -> Bench:
+    rng = np.random.default_rng(4)
+    made = Bench(tokenise(papers), word_vectors=None, vectors={})
+    words = made.vocabulary("words").tokens
+    made.word_vectors = WordVectors(words, rng.normal(size=(len(words), 5)).astype(np.float32), {})
+    made.vectors["lsa"] = lsa.fit(made.tfidf("abstract"), made.corpus.paper_ids, dimensions=6, iterations=40, seed=1)
+    return made
+
+
+@pytest.mark.parametrize("system", TERM_SYSTEMS, ids=lambda system: system.name)
+def test_a_twin_sees_every_sentence_of_the_query_and_others_those_of_the_facet(
+    bench: Bench, papers: list[Paper], system: TermSystem
+) -> None:
+    documents = tuple(paper.paper_id for paper in papers[1:])
+    topic = Topic("p00-method", "p00", "method", (1,), whole=False, doc_ids=documents)
+    found = terms.rank(system, [topic], bench=bench).rankings["p00-method"]
+    sentences = range(len(papers[0].sentences)) if system.name.startswith("whole_") else (1,)
+    formula = system.name.replace("whole_", "fabs_")
+    assert found == rank_pool(bench, baseline=formula, paper_id="p00", sentences=sentences, doc_ids=documents)
+
+
+def test_an_lsa_query_is_folded_in_as_scikit_learn_does(bench: Bench, papers: list[Paper]) -> None:
+    vectoriser = TfidfVectorizer()
+    matrix = vectoriser.fit_transform(" ".join(paper.sentences) for paper in papers)
+    svd = TruncatedSVD(6, n_iter=40, random_state=1)
+    documents = svd.fit_transform(matrix.astype(np.float32))
+    query = svd.transform(vectoriser.transform([papers[0].sentences[1]]))[0]
+    cosines = documents @ query / np.linalg.norm(documents, axis=1) / np.linalg.norm(query)
+    ids = [paper.paper_id for paper in papers[1:]]
+    found = rank_pool(bench, baseline="lsa", paper_id="p00", sentences=[1], doc_ids=ids)
+    assert {doc.doc_id: doc.score for doc in found} == pytest.approx(dict(zip(ids, cosines[1:], strict=True)), abs=2e-4)
+
+
+@pytest.fixture(scope="module")
+def csfcube(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CSFCube's two facets as a study, with its term baselines and qrels."""
+    folder = tmp_path_factory.mktemp("csfcube") / "study"
+    annot_done("init", folder, folder=folder.parent)
+    annot_done("import", "csfcube", shared / "csfcube", folder=folder)
+    annot_done("qrels", folder=folder)
+    annot_done("run", folder=folder)
+    return folder
+
+
+def test_the_baselines_keep_their_order_and_come_near_the_known_figures(csfcube: Path) -> None:
+    """NDCG%20, the query left out of its own pool, with the release's own papers as the corpus."""
+    with open_store(Workspace.open(csfcube).database_url) as store, store.read() as session:
+        splits = read_splits(session)
+        papers = {query.query_id: query.paper_id for query in read_queries(session)}
+    lines = map(str.split, (csfcube / "exports/qrels.txt").read_text().splitlines())
+    qrels = [Qrel(query, document, int(grade)) for query, _, document, grade in lines]
+    found = {}
+    for name in ("bm25", "tfidf", "tfidfcbow200", "cbow200"):
+        run = read_run((csfcube / f"exports/runs/fabs_{name}.run").read_text().splitlines(), name=name).rankings
+        for facet in ("background", "method"):
+            told = evaluate(
+                {query: [doc for doc in run[query] if doc.doc_id != papers[query]] for query in run},
+                [qrel for qrel in qrels if qrel.doc_id != papers[qrel.query_id]],
+                convention="csfcube",
+                relevant_from=2,
+            )
+            values = {query.query_id: query.values for query in told.queries}
+            folds = [splits[facet][fold] for fold in ("fold1_test", "fold2_test")]
+            found[name, facet] = 100 * mean_over_folds(values, folds)["NDCG%20"]
+    known = {("tfidf", "background"): 58.72, ("tfidf", "method"): 32.54}
+    known |= {("bm25", "background"): 61.36, ("bm25", "method"): 35.44}
+    assert {key: found[key] for key in known} == pytest.approx(known, abs=0.5)
+    for facet in ("background", "method"):
+        order = [found[name, facet] for name in ("bm25", "tfidf", "tfidfcbow200", "cbow200")]
+        assert order == sorted(order, reverse=True)

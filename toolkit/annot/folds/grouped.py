@@ -1,0 +1,51 @@
+"""Folds of queries, grouped by query paper: a paper's facets are never on both sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from annot.errors import InputError
+from annot.records import Query
+
+DEVELOP, TEST = "dev", "test"
+
+
+def grouped_folds(queries: Sequence[Query], *, count: int, seed: int) -> tuple[tuple[str, ...], ...]:
+    """The query ids of each fold, in the order of `queries`.
+
+    Papers come in a drawn order, those with the most queries first, each into the fold that has the fewest queries of
+    its facets so far. Raises InputError for fewer papers than folds.
+    """
+    by_paper: dict[str, list[Query]] = {}
+    for query in sorted(queries, key=lambda one: one.query_id):
+        by_paper.setdefault(query.paper_id, []).append(query)
+    if count < 2 or len(by_paper) < count:
+        raise InputError(f"{count} folds: expected 2 or more, and at most {len(by_paper)}, one for each query paper")
+    papers = list(by_paper)
+    np.random.default_rng(seed).shuffle(papers)
+    papers.sort(key=lambda paper_id: -len(by_paper[paper_id]))
+    held: list[Counter[str]] = [Counter() for _ in range(count)]
+    fold_of: dict[str, int] = {}
+    for paper_id in papers:
+        facets = [query.facet for query in by_paper[paper_id]]
+        fold = min(range(count), key=lambda at: (sum(held[at][facet] for facet in facets), held[at].total(), at))
+        held[fold].update(facets)
+        fold_of |= {query.query_id: fold for query in by_paper[paper_id]}
+    return tuple(tuple(query.query_id for query in queries if fold_of[query.query_id] == at) for at in range(count))
+
+
+def as_splits(queries: Sequence[Query], folds: Sequence[Sequence[str]]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The folds as CSFCube names them: a split for each facet and `all`; `fold1_test` is tested on, `fold1_dev` is
+    the rest, which may be learned from."""
+    facets = {query.query_id: query.facet for query in queries}
+    splits: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name in (*dict.fromkeys(facets.values()), "all"):
+        members = [tuple(one for one in fold if name in (facets[one], "all")) for fold in folds]
+        splits[name] = {}
+        for at, tested in enumerate(members, start=1):
+            rest = tuple(one for other, fold in enumerate(members, start=1) if other != at for one in fold)
+            splits[name] |= {f"fold{at}_{DEVELOP}": rest, f"fold{at}_{TEST}": tested}
+    return splits

@@ -1,0 +1,77 @@
+"""What two sides of a split share: papers, candidates, pairs, and texts that are nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annot.errors import LeakError
+from annot.records import Paper, Query
+
+NEAR = 0.6
+"""The share of word 5-grams in common (Jaccard) from which two texts are near-duplicates."""
+WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """What the two sides share; a judged pair, a query paper or a near-copy of one on both sides makes a figure void.
+
+    Candidates on both sides are common where queries are close, and are reported: a system could learn them by heart.
+    """
+
+    query_papers: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    candidates: tuple[str, ...]
+    query_as_candidate: tuple[str, ...]
+    """Query papers of the one side that are candidates of the other."""
+    near_duplicates: tuple[tuple[str, str, float], ...]
+    """A query paper of each side, and how much of their texts is the same."""
+
+    @property
+    def void(self) -> bool:
+        return bool(self.query_papers or self.pairs or self.near_duplicates)
+
+
+def find_leaks(
+    train: Sequence[Query], test: Sequence[Query], *, pools: Mapping[str, Iterable[str]], papers: Mapping[str, Paper]
+) -> Leaks:
+    """Compare two sides. pools: the documents of each query. papers: the query papers at least, by id."""
+    sides = []
+    for queries in (train, test):
+        pairs = {(query.query_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())}
+        sides.append(({query.paper_id for query in queries}, pairs, {doc_id for _, doc_id in pairs}))
+    (own, pairs, candidates), (theirs, other_pairs, other_candidates) = sides
+    return Leaks(
+        tuple(sorted(own & theirs)),
+        tuple(sorted(pairs & other_pairs)),
+        tuple(sorted(candidates & other_candidates)),
+        tuple(sorted((own & other_candidates) | (theirs & candidates))),
+        tuple(_near_duplicates(own - theirs, theirs - own, papers)),
+    )
+
+
+def refuse_leaks(leaks: Leaks, *, where: str) -> None:
+    """Raise LeakError, with every fault, where a figure would be void."""
+    faults = [f"{paper_id}: a query paper of both sides" for paper_id in leaks.query_papers]
+    faults += [f"{query_id} {doc_id}: a judged pair of both sides" for query_id, doc_id in leaks.pairs]
+    faults += [f"{one} and {two}: {100 * share:.0f}% the same text" for one, two, share in leaks.near_duplicates]
+    if faults:
+        raise LeakError(f"{where}: training and test are not apart", faults=faults, hint="group the folds by paper")
+
+
+def _near_duplicates(
+    left: Iterable[str], right: Iterable[str], papers: Mapping[str, Paper]
+) -> Iterable[tuple[str, str, float]]:
+    theirs = {paper_id: _pieces(papers[paper_id]) for paper_id in sorted(right) if paper_id in papers}
+    for one in sorted(left):
+        own = _pieces(papers[one]) if one in papers else frozenset()
+        for two, other in theirs.items():
+            share = len(own & other) / len(own | other) if own and other else 0.0
+            if share >= NEAR:
+                yield one, two, share
+
+
+def _pieces(paper: Paper) -> frozenset[tuple[str, ...]]:
+    words = " ".join((paper.title, *paper.sentences)).lower().split()
+    return frozenset(zip(*(words[start:] for start in range(WORDS)), strict=False))

@@ -1,0 +1,34 @@
+"""Which sentences of a query and of a document a run matched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annot.names import known_query
+from annot.store.database import open_store
+from annot.store.papers import find_papers
+from annot.store.queries import read_queries
+from annot.study.matched import read_matches
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Two sentences, their places from 0, and what the one weighs for the other."""
+
+    query_sentence: int
+    query_text: str
+    doc_sentence: int
+    doc_text: str
+    weight: float
+    similarity: float
+
+
+def show(ws: Workspace, tag: str, *, query_id: str, doc_id: str) -> tuple[Matched, ...]:
+    """The matched sentences of a pair, heaviest first. Raises InputError for a run, query or document without any."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        query = known_query({one.query_id: one for one in read_queries(session)}, query_id)
+    matches = read_matches(ws, tag, query_id=query_id, doc_id=doc_id)
+    papers = find_papers(ws.corpus, (query.paper_id, doc_id))
+    ours, theirs = papers[query.paper_id].sentences, papers[doc_id].sentences
+    return tuple(Matched(i, ours[i], j, theirs[j], weight, similarity) for i, j, weight, similarity in matches)

@@ -1,0 +1,118 @@
+"""The pools of a study ranked by SciSearch: its features, its grades, its folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from annot.errors import InputError, MissingInput
+from annot.folds.grouped import grouped_folds
+from annot.folds.leaks import find_leaks, refuse_leaks
+from annot.ranking import lsa
+from annot.ranking.counts import count_pieces
+from annot.ranking.methods import Bench
+from annot.ranking.vectors import Vectors
+from annot.records import Paper, Qrel, Query
+from annot.systems.scisearch.protocols import Features, honest, leaky
+from annot.systems.scisearch.system import SciSearchSystem
+from annot.systems.sentence_vectors import Matrix, SentenceVectors
+from annot.systems.system import Made, Topic
+from annot.systems.weights import INSTALL
+
+FOLDS = 2
+DEMONSTRATION = "trained on what it tests: no figure of this run says how well it ranks"
+
+
+def rank(
+    system: SciSearchSystem,
+    topics: Sequence[Topic],
+    features: Sequence[Features],
+    qrels: Sequence[Qrel],
+    papers: Mapping[str, Paper],
+    *,
+    grades: int,
+    seed: int,
+) -> Made:
+    """Train on the grades and rank every pool.
+
+    Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is in another fold.
+    """
+    _prepare_libraries()
+    queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in topics]
+    documents = {topic.query_id: topic.doc_ids for topic in topics}
+    known = {(topic.query_id, doc_id) for topic in topics for doc_id in topic.doc_ids}
+    judged = [qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) in known]
+    if not judged:
+        raise MissingInput(f"{system.name}: no final grades to learn from", hint="make them with `annot qrels`")
+    facts = {"query": system.query, "candidate": system.candidate, "loss": system.loss, "seed": seed}
+    names = [one.name for one in features]
+    if system.protocol == "leaky":
+        if len(features) > 1:
+            raise InputError(f"{system.name}: {len(features)} features, expected one", hint="[systems] features")
+        found = leaky(features[0], queries, judged, documents, loss=system.loss, grades=grades, seed=seed)
+        return Made(found, {**facts, "features": names, "demonstration": DEMONSTRATION})
+    folds = grouped_folds(queries, count=FOLDS, seed=seed)
+    shared = []
+    for number, fold in enumerate(folds, start=1):
+        tested = [query for query in queries if query.query_id in fold]
+        learned = [query for query in queries if query.query_id not in fold]
+        leaks = find_leaks(learned, tested, pools=documents, papers=papers)
+        refuse_leaks(leaks, where=f"fold {number}")
+        shared.append(len(leaks.candidates))
+    rankings, taken = honest(
+        features, queries, judged, documents, folds=folds, loss=system.loss, grades=grades, seed=seed
+    )
+    return Made(rankings, {**facts, "features": taken, "folds": folds, "candidates_in_both_sides": shared})
+
+
+def of_lsa(topics: Sequence[Topic], bench: Bench) -> Features:
+    """The decomposition's rows, and the queries folded in."""
+    vectors, counts, basis = bench.vectors["lsa"], bench.tfidf("abstract"), bench.lsa_map()
+    queries = {
+        topic.query_id: lsa.fold_in(
+            counts,
+            count_pieces(bench.corpus.sentence_ids(topic.paper_id, topic.sentences), bench.vocabulary("terms")),
+            basis,
+        )
+        for topic in topics
+    }
+    return Features("lsa", queries, _rows(topics, lambda doc_id: vectors.matrix[vectors.rows[doc_id]]))
+
+
+def of_sentences(name: str, topics: Sequence[Topic], vectors: SentenceVectors) -> Features:
+    """The mean of the facet's sentences, and of all sentences of a candidate."""
+
+    def mean(rows: Matrix) -> Matrix:
+        return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], dtype=np.float32)
+
+    queries = {
+        topic.query_id: mean(
+            vectors.of(topic.paper_id)[[at for at in topic.sentences if at < len(vectors.of(topic.paper_id))]]
+        )
+        for topic in topics
+    }
+    return Features(name, queries, _rows(topics, lambda doc_id: mean(vectors.of(doc_id))))
+
+
+def of_abstracts(name: str, topics: Sequence[Topic], vectors: Vectors) -> Features:
+    """The vector of the query paper, whatever the facet, and that of a candidate."""
+
+    def row(paper_id: str) -> Matrix:
+        return np.asarray(vectors.matrix[vectors.rows[paper_id]])
+
+    return Features(name, {topic.query_id: row(topic.paper_id) for topic in topics}, _rows(topics, row))
+
+
+def _rows(topics: Sequence[Topic], row: Callable[[str], Matrix]) -> dict[str, Matrix]:
+    return {doc_id: np.asarray(row(doc_id)) for topic in topics for doc_id in topic.doc_ids}
+
+
+def _prepare_libraries() -> None:
+    try:
+        import imblearn  # noqa: F401
+        import torch
+    except ImportError:
+        raise MissingInput("scisearch: its libraries are not installed", hint=INSTALL) from None
+    # More threads only wait for each other over networks this small.
+    torch.set_num_threads(1)
