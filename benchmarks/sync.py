@@ -88,7 +88,7 @@ def main() -> None:
     studio.down(ws)
     print(f"{len(tasks)} tasks")
     for one, two in (("push", "bare import"), ("push, all there", "bare import"), ("pull", "bare export")):
-        print(f"{one}: {meter.mean(one) / meter.mean(two):.2f} times the {two}")
+        print(f"{one}: {meter.ratio(one, two)} the {two}")
 
 
 class Meter:
@@ -97,7 +97,7 @@ class Meter:
     def __init__(self, ws: Workspace) -> None:
         running = server.status(studio_folder(ws))
         assert running is not None
-        self._pid, self._costs = running.pid, defaultdict[str, list[float]](list)
+        self._pid, self._costs = running.pid, defaultdict[str, list[Cost]](list)
         self._requests = itertools.count()
         log = logging.getLogger("httpx")
         log.setLevel(logging.INFO)
@@ -109,12 +109,16 @@ class Meter:
         before = self._now()
         step()
         cost = Cost(*(after - earlier for after, earlier in zip(self._now(), before, strict=True)))
-        self._costs[name].append(cost.wall)
+        self._costs[name].append(cost)
         print(f"{name:16} {cost.wall:7.1f} {cost.ours:7.1f} {cost.server:7.1f} {cost.requests - 1:8}", flush=True)
 
-    def mean(self, name: str) -> float:
-        """Seconds."""
-        return fmean(self._costs[name])
+    def ratio(self, one: str, two: str) -> str:
+        """In seconds, and in processor seconds: what else the machine does changes those less."""
+        walls = (fmean(cost.wall for cost in self._costs[name]) for name in (one, two))
+        used = (fmean(cost.ours + cost.server for cost in self._costs[name]) for name in (one, two))
+        return (
+            f"{next(walls) / next(walls):.2f} times the time and {next(used) / next(used):.2f} times the processor of"
+        )
 
     def _now(self) -> Cost:
         fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
