@@ -161,6 +161,11 @@ def test_an_answer_that_the_server_has_not_counted_comes_too(studio: Studio) -> 
         assert gateway.tasks_of(project)[0].annotations == 0
         pulled = {one.key: [annotation["id"] for annotation in one.annotations] for one in gateway.pull(project)}
         assert pulled == {first.key: [given], second.key: []}
+        # Nor is its task deleted as one that nobody has answered.
+        gateway.delete_unanswered(project, [first.task_id])
+        known = {first.key: "2100-01-01T00:00:00Z"}
+        assert deliver(gateway, project, TASKS[:2], answered=known).removed == 0
+        assert [one.task_id for one in gateway.tasks_of(project)] == [first.task_id, second.task_id]
 
 
 def test_what_came_is_kept_as_it_came(studio: Studio) -> None:

@@ -67,8 +67,10 @@ def deliver(
     forgotten = [
         task for task in standing if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
     ]
-    for task in forgotten:
-        server.delete_task(task.task_id)
+    if forgotten:
+        server.delete_unanswered(project_id, [task.task_id for task in forgotten])
+        left = {task.task_id for task in server.tasks_of(project_id)}
+        forgotten = [task for task in forgotten if task.task_id not in left]
     there = {task.key for task in standing} - {task.key for task in forgotten}
     spared = {key for key in keys if key in known and key not in there}
     keys = [key for key in keys if key not in spared]
@@ -83,11 +85,11 @@ def deliver(
         advance(len(batch))
     if last is not None:
         server.delete_unanswered(project_id, [last.task_id])
-    left = [*staying, *made]
+    now = [*staying, *made]
     changed = missing or forgotten or stale
-    if len(made) < len(missing) or (changed and server.count_tasks(project_id) != len(left)):
-        left = list(server.tasks_of(project_id))
-    copies = _copies_that_stay(server, project_id, set(keys), left)
+    if len(made) < len(missing) or (changed and server.count_tasks(project_id) != len(now)):
+        now = list(server.tasks_of(project_id))
+    copies = _copies_that_stay(server, project_id, set(keys), now)
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(

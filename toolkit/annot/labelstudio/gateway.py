@@ -82,16 +82,22 @@ class Gateway(Projects):
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> None:
         """Delete those of these tasks that nobody has answered by the time the server does it; the others stay.
 
-        The server looks and deletes in one step: an answer given since the tasks were listed is never lost. Safe to
-        repeat.
+        The server looks and deletes in one step: an answer given since the tasks were listed is never lost. Nor is one
+        that it has and did not count, as it was ended in between. Safe to repeat.
         """
         # The counts leave out drafts, which nobody but their author sees.
         unanswered = [
             {"filter": f"filter:tasks:{count}", "operator": "equal", "type": "Number", "value": 0}
             for count in ("total_annotations", "cancelled_annotations")
         ]
-        for start in range(0, len(task_ids), PAGE_SIZE):
-            chunk = list(task_ids[start : start + PAGE_SIZE])
+        for start in range(0, len(task_ids), EXPORT_SIZE):
+            chunk = list(task_ids[start : start + EXPORT_SIZE])
+            with self._asking(f"looking for answers before {len(chunk)} tasks of project {project_id} are deleted"):
+                exported = self._export(project_id, {"ids[]": [str(task_id) for task_id in chunk]})
+                answered = {integer(task["id"]) for task in exported if task["annotations"]}
+            chunk = [task_id for task_id in chunk if task_id not in answered]
+            if not chunk:
+                continue
             with self._asking(f"deleting {len(chunk)} tasks of project {project_id}"):
                 self._client.actions.create(
                     id="delete_tasks",
