@@ -214,7 +214,9 @@ def judgements_withdrawn(ws: "Workspace") -> Answer:
 
     found = step.withdrawn(ws)
     text = (
-        table("people.withdrawn", found) if found else "every answer on record is on the server as it was, and counts"
+        table("people.withdrawn", found)
+        if found
+        else "at the last pull, every answer on record was on the server as it was; all count"
     )
     return Answer(found, text)
 
