@@ -78,7 +78,7 @@ def csfcube(folder: Path) -> JointGrades:
         ws = Workspace.open(Path(name))
         import_csfcube.csfcube(ws, folder, dry_run=False)
         with open_store(ws.database_url, create=False) as store, store.read() as session:
-            outcome = outcome_of(session)
+            outcome = outcome_of(session, ws.settings)
             facets = {query.query_id: query.facet for query in read_queries(session)}
     return joint_grades(ratings_of(outcome.of_answered_pairs, (), facets), per_pair=2, seed=1)
 

@@ -128,4 +128,4 @@ def _snapshot(queries: list[Query], pools: dict[str, Pool], outcome: Any) -> Sna
         **dict.fromkeys(("people", "assignments", "flagged", "sources", "projects", "runs", "imports"), ()),
     }
     ws = Workspace(Path(), Settings())
-    return Snapshot(ws=ws, queries=tuple(queries), pools=pools, plan=None, outcome=outcome, **empty)
+    return Snapshot(ws=ws, queries=tuple(queries), pools=pools, plan=None, outcome=outcome, guidelines_of={}, **empty)

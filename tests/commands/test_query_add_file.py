@@ -7,9 +7,11 @@ from pathlib import Path
 
 from command_line import annot_done
 
+SENTENCES = [f"{word} words make a sentence long enough." for word in ("Some", "Many", "Other")]
+KINDS = (("method", "result"), ("method", "method"), ("result", "result"))
 PAPERS = [
-    {"paper_id": f"p{at}", "title": "T", "abstract": ["One.", "Two.", "Three."], "labels": ["background", *kinds]}
-    for at, kinds in enumerate([("method", "result"), ("method", "method"), ("result", "result")])
+    {"paper_id": f"p{at}", "title": "T", "abstract": SENTENCES, "labels": ["background", *kinds]}
+    for at, kinds in enumerate(KINDS)
 ]
 
 

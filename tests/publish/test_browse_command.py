@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.demo.whole_way import RUNS
 from annot.study.workspace import Workspace
 from command_line import Result
 from judged_study import ACCOUNTS
@@ -55,7 +56,7 @@ def test_grades_and_orders_are_those_of_the_files(ws: Workspace, annot: Annot) -
     assert annot("browse").exit_code == 0
     data = data_of(page(ws))
     assert shown_grades(data) == qrels(ws)
-    assert len(data["systems"]) == 4
+    assert len(data["systems"]) == len(RUNS)
     for query in data["queries"]:
         for tag, system in zip(data["systems"], query["systems"], strict=True):
             found = [data["papers"][query["docs"][at]][0] for at in system["order"]]
@@ -197,7 +198,7 @@ def test_the_kind_of_an_error_is_kept_counted_and_shown(ws: Workspace, annot: An
     rows = sheet(ws)
     systems = [len(re.findall(r"\(", row["irrelevant_near_the_top"] + row["relevant_far_down"])) for row in rows]
     assert systems == sorted(systems, reverse=True)
-    assert systems[0] == 4
+    assert systems[0] == len(RUNS)
     filled = (ws.root / "errors.csv").read_text(encoding="utf-8-sig").splitlines()
     cells = filled[1].split(",")
     cells[2:4] = ["Multiple Aspects", "=one of two"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.annotations import write_result
-from annot.steps import audit, substudy, train
+from annot.steps import audit, gold, substudy, train
 from annot.store.projects import Round
 from command_line import annot_done
 from complete_study import http
@@ -45,7 +45,7 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     study, _ = settled_study(tmp_path / "study", studio, name="audited-trials", per_method=3)
     ws = study.workspace
     add_people(ws, [("a3", False)])
-    train.gold(ws.replaced("training", per_facet=2), None, dry_run=False)
+    gold.make(ws.replaced("training", per_facet=2), None, dry_run=False)
     train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
     for _ in range(2):
         answer_all(study, "a3", "train")

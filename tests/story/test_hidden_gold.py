@@ -93,7 +93,7 @@ def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(
     pull.pull(ws, url=None, api_key=None, advance=quietly)
     # One more is answered, and is not pulled yet.
     study.judge("a3", {first[done]: 1})
-    train.hide(ws, share=0.3, dry_run=False)
+    gold_pairs.hide(ws, share=0.3, dry_run=False)
     for again in (False, True):
         pushed = {
             one.assessor: one for one in push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects

@@ -99,6 +99,7 @@ def test_the_baselines_keep_their_order_and_come_near_the_known_figures(csfcube:
                 [qrel for qrel in qrels if qrel.doc_id != papers[qrel.query_id]],
                 convention="csfcube",
                 relevant_from=2,
+                ties="order",
             )
             values = {query.query_id: query.values for query in told.queries}
             folds = [splits[facet][fold] for fold in ("fold1_test", "fold2_test")]
