@@ -25,7 +25,7 @@ def query_folds(
     from annot.steps import query_folds as step
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
-    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets))
+    return Answer(drawn, table("query.folds", drawn.rows, facets=drawn.facets), drawn.notes)
 
 
 @command("evaluate", csv=True)

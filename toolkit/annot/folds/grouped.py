@@ -14,7 +14,7 @@ DEVELOP, TEST = "dev", "test"
 
 
 def grouped_folds(queries: Sequence[Query], *, count: int, seed: int) -> tuple[tuple[str, ...], ...]:
-    """The query ids of each fold, in the order of `queries`.
+    """The query ids of each fold, sorted; they do not depend on the order of `queries`.
 
     Papers come in a drawn order, those with the most queries first, each into the fold that has the fewest queries of
     its facets so far. Raises InputError for fewer papers than folds.
@@ -34,7 +34,7 @@ def grouped_folds(queries: Sequence[Query], *, count: int, seed: int) -> tuple[t
         fold = min(range(count), key=lambda at: (sum(held[at][facet] for facet in facets), held[at].total(), at))
         held[fold].update(facets)
         fold_of |= {query.query_id: fold for query in by_paper[paper_id]}
-    return tuple(tuple(query.query_id for query in queries if fold_of[query.query_id] == at) for at in range(count))
+    return tuple(tuple(sorted(name for name, fold in fold_of.items() if fold == at)) for at in range(count))
 
 
 def as_splits(queries: Sequence[Query], folds: Sequence[Sequence[str]]) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -42,10 +42,10 @@ def as_splits(queries: Sequence[Query], folds: Sequence[Sequence[str]]) -> dict[
     the rest, which may be learned from."""
     facets = {query.query_id: query.facet for query in queries}
     splits: dict[str, dict[str, tuple[str, ...]]] = {}
-    for name in (*dict.fromkeys(facets.values()), "all"):
+    for name in (*sorted({*facets.values()}), "all"):
         members = [tuple(one for one in fold if name in (facets[one], "all")) for fold in folds]
         splits[name] = {}
         for at, tested in enumerate(members, start=1):
-            rest = tuple(one for other, fold in enumerate(members, start=1) if other != at for one in fold)
+            rest = tuple(sorted(one for other, fold in enumerate(members, start=1) if other != at for one in fold))
             splits[name] |= {f"fold{at}_{DEVELOP}": rest, f"fold{at}_{TEST}": tested}
     return splits

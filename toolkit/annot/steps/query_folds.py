@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.errors import InputError, MissingInput
-from annot.evaluation.folds import draw_folds
-from annot.store import runs
+from annot.folds.grouped import as_splits, grouped_folds
+from annot.folds.leaks import find_leaks
+from annot.records import Query
+from annot.store import papers, runs
 from annot.store.database import open_store
+from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
+from annot.study.corpus_facts import has_corpus
 from annot.study.workspace import Workspace
 
 
@@ -28,6 +33,8 @@ class Folds:
     seed: int
     facets: tuple[str, ...]
     rows: tuple[Fold, ...]
+    notes: tuple[str, ...]
+    """What two folds share, where somebody learns from one and is tested on the other."""
 
 
 def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool) -> Folds:
@@ -39,10 +46,12 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         with store.read() as session:
             queries = read_queries(session)
             known = runs.read_splits(session)
+            pools = documents_by_query(session)
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add`")
         chosen = ws.settings.seed if seed is None else seed
-        splits = draw_folds(queries, n=n, seed=chosen)
+        folds_drawn = grouped_folds(queries, count=n, seed=chosen)
+        splits = as_splits(queries, folds_drawn)
         wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
         if known and known != wanted and not redraw:
             raise InputError(
@@ -59,4 +68,20 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     for at in range(1, n + 1):
         tests = [splits[facet][f"fold{at}_test"] for facet in facets]
         rows.append(Fold(at, len({paper_of[one] for test in tests for one in test}), tuple(map(len, tests))))
-    return Folds(chosen, facets, tuple(rows))
+    notes = _shared(ws, queries, folds_drawn, pools)
+    return Folds(chosen, facets, tuple(rows), tuple(notes))
+
+
+def _shared(
+    ws: Workspace, queries: Sequence[Query], folds: Sequence[Sequence[str]], pools: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if has_corpus(ws) else {}
+    copies: set[tuple[str, str, float]] = set()
+    for number, fold in enumerate(folds, start=1):
+        sides = [[query for query in queries if (query.query_id in fold) is within] for within in (False, True)]
+        leaks = find_leaks(*sides, pools=pools, papers=texts)
+        copies |= {(min(one, two), max(one, two), share) for one, two, share in leaks.near_duplicates}
+        if leaks.candidates:
+            yield f"fold {number}: {len(leaks.candidates)} candidates are also candidates of queries outside it"
+    for one, two, share in sorted(copies):
+        yield f"{one} and {two} are in different folds, and {100 * share:.0f}% of their text is the same"

@@ -1,0 +1,34 @@
+"""Folds that are drawn say what their sides share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import annot_done
+
+ABSTRACT = [f"{word} words of a rather long sentence stand here." for word in ("Some", "Many", "Other")]
+OTHER = [f"{word} of quite another subject is told in this place." for word in ("All", "Nothing", "Half")]
+
+
+def told(folder: Path, second: list[str]) -> str:
+    annot_done("init", str(folder), folder=folder.parent)
+    papers = [("p0", "One title", ABSTRACT), ("p1", "Another title", second)]
+    lines = [
+        json.dumps({"paper_id": name, "title": title, "abstract": text, "labels": ["background", "method", "result"]})
+        for name, title, text in papers
+    ]
+    (folder / "papers.jsonl").write_text("\n".join(lines) + "\n")
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+    annot_done("facets", folder=folder)
+    for name, _, _ in papers:
+        annot_done("query", "add", name, "--facet", "method", folder=folder)
+    return annot_done("query", "folds", "--folds", "2", folder=folder).stderr
+
+
+def test_a_copy_of_a_query_paper_in_another_fold_is_named(tmp_path: Path) -> None:
+    assert "p0 and p1 are in different folds" in told(tmp_path / "study", ABSTRACT)
+
+
+def test_nothing_is_said_of_papers_that_are_unlike(tmp_path: Path) -> None:
+    assert "different folds" not in told(tmp_path / "study", OTHER)
