@@ -804,7 +804,7 @@ WRONG: dict[str, Wrong] = {
     "compare: an unknown run": Wrong("compare", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
     "compare: one run": Wrong("compare", "fabs_bm25", ("1 run, expected at least 2",), "measured"),
     "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
-    "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected 2 or more",), "queried"),
+    "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected",), "queried"),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),

@@ -11,7 +11,7 @@ import pytest
 from annot.records import Draw, Pool, PoolEntry, Qrel, ScoredDoc
 from annot.reusability.certificate import certify
 from annot.reusability.halves import BOUNDS, HALVINGS, split_halves
-from annot.reusability.reductions import at_depths, without_methods
+from annot.reusability.reductions import reductions
 from annot.reusability.scoring import standing
 from annot.stats.seeding import generator
 from scipy.stats import kendalltau
@@ -79,10 +79,8 @@ def study(*, alone: int, papers: int = 12) -> tuple[Runs, list[Qrel], dict[str, 
 
 def test_a_method_that_alone_found_what_counts_is_shown_to_be_needed() -> None:
     runs, qrels, pools, papers = study(alone=3)
-    reductions = {
-        one.name: one for one in without_methods(pools, qrels, papers, precision(runs), relevant_from=2, seed=1)
-    }
-    late = reductions["late"]
+    found = {one.name: one for one in reductions(pools, qrels, papers, precision(runs), relevant_from=2, seed=1)[0]}
+    late = found["late"]
     assert (late.lost, late.lost_relevant) == (12 * 3, 12 * 3)
     before, after = (
         {tag: mean(values.values()) for tag, values in precision(runs)(left).items()}
@@ -91,7 +89,7 @@ def test_a_method_that_alone_found_what_counts_is_shown_to_be_needed() -> None:
     assert {change.run: change.before for change in late.changes} == pytest.approx(before)
     assert {change.run: change.after for change in late.changes} == pytest.approx(after)
     assert {(change.run, change.rank_before, change.rank_after) for change in late.changes} >= {("late", 1, 1)}
-    assert (reductions["early"].lost, reductions["early"].kept) == (0, reductions["early"].significant)
+    assert (found["early"].lost, found["early"].kept) == (0, found["early"].significant)
 
 
 def certified(alone: int, **changed: object):
@@ -132,7 +130,7 @@ def test_two_runs_or_one_method_tell_nothing() -> None:
 
 def test_depths_keep_what_some_method_has_high_enough() -> None:
     runs, qrels, pools, papers = study(alone=2)
-    found = {one.name: one for one in at_depths(pools, qrels, papers, precision(runs), relevant_from=2, seed=1)}
+    found = {one.name: one for one in reductions(pools, qrels, papers, precision(runs), relevant_from=2, seed=1)[1]}
     assert sorted(found, key=int) == ["5", "10", "15"]
     assert {name: one.lost for name, one in found.items()} == {"5": 12 * 15, "10": 12 * 10, "15": 12 * 5}
     assert {one.lost_relevant for one in found.values()} == {0}
@@ -146,7 +144,7 @@ def test_a_cited_paper_has_no_depth_and_stays() -> None:
         ))
         for paper, one in pools.items()
     }  # fmt: skip
-    assert not at_depths(cited, qrels, papers, precision(runs), relevant_from=2, seed=1)
+    assert not reductions(cited, qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
 
 
 def values(effects: Sequence[float], *, papers: int, noise: float, seed: int) -> dict[str, dict[str, float]]:

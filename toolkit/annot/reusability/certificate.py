@@ -9,7 +9,7 @@ import numpy as np
 
 from annot.records import Pool, Qrel, Ranking
 from annot.reusability.halves import Halves, split_halves
-from annot.reusability.reductions import Reduction, at_depths, without_methods
+from annot.reusability.reductions import Reduction, reductions
 from annot.reusability.scoring import Score, standing
 from annot.stats.rounding import rounding
 
@@ -80,8 +80,7 @@ def certify(
     as_they_are = score(runs)
     whole = standing(as_they_are(qrels), papers)
     condensed = standing(score(_condensed(runs, judged))(qrels), papers)
-    settings = {"relevant_from": relevant_from, "seed": seed}
-    methods = without_methods(pools, qrels, papers, as_they_are, **settings)
+    methods, depths = reductions(pools, qrels, papers, as_they_are, relevant_from=relevant_from, seed=seed)
     names = {method.name for method in methods}
     shares = tuple(
         JudgedShare(
@@ -102,7 +101,7 @@ def certify(
         papers=whole.by_paper.shape[1],
         runs=shares,
         methods=methods,
-        depths=at_depths(pools, qrels, papers, as_they_are, **settings),
+        depths=depths,
         halves=split_halves(whole, seed=seed),
         assessor_tau=assessor_tau,
     )

@@ -7,7 +7,7 @@ Information Retrieval Experiments?, SIGIR).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.records import Draw, Pool, PoolEntry, Qrel
@@ -50,7 +50,7 @@ class Reduction:
     """Pairs of runs that are significantly different under both, the other way round."""
 
 
-def without_methods(
+def reductions(
     pools: Mapping[str, Pool],
     qrels: Sequence[Qrel],
     papers: Mapping[str, str],
@@ -58,44 +58,44 @@ def without_methods(
     *,
     relevant_from: int,
     seed: int,
-) -> tuple[Reduction, ...]:
-    """The study without what each method alone brought in, by method.
+) -> tuple[tuple[Reduction, ...], tuple[Reduction, ...]]:
+    """The study without what each method alone brought in, by method; and with what the methods have at each of
+    `DEPTHS` or above, without the depths that lose nothing.
 
-    pools: by query paper. papers: the query paper of each query.
+    A document without a rank (one that the query cites, one that was imported) stays at every depth. pools: by query
+    paper. papers: the query paper of each query.
     """
     sources = _sources(pools)
+    whole = standing(score(qrels), papers)
+    better = whole.better(seed=seed)
+
+    def with_these(name: str, left: Sequence[Qrel]) -> Reduction:
+        gone = set(qrels) - set(left)
+        # A query without a judged document stays, as one in which nothing is found.
+        kept_queries = {one.query_id for one in left}
+        silent = [Qrel(one.query_id, one.doc_id, 0) for one in qrels if one.query_id not in kept_queries]
+        now = standing(score([*left, *silent]), papers) if left else None
+        after = now.better(seed=seed) if now else frozenset()
+        return Reduction(
+            name=name,
+            lost=len(gone),
+            lost_relevant=sum(one.relevance >= relevant_from for one in gone),
+            tau=tau(whole, now) if now else NOTHING_LEFT,
+            changes=tuple(_changes(whole, now)) if now else (),
+            significant=len(better),
+            kept=len(better & after),
+            reversed=sum((worse, best) in after for best, worse in better),
+        )
+
+    def ranks(one: Qrel) -> Mapping[str, int]:
+        return sources.get((papers[one.query_id], one.doc_id), {"": 0})
+
     methods = sorted({method for found in sources.values() for method in found})
-    reduced = {
-        method: [
-            one for one in qrels if sources.get((papers[one.query_id], one.doc_id), {method: 0}).keys() != {method}
-        ]
-        for method in methods
-    }
-    return tuple(_reductions(reduced, qrels, papers, score, relevant_from=relevant_from, seed=seed))
-
-
-def at_depths(
-    pools: Mapping[str, Pool],
-    qrels: Sequence[Qrel],
-    papers: Mapping[str, str],
-    score: Score,
-    *,
-    relevant_from: int,
-    seed: int,
-) -> tuple[Reduction, ...]:
-    """The study with what the methods have at each of `DEPTHS` or above; depths that lose nothing are left out.
-
-    A document without a rank (one that the query cites, one that was imported) stays at every depth.
-    """
-    sources = _sources(pools)
-    reduced = {
-        str(depth): [
-            one for one in qrels if min(sources.get((papers[one.query_id], one.doc_id), {"": 0}).values()) <= depth
-        ]
-        for depth in DEPTHS
-    }
-    reduced = {depth: left for depth, left in reduced.items() if len(left) < len(qrels)}
-    return tuple(_reductions(reduced, qrels, papers, score, relevant_from=relevant_from, seed=seed))
+    at_depths = {depth: [one for one in qrels if min(ranks(one).values()) <= depth] for depth in DEPTHS}
+    return (
+        tuple(with_these(method, [one for one in qrels if ranks(one).keys() != {method}]) for method in methods),
+        tuple(with_these(str(depth), left) for depth, left in at_depths.items() if len(left) < len(qrels)),
+    )
 
 
 def _sources(pools: Mapping[str, Pool]) -> dict[tuple[str, str], dict[str, int]]:
@@ -111,36 +111,6 @@ def _draws(entry: PoolEntry) -> tuple[Draw, ...]:
     return (entry.drawn, *entry.also)
 
 
-def _reductions(
-    reduced: Mapping[str, Sequence[Qrel]],
-    qrels: Sequence[Qrel],
-    papers: Mapping[str, str],
-    score: Score,
-    *,
-    relevant_from: int,
-    seed: int,
-) -> Iterator[Reduction]:
-    whole = standing(score(qrels), papers)
-    better = whole.better(seed=seed)
-    for name, left in reduced.items():
-        gone = set(qrels) - set(left)
-        # A query without a judged document stays, as one in which nothing is found.
-        kept_queries = {one.query_id for one in left}
-        silent = [Qrel(one.query_id, one.doc_id, 0) for one in qrels if one.query_id not in kept_queries]
-        now = standing(score([*left, *silent]), papers) if left else None
-        after = now.better(seed=seed) if now else frozenset()
-        yield Reduction(
-            name=name,
-            lost=len(gone),
-            lost_relevant=sum(one.relevance >= relevant_from for one in gone),
-            tau=tau(whole, now) if now else NOTHING_LEFT,
-            changes=tuple(_changes(whole, now)) if now else (),
-            significant=len(better),
-            kept=len(better & after),
-            reversed=sum((worse, best) in after for best, worse in better),
-        )
-
-
-def _changes(before: Standing, after: Standing) -> Iterable[Change]:
+def _changes(before: Standing, after: Standing) -> Iterator[Change]:
     for at, run in enumerate(before.runs):
         yield Change(run, float(before.means[at]), float(after.means[at]), int(before.ranks[at]), int(after.ranks[at]))
