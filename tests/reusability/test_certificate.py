@@ -121,6 +121,14 @@ def test_a_run_that_is_hardly_judged_is_named_and_lies_between_its_bounds() -> N
     assert not new.pooled
 
 
+def test_runs_that_do_not_differ_certify_nothing() -> None:
+    runs, qrels, pools, papers = study(alone=0)
+    same = dict.fromkeys(("one", "two", "three"), runs["early"])
+    found = certify(same, qrels, pools, papers, precision, measure="P@5", relevant_from=2, assessor_tau=None, seed=1)
+    assert found.verdict == "unknown"
+    assert "no differences" in found.reasons
+
+
 def test_two_runs_or_one_method_tell_nothing() -> None:
     runs, qrels, pools, papers = study(alone=0)
     del runs["late"]

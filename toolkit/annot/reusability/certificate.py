@@ -57,7 +57,7 @@ class Certificate:
     """Between the orders under one assessor's grades and the final ones; None where it was not measured."""
 
 
-REASONS = ("few runs", "few methods", "order", "reversed", "significance", "unjudged")
+REASONS = ("few runs", "few methods", "no differences", "order", "reversed", "significance", "unjudged")
 
 
 @rounding
@@ -93,7 +93,7 @@ def certify(
         for at, run in enumerate(whole.runs)
     )
     reasons = tuple(_against(shares, methods))
-    unknown = {"few runs", "few methods"} & {*reasons}
+    unknown = {"few runs", "few methods", "no differences"} & {*reasons}
     return Certificate(
         verdict="unknown" if unknown else "care" if reasons else "fair",
         reasons=reasons,
@@ -113,6 +113,7 @@ def _against(runs: Sequence[JudgedShare], methods: Sequence[Reduction]) -> Seque
     found = {
         "few runs": len(runs) < FEWEST_RUNS,
         "few methods": len(methods) < 2,
+        "no differences": len(methods) > 1 and not any(one.significant for one in methods),
         "order": any(not isinstance(one.tau, float) or one.tau < ALIKE for one in left_out),
         "reversed": any(one.reversed for one in methods),
         "significance": any(one.kept < KEPT * one.significant for one in methods),
