@@ -133,10 +133,12 @@ class WholeStudy:
             left = self._settle(share=1.0, killable=False)
 
     def _change_decisions(self) -> None:
-        """Adjudicators change their minds."""
+        """Adjudicators change their minds; who cannot judge a pair any more leaves it to another one."""
         self._changed += self._crew.change_minds("adjudicate", lambda key: True)
         self._lead.done("adjudicate", "pull")
         self.log.pull("adjudicate")
+        while any(row["open"] for row in self._lead.done("adjudicate", "status")):
+            self._settle(share=1.0, killable=False)
 
     def _replace_one(self) -> None:
         """Somebody new is trained and takes over what one person has still open; settled pairs are hidden."""
