@@ -9,12 +9,13 @@ import pytest
 from annot.facets.query_sentences import facet_sentences
 from annot.records import Query
 from annot.steps import assessor as assessors
+from annot.steps import audit, push
 from annot.steps import facets_corrections as corrections
-from annot.steps import push
 from annot.store.database import open_store
 from annot.store.facet_labels import read_labels
 from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
+from complete_study import http
 from fixtures_studio import Studio
 from studies import Study, address_of, make_study, quietly
 
@@ -48,9 +49,8 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
     studio = study.studio
     lines = dict(line.split("\t") for line in studio.passwords.read_text(encoding="utf-8").splitlines())
     with studio.gateway() as gateway:
-        project = gateway.find_project(corrections.marker_of(study.workspace, "a1"))
-        assert project is not None
-        url = gateway.labelling_url(project.project_id)
+        (project,) = study.projects("labels")["a1"]
+        url = gateway.labelling_url(project)
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
     try:
         page = context.new_page()
@@ -122,11 +122,8 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     (shown, *_) = [task["data"]["pair_html"] for task in study.on_server("a1") if task["data"]["facet"] == "background"]
     assert "a-fixed" not in shown
     with study.as_person("a1") as person:
-        project = person.find_project(corrections.marker_of(ws, "a1"))
-        assert project is not None
-        (task,) = [task for task in person.pull(project.project_id) if "result" in str(task.annotations[0]["result"])][
-            :1
-        ]
+        (project,) = study.projects("labels")["a1"]
+        task = next(task for task in person.pull(project) if "result" in str(task.annotations[0]["result"]))
         answer = task.annotations[0]
         for region in answer["result"]:
             region["value"]["labels"] = ["other"]
@@ -136,3 +133,50 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert len(notes) == 1
     assert "were sent to be judged before" in notes[0]
     assert on_record(ws) == (labels, corrected)
+
+
+def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", studio, name="labels-audited", per_method=3)
+    for name in ("a1", "a2"):
+        account = {"account": address_of(name), "adjudicator": False, "dry_run": False}
+        assessors.add(study.workspace, name, url=None, api_key=None, **account)
+    send(study, "a1", "a2")
+    (own,), (other,) = (study.on_server(name, "labels") for name in ("a1", "a2"))
+    with study.as_person("a1") as person:
+        answer = person.annotate(own["id"], [], lead_time=30.0)
+    assert fetch(study)[0] == [("a1", 1, 0, 0), ("a2", 0, 0, 0)]
+    assert found(study) == {}
+    # A new name of the collection does not make the projects other ones.
+    renamed = study.copy(tmp_path / "renamed", "labels-renamed")
+    assert fetch(renamed)[0] == [("a1", 1, 0, 0), ("a2", 0, 0, 0)]
+    assert send(renamed, "a1") == [("a1", 1, 0)]
+    assert found(renamed) == {}
+
+    with study.as_person("a2") as second:
+        second.change_annotation(answer, [])
+        second.annotate(own["id"], [], lead_time=30.0)
+    (project,) = study.projects("labels")["a2"]
+    exported = study.as_exported("a2", "labels")[0]["data"]
+    http(study, "PATCH", f"/api/tasks/{other['id']}/", json={"data": {**exported, "facet_help": "Call it result."}})
+    http(study, "PATCH", f"/api/projects/{project}/", json={"maximum_annotations": 2})
+    assert found(study) == {
+        "other account": ["a1 (labels): 1 answer(s) by another account"],
+        "edited by another": ["a1 (labels): 1 answer(s) last changed by another account than their author's"],
+        "answered twice": ["a1 (labels): 1 task(s) with more than one answer"],
+        "task changed": ["a2 (labels): 1 task(s) show what was never sent"],
+        "project changed": ["a2 (labels): changed on the server by hand: maximum_annotations"],
+    }
+    http(study, "DELETE", f"/api/projects/{project}/")
+    assert fetch(study)[1] == (
+        "a1: 1 answer(s) of another account are not taken",
+        f"a2: the project is gone from {studio.url}; what was pulled of it before holds",
+    )
+    assert found(study)["project gone"] == ["a2: their project is gone from the server (labels)"]
+
+
+def found(study: Study) -> dict[str, list[str]]:
+    """What the audit says of each kind."""
+    kinds: dict[str, list[str]] = {}
+    for finding in audit.audit(study.workspace, url=None, api_key=None, advance=quietly).findings:
+        kinds.setdefault(finding.kind, []).append(finding.what)
+    return kinds

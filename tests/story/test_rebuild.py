@@ -11,7 +11,6 @@ import pytest
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import write_result
 from annot.records import Source
-from annot.steps import facets_corrections as corrections
 from annot.store import judgements, people, queries
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import read_labels
@@ -42,9 +41,8 @@ def correct_labels(study: Study) -> None:
     }
     region["value"] = {"labels": [other], "start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]", "text": "x"}
     with study.studio.gateway() as gateway, study.as_person("a1") as person:
-        project = gateway.find_project(corrections.marker_of(study.workspace, "a1"))
-        assert project is not None
-        first, second = (task.task_id for task in gateway.tasks_of(project.project_id))
+        (project,) = study.projects("labels")["a1"]
+        first, second = (task.task_id for task in gateway.tasks_of(project))
         person.annotate(first, [region], lead_time=3.0)
         person.annotate(second, [], lead_time=3.0)
     annot_done("facets", "pull", folder=study.folder)

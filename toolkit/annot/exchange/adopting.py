@@ -17,7 +17,7 @@ from annot.store.queries import read_queries
 from annot.store.returned import add_returned, read_returned
 from annot.study.workspace import Workspace
 
-ROUNDS: tuple[Round, ...] = ("judge", "adjudicate")
+ROUNDS: tuple[Round, ...] = ("judge", "adjudicate", "labels")
 
 
 class Adopted(NamedTuple):
@@ -31,7 +31,7 @@ class Adopted(NamedTuple):
 
 
 def own_projects(ws: Workspace, gateway: Gateway) -> Iterator[tuple[Round, str, int]]:
-    """Round, person and id of each of the study's projects that make the collection, known by their markers."""
+    """Round, person and id of each of the study's projects that is worth having again, known by their markers."""
     for round in ROUNDS:
         begin = marker_of(ws.settings.collection.name, round, "")
         for marker, project_id in gateway.projects_by_marker(begin).items():

@@ -12,7 +12,7 @@ from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
 from annot.exchange.shown import changed_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.project_verbs import PROJECT_SETTINGS
-from annot.labelstudio.screens import adjudicate_screen, feedback_screen, full_text_screen
+from annot.labelstudio.screens import adjudicate_screen, facets_screen, feedback_screen, full_text_screen
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
 from annot.store import projects, trials
@@ -96,6 +96,8 @@ def _screen(ws: Workspace, project: Project) -> str:
         return adjudicate_screen(scale_names=names, labels=labels, opinions=opinions, **shared)
     if project.round == "train-feedback":
         return feedback_screen(scale_names=names, labels=labels, **shared)
+    if project.round == "labels":
+        return facets_screen(labels=labels, overrides=ws.root / "templates")
     if project.round == "substudy-full":
         return full_text_screen(scale_names=names, labels=labels, **shared)
     return guidelines.screen(ws)

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.labelstudio.controls import Screen
-from annot.labelstudio.tasks import pair_key
+from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.records import Asked
 from annot.store import people, trials
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.hidden_gold import read_hidden
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Round
+from annot.store.queries import read_queries
 from annot.store.returned import read_returned
 
 
@@ -36,6 +37,7 @@ ROUNDS: dict[Round, Manner] = {
     "substudy-abstract": Manner("sub-study, abstracts", "#6A4C93", "annot substudy push --view abstract", "judge"),
     "substudy-full": Manner("sub-study, full texts", "#6A4C93", "annot substudy push --view full", "full-text"),
     "hidden-gold": Manner("judging", "#617ADA", "annot push", "judge"),
+    "labels": Manner("labels", "#3B7A57", "annot facets push", "facets"),
 }
 ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
 """Where the answers of the rounds that make the collection are on record."""
@@ -44,8 +46,9 @@ ANSWERS: dict[Round, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
 def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]:
     """What may stand in a person's project, by its key on the server.
 
-    For an assessor that is also every pair that was ever returned to them, taken back or not. For an adjudicator it is
-    every planned pair: a dispute may end, and its task stays where it has an answer.
+    Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
+    them, taken back or not. For an adjudicator it is every planned pair: a dispute may end, and its task stays where it
+    has an answer.
     """
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
@@ -53,6 +56,8 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
         asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
         asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+    elif round == "labels":
+        asked = {Asked(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
     else:
         asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
     return {pair_key(*pair): pair for pair in asked}

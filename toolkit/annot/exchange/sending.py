@@ -141,7 +141,7 @@ def _send(
             own = own_tasks(session, round, parcel.assessor)
             answered = answered_tasks(session, round, parcel.assessor)
             noted = projects.read_tasks(session, project.project)
-        remote_id, twins = _project(store, gateway, spec_of(ws, parcel, round), project, own)
+        remote_id, twins = bring_project(store, gateway, spec_of(ws, parcel, round), project, own)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(parcel.tasks.values())
         listed = gateway.tasks_of(remote_id)
@@ -178,6 +178,21 @@ def _send(
     return sent, notes
 
 
+def bring_project(
+    store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Collection[str]
+) -> tuple[int, Twins]:
+    """The id of the project as `spec` says, brought up to date or made; and the twins that it had."""
+    found = locate(gateway, known, marker=spec.marker, own=own)
+    if found is None:
+        found = gateway.project(gateway.create_project(spec))
+        assert found is not None
+    else:
+        gateway.update_project(found.project_id, spec)
+    with store.begin() as session:
+        projects.set_remote_project(session, known.project, found.project_id, created=found.created)
+    return found.project_id, remove_twins(gateway, found.project_id, marker=spec.marker)
+
+
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
     """A progress that is told how many more are done."""
     done = 0
@@ -206,21 +221,6 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
         else:
             found[name] = by_address[address.lower()]
     return found, faults
-
-
-def _project(
-    store: Store, gateway: Gateway, spec: ProjectSpec, known: Project, own: Mapping[str, Asked]
-) -> tuple[int, Twins]:
-    """The id of the project as `spec` says, brought up to date or made; and the twins that it had."""
-    found = locate(gateway, known, marker=spec.marker, own=own)
-    if found is None:
-        found = gateway.project(gateway.create_project(spec))
-        assert found is not None
-    else:
-        gateway.update_project(found.project_id, spec)
-    with store.begin() as session:
-        projects.set_remote_project(session, known.project, found.project_id, created=found.created)
-    return found.project_id, remove_twins(gateway, found.project_id, marker=spec.marker)
 
 
 def _stale(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from sqlmodel import Session
 
 from annot.exchange.material import material_of, tasks_of
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
-from annot.labelstudio.tasks import comment_text, opinion_text, opinions_in, returned_task
+from annot.labelstudio.tasks import comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.records import Asked, Judgement
 from annot.store import trials
 from annot.store.database import Store
@@ -19,6 +20,7 @@ from annot.store.guidelines import read_guidelines
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
 from annot.store.returned import read_returned
+from annot.study.corpus_facts import papers_of
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 
@@ -58,6 +60,8 @@ def changed_tasks(
     known = {task.key: own[task.key] for task in tasks if task.key is not None and task.key in own}
     if not known:
         return ()
+    if project.round == "labels":
+        return _changed_labels(ws, tasks, known)
     asked = list(dict.fromkeys(known.values()))
     expected = tasks_of(ws, material_of(ws, store, {one.pair for one in asked}), asked)
     with store.read() as session:
@@ -73,6 +77,21 @@ def changed_tasks(
         for task in tasks
         if task.key in known and not _as_sent(project, task.data, known[task.key], expected[known[task.key]], record)
     )
+
+
+def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], known: Mapping[str, Asked]) -> tuple[str, ...]:
+    """As `changed_tasks`, where people correct labels."""
+    papers = papers_of(ws, {asked.query_id for asked in known.values()})
+    changed = []
+    for task in tasks:
+        if task.key is not None and task.key in known:
+            paper = papers[known[task.key].query_id]
+            # No text of the task depends on the labels, which may have been corrected since.
+            unlabelled = replace(paper, labels=("",) * len(paper.sentences))
+            wanted = facets_task(task.key, unlabelled, progress=str(task.data.get("progress")))["data"]
+            if {**task.data, "pair_id": task.key} != wanted:
+                changed.append(task.key)
+    return tuple(changed)
 
 
 def _on_record(ws: Workspace, session: Session, project: Project) -> OnRecord:

@@ -125,7 +125,7 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-    if unpulled := _unpulled(store, project, taken["tasks"]):
+    if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
         notes.append(
             f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
             f"run `{ROUNDS[project.round].push.replace('push', 'pull')}`, then take another backup"

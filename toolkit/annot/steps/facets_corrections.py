@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from annot.errors import InputError, MissingInput, StudioError
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.corrected_labels import correction_of
+from annot.exchange.locating import locate, marker_of
 from annot.exchange.material import check_labels
-from annot.exchange.parcels import check_spec, private_words
+from annot.exchange.parcels import Parcel, check_spec, private_words, spec_of
+from annot.exchange.sending import bring_project
 from annot.exchange.whose_server import isolated, people_with_servers
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import check_predictions, facets_screen, label_instructions_html
-from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.names import check_name
@@ -26,15 +27,13 @@ from annot.records import Paper, Query, Source
 from annot.store import people, projects
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections
+from annot.store.projects import Project
 from annot.store.queries import put_queries, read_queries
 from annot.study import guidelines
 from annot.study.corpus_facts import labels_of, papers_of
 from annot.study.workspace import Workspace
 
 Advance = Callable[[int, int | None], None]
-
-COLOR = "#3B7A57"
-"""Of the project on the server, unlike those of judging and adjudication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,10 @@ def _push(
     tasks = {key_of(name): facets_task(key_of(name), papers[name], progress=numbers[name]) for name in papers}
     with store.read() as session:
         private = private_words(ws, session)
-    for name in names:
-        check_spec(_spec(ws, name, screen), name, private)
+    instructions = label_instructions_html(guidelines.labels(ws), labels=ws.settings.labels.names)
+    specs = {name: spec_of(ws, Parcel(name, screen, instructions, {}), "labels") for name in names}
+    for name, spec in specs.items():
+        check_spec(spec, name, private)
     lint_tasks(list(tasks.values()), screen="facets", labels=ws.settings.labels.names, private=private)
     check_predictions(screen, list(tasks.values()))
     if dry_run:
@@ -101,21 +102,28 @@ def _push(
             SentLabels(name, len([*papers][at :: len(names)]), 0, 0, "not sent") for at, name in enumerate(names)
         )
     given: dict[str, str] = {}
+    accounts: dict[str, int] = {}
     sent = []
 
     def look(gateway: Gateway, here: Sequence[str]) -> None:
-        _accounts(gateway, {name: everyone[name] for name in here if name in names})
-        given.update(_given(ws, gateway, here, tasks))
+        accounts.update(_accounts(gateway, {name: everyone[name] for name in here if name in names}))
+        given.update(_given(ws, store, gateway, here, tasks))
 
     def send(gateway: Gateway, here: Sequence[str]) -> None:
+        server, version = gateway.identity(), gateway.version()
         for name in here:
-            spec = _spec(ws, name, screen)
-            found = gateway.find_project(spec.marker)
-            if found is None:
-                project = gateway.create_project(spec)
-            else:
-                project = found.project_id
-                gateway.update_project(project, spec)
+            with store.begin() as session:
+                known = projects.open_project(
+                    session,
+                    round="labels",
+                    assessor=name,
+                    server=server,
+                    url=gateway.url,
+                    version=version,
+                    account_id=accounts[name],
+                    now=datetime.now(UTC).isoformat(timespec="seconds"),
+                )
+            project, _twins = bring_project(store, gateway, specs[name], known, tasks)
             mine = [tasks[key] for key, person in given.items() if person == name]
             delivery = deliver(gateway, project, mine)
             there = len(mine) - delivery.sent
@@ -144,18 +152,20 @@ def pull(
 
         def take(gateway: Gateway, here: Sequence[str]) -> None:
             ids = gateway.user_ids()
-            for name in here:
-                take_project(gateway, name, ids.get((everyone[name] or "").lower()))
+            for known in _known(store, gateway, here):
+                take_project(gateway, known, {ids.get((everyone[known.assessor] or "").lower()), known.account_id})
 
-        def take_project(gateway: Gateway, name: str, account: int | None) -> None:
-            project = gateway.find_project(marker_of(ws, name))
+        def take_project(gateway: Gateway, known: Project, accounts: set[int | None]) -> None:
+            name = known.assessor
+            project = _located(ws, gateway, known, by_key)
             if project is None:
+                notes.append(f"{name}: the project is gone from {gateway.url}; what was pulled of it before holds")
                 return
-            pulled = [task for task in gateway.pull(project.project_id) if task.key in by_key]
+            pulled = [task for task in gateway.pull(project) if task.key in by_key]
             corrections = []
             for task in pulled:
                 answers = [one for one in task.annotations if not one.get("was_cancelled")]
-                own = [one for one in answers if account is not None and account_of(one) == account]
+                own = [one for one in answers if account_of(one) in accounts - {None}]
                 if len(own) < len(answers):
                     notes.append(f"{name}: {len(answers) - len(own)} answer(s) of another account are not taken")
                 if own:
@@ -231,15 +241,31 @@ def _refuse_away(away: Sequence[Away]) -> None:
         raise StudioError(found.message, faults=found.faults, hint=found.hint)
 
 
-def _given(ws: Workspace, gateway: Gateway, people: Sequence[str], tasks: dict[str, Any]) -> dict[str, str]:
+def _known(store: Store, gateway: Gateway, people: Sequence[str]) -> list[Project]:
+    """The projects of these people on the server, as they are on record."""
+    server = gateway.identity()
+    with store.read() as session:
+        every = projects.read_projects(session, round="labels")
+    return [one for one in every if one.server == server and one.assessor in people and one.remote_id is not None]
+
+
+def _located(ws: Workspace, gateway: Gateway, known: Project, own: Collection[str]) -> int | None:
+    marker = marker_of(ws.settings.collection.name, "labels", known.assessor)
+    found = locate(gateway, known, marker=marker, own=own)
+    return None if found is None else found.project_id
+
+
+def _given(
+    ws: Workspace, store: Store, gateway: Gateway, people: Sequence[str], tasks: dict[str, Any]
+) -> dict[str, str]:
     """Who of these people has which papers already, by their tasks' keys."""
     given: dict[str, str] = {}
-    for person in people:
-        project = gateway.find_project(marker_of(ws, person))
+    for known in _known(store, gateway, people):
+        project = _located(ws, gateway, known, tasks)
         if project is not None:
             given |= {
-                task.key: person
-                for task in gateway.tasks_of(project.project_id)
+                task.key: known.assessor
+                for task in gateway.tasks_of(project)
                 if task.key is not None and task.key in tasks
             }
     return given
@@ -254,30 +280,12 @@ def _spread(given: dict[str, str], tasks: Iterable[str], names: Sequence[str]) -
             load[given[key]] += 1
 
 
-def _accounts(gateway: Gateway, accounts: dict[str, str | None]) -> None:
-    """Raise InputError naming those without an account on the server."""
+def _accounts(gateway: Gateway, accounts: dict[str, str | None]) -> dict[str, int]:
+    """The server's id of each account. Raises InputError naming those without one."""
     ids = gateway.user_ids()
-    faults = [
-        f"{name}: the server has no account of this person"
-        for name, account in accounts.items()
-        if (account or "").lower() not in ids
-    ]
+    found = {name: ids[account.lower()] for name, account in accounts.items() if account and account.lower() in ids}
+    faults = [f"{name}: the server has no account of this person" for name in accounts if name not in found]
     if faults:
         hint = f"give an address with `annot assessor add`, and let the person sign up at {gateway.url}"
         raise InputError(f"{len(faults)} person(s) cannot open {gateway.url}", faults=faults, hint=hint)
-
-
-def marker_of(ws: Workspace, name: str) -> str:
-    """What the person's project carries in its description."""
-    return f"{hashlib.sha256(ws.settings.collection.name.encode()).hexdigest()[:16]}/labels/{name}"
-
-
-def _spec(ws: Workspace, name: str, screen: str) -> ProjectSpec:
-    return ProjectSpec(
-        marker=marker_of(ws, name),
-        title=f"labels · {name}",
-        description=f"{ws.settings.collection.title}. For {name} alone.",
-        label_config=screen,
-        instructions=label_instructions_html(guidelines.labels(ws), labels=ws.settings.labels.names),
-        color=COLOR,
-    )
+    return found

@@ -15,10 +15,13 @@ from annot.store.hidden_gold import read_hidden
 from annot.store.models import AssessorRow, ProjectRow, QueryRow, TaskRow
 from annot.store.rows import check_known, in_chunks, insert_rows
 
-Round = Literal["judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold"]
+Round = Literal[
+    "judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold", "labels"
+]
 """What a project is for. The answers of the first two make the collection; those of the others never count there.
 
-Hidden gold has no project: its pairs stand in those of the round `judge`.
+Hidden gold has no project: its pairs stand in those of the round `judge`. The tasks of `labels` ask about a query paper
+each, and none of them is on record.
 """
 
 
