@@ -71,12 +71,36 @@ def test_sign_up_and_clock_are_read_from_the_page_for_logging_in() -> None:
         transport = httpx.MockTransport(lambda request: httpx.Response(200, text=page, headers=headers))
         return exposure.look("https://studio.example.org", transport=transport)
 
-    assert answering(LOGIN) == (False, None)
+    assert answering(LOGIN) == (False, None, True)
     dated = answering(OPEN, date="Sun, 01 Mar 2026 10:00:00 GMT")
-    assert dated == (True, datetime(2026, 3, 1, 10, tzinfo=UTC))
+    assert dated == (True, datetime(2026, 3, 1, 10, tzinfo=UTC), True)
     gone = httpx.MockTransport(lambda request: httpx.Response(404))
     with pytest.raises(StudioError):
         exposure.look("https://studio.example.org", transport=gone)
+
+
+class EndOfHttps(httpx.HTTPTransport):
+    """A web server that ends https and passes requests on to a Label Studio on this machine."""
+
+    def __init__(self, studio: Studio) -> None:
+        super().__init__()
+        self._behind = httpx.URL(studio.url)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        there = request.url.copy_with(scheme="http", host=self._behind.host, port=self._behind.port)
+        return super().handle_request(
+            httpx.Request(request.method, there, headers=request.headers, stream=request.stream)
+        )
+
+
+@pytest.mark.studio
+def test_a_server_behind_https_that_takes_no_form_is_found(studio: Studio) -> None:
+    address = "https://studio.example.org"
+    assert exposure.look(studio.url).forms
+    seen = exposure.look(address, transport=EndOfHttps(studio))
+    assert not seen.forms
+    (finding,) = doctor._open(address, seen)
+    assert finding.mend == f"start it with CSRF_TRUSTED_ORIGINS={address}"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import httpx
 
 TIMEOUT_SECONDS = 30.0
+FORBIDDEN = 403
 ADVISORIES = (
     ("1.8.2", "everyone can forge sessions: the secret that signs them is public", "GHSA-f475-x83m-rx5m"),
     ("1.9.2", "a picture uploaded for an account can run scripts", "GHSA-q68h-xwq5-mm7x"),
@@ -30,6 +31,8 @@ class Exposure(NamedTuple):
     """Whether an account can be made without an invitation, as the page for logging in has it."""
     clock: datetime | None
     """What time it is there, to the second; None where it does not say."""
+    forms: bool = True
+    """Whether it takes a form that it has just given out: else nobody can sign in or sign up in a browser."""
 
 
 def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
@@ -44,7 +47,12 @@ def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
     ):
         page = client.get(f"{url}/user/login/").raise_for_status()
         date = page.headers.get("date")
-        return Exposure("/user/signup" in page.text, parsedate_to_datetime(date) if date else None)
+        sign_up, clock = "/user/signup" in page.text, parsedate_to_datetime(date) if date else None
+        # The form without address and password: it is refused by itself, or before that for where it comes from.
+        origin = {"Origin": url, "Referer": str(page.url)}
+        filled = {"csrfmiddlewaretoken": client.cookies.get("csrftoken", "")}
+        taken = client.post(page.url, data=filled, headers=origin).status_code != FORBIDDEN
+        return Exposure(sign_up, clock, taken)
 
 
 def advisories(release: str) -> tuple[tuple[str, str], ...]:

@@ -84,6 +84,11 @@ def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
     """The error for a request that got no HTTP answer at all."""
     import httpx
 
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return StudioError(
+            f"{url}: its certificate is not one that this machine trusts (while {doing})",
+            hint="where your institution signs its own, name its certificate file in SSL_CERT_FILE",
+        )
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return StudioError(
             f"no server answers at {url} (while {doing})",

@@ -190,6 +190,11 @@ def _open(address: str, seen: exposure.Exposure) -> Iterator[Finding]:
             f"{address}: passwords, tokens and judgements travel readable for everyone on the way",
             "put it behind https, for example with a reverse proxy",
         )
+    if not seen.forms:
+        yield Finding(
+            f"{address}: nobody can sign in or sign up in a browser, since the server takes no form from this address",
+            f"start it with CSRF_TRUSTED_ORIGINS={address}",
+        )
 
 
 def _clock(address: str, seen: exposure.Exposure, now: datetime) -> Iterator[Finding]:
