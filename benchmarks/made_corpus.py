@@ -1,0 +1,69 @@
+"""Write made-up abstracts with the lengths and the vocabulary of abstracts in computer science, as JSON lines.
+
+    python benchmarks/made_corpus.py PAPERS FILE.jsonl [--seed 13]
+
+Words follow a Zipf-Mandelbrot law over 200,000 of them; each paper has one of 300 topics, from whose 400 words 18% of
+its running words come; 3 to 20 sentences (mean 7.2) of 5 to 60 words (mean 21), so about 154 words each. The same
+number of papers and the same seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+WORDS, TOPICS, WORDS_OF_TOPIC, ON_TOPIC = 200_000, 300, 400, 0.18
+TITLE, AT_ONCE = 10, 10_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("papers", type=int)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--seed", type=int, default=13)
+    options = parser.parse_args()
+    write(options.file, papers=options.papers, seed=options.seed)
+
+
+def write(path: Path, *, papers: int, seed: int) -> None:
+    """Write the corpus; the ids are the numbers from 0."""
+    with path.open("w", encoding="utf-8") as file:
+        for number, (title, abstract) in enumerate(texts(papers, seed)):
+            file.write(json.dumps({"paper_id": str(number), "title": title, "abstract": abstract}) + "\n")
+
+
+def texts(papers: int, seed: int) -> Iterator[tuple[str, list[str]]]:
+    """Title and sentences of each paper."""
+    rng = np.random.default_rng(seed)
+    weights = 1.0 / (np.arange(1, WORDS + 1) + 2.7) ** 1.07
+    share = np.cumsum(weights / weights.sum())
+    words = np.array([f"w{number:05x}" for number in range(WORDS)], dtype=object)
+    topics = rng.integers(300, 60_000, size=(TOPICS, WORDS_OF_TOPIC))
+    for start in range(0, papers, AT_ONCE):
+        count = min(AT_ONCE, papers - start)
+        sentences = np.clip(rng.normal(7.2, 2.2, count).round(), 3, 20).astype(int)
+        lengths = np.clip(rng.normal(21, 7, sentences.sum()).round(), 5, 60).astype(int)
+        ends = np.cumsum(sentences)
+        running = np.add.reduceat(lengths, ends - sentences) + TITLE
+        drawn = np.minimum(np.searchsorted(share, rng.random(running.sum())), WORDS - 1)
+        topic = np.repeat(rng.integers(0, TOPICS, count), running)
+        on = rng.random(len(drawn)) < ON_TOPIC
+        drawn[on] = topics[topic[on], rng.integers(0, WORDS_OF_TOPIC, int(on.sum()))]
+        texts_of = words[drawn]
+        at = 0
+        for own in np.split(lengths, ends[:-1]):
+            title = " ".join(texts_of[at : at + TITLE])
+            at += TITLE
+            abstract = []
+            for length in own.tolist():
+                abstract.append(" ".join(texts_of[at : at + length]) + ".")
+                at += length
+            yield title, abstract
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Time pools of six rankings over a made-up corpus, stage by stage, beside the obvious script's.
+
+    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34]
+
+Makes the corpus (`made_corpus.py`), runs `obvious_pools.py` on it, then `annot`: each command a process of its own, in
+a study in FOLDER. Word vectors have the same settings on both sides: 200 numbers, 5 passes, words that stand 5 times,
+two workers. Prints for each stage wall and processor seconds, and the peak of memory in MB: the proportional set of the
+process and of all it has started, read ten times a second; in brackets without the files that are mapped into it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import made_corpus
+import numpy as np
+
+HERE = Path(__file__).parent
+ANNOT = Path(sys.executable).with_name("annot")
+SETTINGS = """
+[word_vectors]
+dimensions = 200
+min_count = 5
+epochs = 5
+mode = "fast"
+"""
+ARMS = ("--without", "specter", "--without", "cited")
+
+
+class Cost(NamedTuple):
+    """What a stage took."""
+
+    wall: float
+    processor: float
+    peak_mb: float
+    own_mb: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--papers", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=34)
+    parser.add_argument("--without-obvious", action="store_true", help="Leave the obvious script out.")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    corpus = options.folder / f"{options.papers}.jsonl"
+    if not corpus.is_file():
+        made_corpus.write(corpus, papers=options.papers, seed=13)
+    print(f"{options.papers} papers, {options.queries} queries, {os.cpu_count()} cores")
+    print(f"{'':44} {'wall s':>8} {'cpu s':>8} {'MB':>7}")
+    if not options.without_obvious:
+        obvious(corpus, options.queries)
+    annot(options.folder / "study", corpus, papers=options.papers, queries=options.queries)
+
+
+def obvious(corpus: Path, queries: int) -> None:
+    command = [sys.executable, HERE / "obvious_pools.py", corpus, "--queries", str(queries)]
+    whole, output = measured(command)
+    stages = [json.loads(line) for line in output.splitlines()]
+    for one in stages:
+        row(f"obvious: {one['stage']}", Cost(one["wall"], one["processor"], one["peak_mb"], one["peak_mb"]))
+    training = next(one for one in stages if one["stage"] == "word2vec")
+    rest = Cost(whole.wall - training["wall"], whole.processor - training["processor"], whole.peak_mb, whole.own_mb)
+    row("obvious: all but word2vec", rest)
+
+
+def annot(study: Path, corpus: Path, *, papers: int, queries: int) -> None:
+    rows = np.random.default_rng(0).choice(papers, queries + 1, replace=False)
+    chosen = study.parent / "queries.csv"
+    chosen.write_text("paper_id,facet,sentences\n" + "".join(f"{row},method,1\n" for row in rows[:-1]))
+    run("init", study)
+    settings = study / "annot.toml"
+    settings.write_text(re.sub(r"\n\[word_vectors\][^[]*", "\n", settings.read_text()) + SETTINGS)
+    for name, command in {
+        "corpus add": ("corpus", "add", corpus),
+        "facets": ("facets",),
+        "query add": ("query", "add", "--file", chosen),
+        "index build, without word vectors": ("index", "build", "--without-words"),
+        "index build, word vectors": ("index", "build"),
+        "pool": ("pool", *ARMS),
+        "pool again": ("pool", *ARMS),
+        "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
+        "pool, one more": ("pool", *ARMS, "--grow"),
+    }.items():
+        row(f"annot {name}", run(*command, folder=study))
+
+
+def run(*command: object, folder: Path | None = None) -> Cost:
+    cost, _ = measured([ANNOT, *command, *(("-C", folder) if folder else ())])
+    return cost
+
+
+def measured(command: Sequence[object]) -> tuple[Cost, str]:
+    """Run it to its end. Raises CalledProcessError where it fails."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+    peaks = {"Pss": 0, "Pss_Anon": 0}
+    done = threading.Event()
+    watch = threading.Thread(target=_watch, args=(process.pid, peaks, done))
+    watch.start()
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - begin
+    done.set()
+    watch.join()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args, output)
+    return Cost(wall, used.ru_utime + used.ru_stime, peaks["Pss"] / 1024, peaks["Pss_Anon"] / 1024), output
+
+
+def _watch(pid: int, peaks: dict[str, int], done: threading.Event) -> None:
+    while not done.wait(0.1):
+        sums = dict.fromkeys(peaks, 0)
+        for one in _family(pid):
+            try:
+                lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+            except OSError:
+                continue
+            for name, value in (line.split(":") for line in lines[1:]):
+                if name in sums:
+                    sums[name] += int(value.split()[0])
+        for name, total in sums.items():
+            peaks[name] = max(peaks[name], total)
+
+
+def _family(pid: int) -> list[int]:
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:
+        return [pid]
+    return [pid, *(one for child in children for one in _family(child))]
+
+
+def row(name: str, cost: Cost) -> None:
+    print(f"{name:44} {cost.wall:8.1f} {cost.processor:8.1f} {cost.peak_mb:7.0f} ({cost.own_mb:.0f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
