@@ -21,12 +21,12 @@ NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
 
 def send(study: Study, *names: str) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
-    pushed = train.push(study.workspace, assessors=names, url=None, api_key=None, dry_run=False, advance=quietly)
+    pushed = train.push(study.workspace, assessors=names, dry_run=False, advance=quietly)
     return tuple([(one.assessor, one.there, one.sent) for one in sent] for sent in (pushed.batches, pushed.feedback))  # type: ignore[return-value]
 
 
 def fetch(study: Study) -> tuple[tuple[int, int, int, int], tuple[str, ...]]:
-    pulled = train.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    pulled = train.pull(study.workspace, advance=quietly)
     (one,) = pulled.assessors
     return (one.assigned, one.judged, one.new, one.changed), pulled.notes
 
@@ -63,7 +63,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert "both name the same sensor" in {one.why for one in gold.values()}
 
     # Those who have the pairs in the plan would learn their grade: nothing for them. a3 is new.
-    pushed = train.push(ws, assessors=(), url=None, api_key=None, dry_run=False, advance=quietly)
+    pushed = train.push(ws, assessors=(), dry_run=False, advance=quietly)
     assert pushed.batches == ()
     assert len(pushed.notes) == 2
     add_people(ws, [("a3", False)])

@@ -26,12 +26,12 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    sent = corrections.push(study.workspace, names, url=None, api_key=None, dry_run=False, advance=quietly)
+    sent = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
     return [(one.assessor, one.there, one.sent) for one in sent]
 
 
 def fetch(study: Study) -> tuple[list[tuple[str, int, int, int]], tuple[str, ...]]:
-    rows, notes, _ = corrections.pull(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    rows, notes, _ = corrections.pull(study.workspace, dry_run=False, advance=quietly)
     return [(one.assessor, one.answered, one.sentences, one.queries) for one in rows], notes
 
 
@@ -96,7 +96,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     study = make_study(tmp_path / "study", studio, name="corrected", per_method=3)
     ws = study.workspace
     for name in ("a1", "a2"):
-        assessors.add(ws, name, account=address_of(name), adjudicator=False, url=None, api_key=None, dry_run=False)
+        assessors.add(ws, name, account=address_of(name), adjudicator=False, dry_run=False)
     before, queries = on_record(ws)
     assert queries["fic0802-background"].sentences[0] == 0
 
@@ -118,7 +118,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert fetch(study) == ([("a1", 2, 0, 0), ("a2", 0, 0, 0)], ())
 
     # Assessors get the corrected labels; what comes back after that is told, and not taken.
-    push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(ws, dry_run=False, advance=quietly)
     (shown, *_) = [task["data"]["pair_html"] for task in study.on_server("a1") if task["data"]["facet"] == "background"]
     assert "a-fixed" not in shown
     with study.as_person("a1") as person:

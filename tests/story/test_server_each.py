@@ -117,7 +117,7 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
         assert "a2: the server of a2 does not run" in away.message()
         assert counting(first) == before
     assert "a2: not running" in annot_done("studio", "status", folder=first.folder).stdout
-    audited = audit.audit(first.workspace, url=None, api_key=None, advance=quietly)
+    audited = audit.audit(first.workspace, advance=quietly)
     assert [one.what for one in audited.findings] == ["a2: their server could not be asked"]
     kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
     assert kept.data["projects"] == 1

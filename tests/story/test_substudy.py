@@ -18,14 +18,12 @@ pytestmark = pytest.mark.studio
 
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
-    pushed = substudy.push(
-        study.workspace, view=view, texts=texts, url=None, api_key=None, dry_run=False, advance=quietly
-    )
+    pushed = substudy.push(study.workspace, view=view, texts=texts, dry_run=False, advance=quietly)
     return [(one.there, one.sent) for one in pushed.projects]
 
 
 def fetch(study: Study, view: str) -> list[tuple[int, int, int, int]]:
-    pulled = substudy.pull(study.workspace, view=view, url=None, api_key=None, advance=quietly)
+    pulled = substudy.pull(study.workspace, view=view, advance=quietly)
     return [(one.assigned, one.judged, one.new, one.changed) for one in pulled.assessors]
 
 

@@ -9,8 +9,6 @@ from annot.cli.commands import command, group
 from annot.cli.options import (
     DryRunOption,
     GrowOption,
-    KeyOption,
-    UrlOption,
     flag,
     recorded,
     setting,
@@ -156,14 +154,12 @@ def plan_simulate(
     return Answer(found, step.describe(found))
 
 
-@command("push")
+@command("push", server=True)
 def push(
     ws: "Workspace",
     guidelines_changed: Annotated[
         str | None, typer.Option(metavar="WHY", help="Send guidelines that have changed, and why they have.")
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
@@ -174,9 +170,7 @@ def push(
     from annot.steps import push as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(
-            ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed
-        )
+        pushed = step.push(ws, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
     return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot push"))
 
@@ -243,8 +237,8 @@ def judgements_restore(
     return Answer(done, text)
 
 
-@command("audit")
-def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("audit", server=True)
+def audit(ws: "Workspace") -> Answer:
     """Print whether the projects on the server are as planned and sent; exit code 1 where something is found.
 
     Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
@@ -254,7 +248,7 @@ def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> 
     from annot.steps import audit as step
 
     with progress("looking at projects") as advance:
-        found = step.audit(ws, url=url, api_key=api_key, advance=advance)
+        found = step.audit(ws, advance=advance)
     return Answer(found, "\n".join(step.lines(found)), finding=step.finding(found))
 
 

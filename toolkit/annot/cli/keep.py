@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, WaitOption, flag
+from annot.cli.options import DryRunOption, WaitOption, flag
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("backup")
+@command("backup", server=True)
 def backup(
     ws: "Workspace",
     file: Annotated[Path, typer.Argument(help="The new file, as in ../study-2026-03-01.tar.gz.")],
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
@@ -29,7 +27,7 @@ def backup(
     from annot.steps import backup as step
 
     with progress("copying projects") as advance:
-        found = step.backup(ws, file, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        found = step.backup(ws, file, dry_run=dry_run, advance=advance)
     return Answer(found, step.describe(found), found.notes)
 
 
@@ -76,8 +74,8 @@ def verify(
     return Answer(verified, step.describe(verified), finding=step.finding(verified))
 
 
-@command("rebuild")
-def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
+@command("rebuild", server=True)
+def rebuild(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Make a lost database anew: from the study's files, the newest backup in its folder, and the server.
 
     Run `annot init` and `annot facets` before, and `annot pull`, `annot adjudicate pull` and `annot push` afterwards.
@@ -86,5 +84,5 @@ def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, d
     """
     from annot.steps import rebuild as step
 
-    rebuilt = step.rebuild(ws, url=url, api_key=api_key, dry_run=dry_run)
+    rebuilt = step.rebuild(ws, dry_run=dry_run)
     return Answer(rebuilt, step.describe(rebuilt))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, flag
+from annot.cli.options import DryRunOption, KeyOption, flag
 from annot.cli.output import Answer, table
 
 if TYPE_CHECKING:
@@ -21,14 +21,12 @@ OfflineOption = Annotated[
 ]
 
 
-@command("assessor add")
+@command("assessor add", server=True)
 def assessor_add(
     ws: "Workspace",
     pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
     account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
     adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add a person who judges, or bring back one who left.
@@ -37,9 +35,7 @@ def assessor_add(
     """
     from annot.steps import assessor as step
 
-    text, notes = step.add(
-        ws, pseudonym, account=account, adjudicator=adjudicator, url=url, api_key=api_key, dry_run=dry_run
-    )
+    text, notes = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
     return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
 
 
@@ -52,19 +48,17 @@ def assessor_list(ws: "Workspace") -> Answer:
     return Answer(people, table("people.list", people))
 
 
-@command("assessor account")
+@command("assessor account", server=True)
 def assessor_account(
     ws: "Workspace",
     assessor: PersonArgument,
     account: Annotated[str, typer.Argument(help="The e-mail address of the new account.")],
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Change the account of a person; what they answered with the earlier one stays theirs."""
     from annot.steps import assessor as step
 
-    text, notes = step.change_account(ws, assessor, account=account, url=url, api_key=api_key, dry_run=dry_run)
+    text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
     return Answer({"assessor": assessor}, text, notes)
 
 
@@ -88,14 +82,12 @@ def assessor_server(
     return Answer({"assessor": assessor, "url": found.url}, found.text, found.notes)
 
 
-@command("assessor replace")
+@command("assessor replace", server=True)
 def assessor_replace(
     ws: "Workspace",
     assessor: PersonArgument,
     by: Annotated[str, typer.Option("--by", help="Who gets the open pairs.")],
     offline: OfflineOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Move the open pairs of a person who leaves to another, in their order; answered ones stay with who answered.
@@ -104,17 +96,15 @@ def assessor_replace(
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=by, offline=offline, url=url, api_key=api_key, dry_run=dry_run)
+    found = step.leave(ws, assessor, successor=by, offline=offline, dry_run=dry_run)
     return Answer(found, step.describe(found, dry_run=dry_run))
 
 
-@command("assessor leave")
+@command("assessor leave", server=True)
 def assessor_leave(
     ws: "Workspace",
     assessor: PersonArgument,
     offline: OfflineOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Move the open pairs of a person who leaves to all others, evenly; answered ones stay with who answered.
@@ -124,7 +114,7 @@ def assessor_leave(
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=None, offline=offline, url=url, api_key=api_key, dry_run=dry_run)
+    found = step.leave(ws, assessor, successor=None, offline=offline, dry_run=dry_run)
     return Answer(found, step.describe(found, dry_run=dry_run))
 
 
@@ -140,7 +130,7 @@ def assessor_silent(
     return Answer(found, step.describe(found, days=days))
 
 
-@command("invite")
+@command("invite", server=True)
 def invite(
     ws: "Workspace",
     assessors: Annotated[list[str] | None, typer.Argument(help="Whom to invite.", show_default="everyone")] = None,
@@ -150,11 +140,9 @@ def invite(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder for one file a person.", show_default="the terminal")
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
 ) -> Answer:
     """Write a message for each person, ready to send: where to sign in, which account, how to begin, whom to ask."""
     from annot.steps import invite as step
 
-    made = step.invite(ws, tuple(assessors or ()), contact=contact, out=out, url=url, api_key=api_key)
+    made = step.invite(ws, tuple(assessors or ()), contact=contact, out=out)
     return Answer(made, step.describe(made), step.notes(made))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
+from annot.cli.options import DryRunOption, setting
 from annot.cli.output import Answer, progress, table
 from annot.errors import InputError
 
@@ -209,12 +209,10 @@ def facets_train(
     return Answer(trained, step.describe_trained(trained))
 
 
-@command("facets push")
+@command("facets push", server=True)
 def facets_push(
     ws: "Workspace",
     people: Annotated[list[str], typer.Argument(help="Who corrects: pseudonyms of `annot assessor list`.")],
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send the labelled sentences of the query papers to be corrected in Label Studio; safe to repeat.
@@ -224,20 +222,18 @@ def facets_push(
     from annot.steps import facets_corrections as step
 
     with progress("sending abstracts") as advance:
-        sent = step.push(ws, tuple(people), url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        sent = step.push(ws, tuple(people), dry_run=dry_run, advance=advance)
     return Answer(sent, table("labels.sent", sent))
 
 
-@command("facets pull")
-def facets_pull(
-    ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False
-) -> Answer:
+@command("facets pull", server=True)
+def facets_pull(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Fetch corrected labels: they become the labels of the papers, and the queries' sentences follow."""
     from annot.exchange.connection import away_finding
     from annot.steps import facets_corrections as step
 
     with progress("reading corrections") as advance:
-        rows, notes, away = step.pull(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        rows, notes, away = step.pull(ws, dry_run=dry_run, advance=advance)
     return Answer(rows, table("labels.pulled", rows), notes, finding=away_finding(away, "annot facets pull"))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import AcceptDeletionsOption, DryRunOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import AcceptDeletionsOption, DryRunOption, flag, setting
 from annot.cli.output import Answer, progress, say, table
 
 if TYPE_CHECKING:
@@ -67,25 +67,21 @@ def agreement_guidelines(ws: "Workspace") -> Answer:
 group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
 
 
-@command("adjudicate push")
-def adjudicate_push(
-    ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False
-) -> Answer:
+@command("adjudicate push", server=True)
+def adjudicate_push(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
     from annot.steps import adjudicate as step
 
     with progress("sending disputes") as advance:
-        pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        pushed = step.push(ws, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
     return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot adjudicate push"))
 
 
-@command("adjudicate pull", alone=True)
+@command("adjudicate pull", alone=True, server=True)
 def adjudicate_pull(
     ws: "Workspace",
     accept_deletions: AcceptDeletionsOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
 ) -> Answer:
     """Fetch the adjudicators' decisions from Label Studio and print what is new.
 
@@ -95,7 +91,7 @@ def adjudicate_pull(
     from annot.steps import adjudicate as step
 
     with progress("reading decisions") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
+        pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
 

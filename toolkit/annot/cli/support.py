@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import KeyOption, UrlOption, flag
+from annot.cli.options import flag
 from annot.cli.output import Answer, progress, say
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def studio_status(ws: "Workspace") -> Answer:
     return _told(ws)
 
 
-@command("doctor", needs_study=False)
-def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("doctor", needs_study=False, server=True)
+def doctor(ws: "Workspace | None") -> Answer:
     """Print what is unsafe or in the way, on this machine, in this study and on its server, and how to mend it.
 
     Looked at: the server's release and known advisories, sign-up without invitation, https, clocks; who can read the
@@ -69,7 +69,7 @@ def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = N
     """
     from annot.steps import doctor as step
 
-    examined = step.examine(ws, url=url, api_key=api_key)
+    examined = step.examine(ws)
     return Answer(examined, step.describe(examined), examined.notes, finding=step.finding(examined))
 
 

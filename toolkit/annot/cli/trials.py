@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
+from annot.cli.options import DryRunOption, setting
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -37,36 +37,32 @@ def train_gold(
     return Answer(made, step.describe(made), notes)
 
 
-@command("train push")
+@command("train push", server=True)
 def train_push(
     ws: "Workspace",
     assessor: Annotated[
         list[str] | None, typer.Option(help="Train this person; may be repeated.", show_default="all who assess")
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send each assessor the next batch, a facet, and the answered batches again with the gold grade and why."""
     from annot.steps import train as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(
-            ws, assessors=tuple(assessor or ()), url=url, api_key=api_key, dry_run=dry_run, advance=advance
-        )
+        pushed = step.push(ws, assessors=tuple(assessor or ()), dry_run=dry_run, advance=advance)
     blocks = [table("people.sent", pushed.batches, who=["assessor"], pairs=["to judge"])]
     if pushed.feedback:
         blocks.append(table("people.sent", pushed.feedback, who=["assessor"], pairs=["with gold grades"]))
     return Answer(pushed, "\n\n".join(blocks), pushed.notes, finding=pushed.finding())
 
 
-@command("train pull", alone=True)
-def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("train pull", alone=True, server=True)
+def train_pull(ws: "Workspace") -> Answer:
     """Fetch the answers to gold pairs and note down who has passed; none of them counts as a judgement."""
     from annot.steps import train as step
 
     with progress("reading answers") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["gold pairs", "answered"])
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot train pull"))
 
@@ -124,7 +120,7 @@ def substudy_draw(
     return Answer(planned, step.describe_plan(planned), notes)
 
 
-@command("substudy push")
+@command("substudy push", server=True)
 def substudy_push(
     ws: "Workspace",
     view: ViewOption,
@@ -132,27 +128,25 @@ def substudy_push(
         Path | None,
         typer.Option(help="A table with the columns paper_id and where.", show_default="substudy/full-texts.tsv"),
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send the pairs in one view to the assessor's own project; the full texts follow when all abstracts are judged."""
     from annot.steps import substudy as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(ws, view=view, texts=texts, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        pushed = step.push(ws, view=view, texts=texts, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
     finding = pushed.finding(f"annot substudy push --view {view}")
     return Answer(pushed, text, pushed.notes, finding=finding)
 
 
-@command("substudy pull", alone=True)
-def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("substudy pull", alone=True, server=True)
+def substudy_pull(ws: "Workspace", view: ViewOption) -> Answer:
     """Fetch the answers of one view and print what is new; they never count as judgements."""
     from annot.steps import substudy as step
 
     with progress("reading answers") as advance:
-        pulled = step.pull(ws, view=view, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, view=view, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["pairs", "answered"])
     finding = pulled.finding(f"annot substudy pull --view {view}")
     return Answer(pulled, text, pulled.notes, finding=finding)

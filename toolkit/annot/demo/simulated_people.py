@@ -94,7 +94,7 @@ def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance
             every = projects.read_projects(session, round=round)
             accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
     parcels = None if made is None else {parcel.assessor: parcel.tasks for parcel in made}
-    with connect(ws, url=None, api_key=None) as gateway:
+    with connect(ws) as gateway:
         server = gateway.identity()
         busy = [
             project

@@ -28,8 +28,6 @@ def pull_answers(
     round: Round,
     *,
     hint: str,
-    url: str | None,
-    api_key: str | None,
     advance: Advance,
     source_of: SourceOf | None = None,
 ) -> Pulled:
@@ -58,7 +56,7 @@ def pull_answers(
         )
         notes.extend([*haul.notes, *haul.flagged("answer")])
 
-    away = collect_all(ws, store, take, round=round, hint=hint, url=url, api_key=api_key, advance=advance)
+    away = collect_all(ws, store, take, round=round, hint=hint, advance=advance)
     return Pulled(tuple(rows), (*notes, *away_notes(away)), away=away)
 
 

@@ -40,7 +40,7 @@ class Standing:
     open: int
 
 
-def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
+def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -62,9 +62,7 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             notes.append("nothing is in dispute")
         if not parcels:
             return Pushed((), tuple(notes))
-        pushed = push_parcels(
-            ws, store, parcels, round="adjudicate", url=url, api_key=api_key, dry_run=dry_run, advance=advance
-        )
+        pushed = push_parcels(ws, store, parcels, round="adjudicate", dry_run=dry_run, advance=advance)
     notes += pushed.notes
     notes += [
         f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
@@ -74,9 +72,7 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     return Pushed(pushed.projects, tuple(notes), pushed.away)
 
 
-def pull(
-    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
-) -> Pulled:
+def pull(ws: Workspace, *, advance: Advance, accept_deletions: bool = False) -> Pulled:
     """Bring back every decision; a changed one is a new revision.
 
     Decisions that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
@@ -102,7 +98,7 @@ def pull(
             lost.extend(missing)
 
         hint = "send the disputes with `annot adjudicate push`"
-        away = collect_all(ws, store, take, round="adjudicate", hint=hint, url=url, api_key=api_key, advance=advance)
+        away = collect_all(ws, store, take, round="adjudicate", hint=hint, advance=advance)
     return Pulled(tuple(rows), (*notes, *away_notes(away)), tuple(lost), accept_deletions, away)
 
 

@@ -68,8 +68,6 @@ def leave(
     *,
     successor: str | None,
     offline: bool,
-    url: str | None,
-    api_key: str | None,
     dry_run: bool,
 ) -> Left:
     """Take a person out of the study. Their open pairs go to the successor, or are spread evenly over the others.
@@ -82,7 +80,7 @@ def leave(
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         _check(ws, everyone, leaver, successor)
         if not offline:
-            _refuse_unpulled(ws, store, leaver, url=url, api_key=api_key)
+            _refuse_unpulled(ws, store, leaver)
         with store.begin() as session:
             found = _handed_on(ws, session, everyone, leaver, successor)
             answered = answered_of(session)
@@ -138,7 +136,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
         )
 
 
-def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | None, api_key: str | None) -> None:
+def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
     """Raise InputError where the person has answered pairs that would go to others, because nobody has pulled them."""
     with store.read() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
@@ -158,7 +156,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | Non
         return
     hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
     try:
-        with connect(ws, url=url, api_key=api_key, person=leaver) as gateway:
+        with connect(ws, person=leaver) as gateway:
             server = gateway.identity()
             here = [(project, tasks) for project, tasks in sent if project.server == server]
             if not here:

@@ -46,9 +46,7 @@ class BackedUp:
     """What it lacks, and why."""
 
 
-def backup(
-    ws: Workspace, path: Path, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> BackedUp:
+def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> BackedUp:
     """Write everything of the study to a new file at `path`; a server that cannot be reached is left out, and told.
 
     Raises InputError when something is at `path` already.
@@ -65,7 +63,7 @@ def backup(
                 rows = row_counts(session.connection())
             return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
         snapshots = Path(folder)
-        _take_snapshots(ws, store, snapshots, notes, url=url, api_key=api_key, advance=advance)
+        _take_snapshots(ws, store, snapshots, notes, advance=advance)
         contents = write_backup(ws, store, path, files=taken, snapshots=snapshots, notes=notes, now=datetime.now(UTC))
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
@@ -82,8 +80,6 @@ def _take_snapshots(
     folder: Path,
     notes: list[str],
     *,
-    url: str | None,
-    api_key: str | None,
     advance: Advance,
 ) -> None:
     """A file in `folder` for each project of the study on the server."""
@@ -104,7 +100,7 @@ def _take_snapshots(
                 advance(len(found), len(known))
 
     try:
-        away = on_servers(ws, store, sorted({one.assessor for one in known}), take, url=url, api_key=api_key)
+        away = on_servers(ws, store, sorted({one.assessor for one in known}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
         notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {reasons}")

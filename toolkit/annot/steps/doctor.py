@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -55,7 +55,7 @@ class Examined:
     notes: tuple[str, ...]
 
 
-def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Examined:
+def examine(ws: Workspace | None) -> Examined:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
     packages = _packages()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
@@ -66,13 +66,13 @@ def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Ex
     else:
         findings += [*_study(ws), *_private(ws)]
         people = people_with_servers(ws) if isolated(ws) else (None,)
-        if people == (None,) and url is None and server.status(studio_folder(ws)) is None:
+        if people == (None,) and ws.studio_url is None and server.status(studio_folder(ws)) is None:
             people = ()
         if not people:
             notes.append("no server is named and no local one runs, so none was looked at")
         for person in people:
             try:
-                place, about = _server(ws, person, url=None if person else url, api_key=api_key)
+                place, about = _server(replace(ws, studio_url=None) if person else ws, person)
                 seen.append(place)
                 findings += about
             except StudioError as error:
@@ -152,8 +152,8 @@ def _private(ws: Workspace) -> Iterator[Finding]:
         )
 
 
-def _server(ws: Workspace, person: str | None, *, url: str | None, api_key: str | None) -> tuple[str, list[Finding]]:
-    with connect(ws, url=url, api_key=api_key, person=person) as gateway:
+def _server(ws: Workspace, person: str | None) -> tuple[str, list[Finding]]:
+    with connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     seen = exposure.look(address)
     now = datetime.now(UTC)

@@ -61,15 +61,13 @@ class PulledLabels:
     """Queries that are other sentences now."""
 
 
-def push(
-    ws: Workspace, names: Sequence[str], *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> tuple[SentLabels, ...]:
+def push(ws: Workspace, names: Sequence[str], *, dry_run: bool, advance: Advance) -> tuple[SentLabels, ...]:
     """Send each query paper to one of the people named; a paper that somebody has stays with them.
 
     Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
     """
     with open_store(ws.database_url, create=False) as store:
-        return _push(ws, store, names, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        return _push(ws, store, names, dry_run=dry_run, advance=advance)
 
 
 def _push(
@@ -77,8 +75,6 @@ def _push(
     store: Store,
     names: Sequence[str],
     *,
-    url: str | None,
-    api_key: str | None,
     dry_run: bool,
     advance: Advance,
 ) -> tuple[SentLabels, ...]:
@@ -122,14 +118,14 @@ def _push(
             sent.append(SentLabels(name, len(mine), there, delivery.sent, gateway.labelling_url(project)))
             advance(len(sent), len(names))
 
-    _refuse_away(on_servers(ws, store, _asked(ws, everyone, names), look, url=url, api_key=api_key))
+    _refuse_away(on_servers(ws, store, _asked(ws, everyone, names), look))
     _spread(given, tasks, names)
-    _refuse_away(on_servers(ws, store, names, send, url=url, api_key=api_key))
+    _refuse_away(on_servers(ws, store, names, send))
     return tuple(sent)
 
 
 def pull(
-    ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
+    ws: Workspace, *, dry_run: bool, advance: Advance
 ) -> tuple[tuple[PulledLabels, ...], tuple[str, ...], tuple[Away, ...]]:
     """Record every corrected abstract: its labels, and the sentences of its queries.
 
@@ -178,7 +174,7 @@ def pull(
             notes.extend(note for one in corrections for note in one.notes)
             advance(len(rows), None)
 
-        away = on_servers(ws, store, _asked(ws, everyone, ()), take, url=url, api_key=api_key)
+        away = on_servers(ws, store, _asked(ws, everyone, ()), take)
     if not rows and not away:
         raise MissingInput("no labels were sent to be corrected", hint="send them with `annot facets push NAME`")
     return tuple(rows), (*notes, *away_notes(away)), away

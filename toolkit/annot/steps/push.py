@@ -33,8 +33,6 @@ from annot.trials.hidden_gold import with_hidden
 def push(
     ws: Workspace,
     *,
-    url: str | None,
-    api_key: str | None,
     dry_run: bool,
     advance: Advance,
     guidelines_changed: str | None = None,
@@ -66,7 +64,7 @@ def push(
                 notes.extend(told)
 
             everyone = sorted({*sent_before, *(parcel.assessor for parcel in parcels)})
-            away = on_servers(ws, store, everyone, withdraw, url=url, api_key=api_key)
+            away = on_servers(ws, store, everyone, withdraw)
             late = {person.assessor: person.answered for person in taken if person.answered}
             if late:
                 notes += _given_back(ws, store, late)
@@ -77,8 +75,6 @@ def push(
             store,
             parcels,
             round="judge",
-            url=url,
-            api_key=api_key,
             dry_run=dry_run,
             advance=advance,
             checked=not (dry_run or late),

@@ -109,7 +109,7 @@ def _start(
 ) -> None:
     server.up(studio_folder(ws, person), environ=os.environ, port=port, say=tell)
     if accounts:
-        with connect(ws, url=None, api_key=None, person=person) as gateway:
+        with connect(ws, person=person) as gateway:
             open_accounts(ws, gateway, accounts, person=person)
 
 

@@ -103,8 +103,6 @@ def push(
     *,
     view: str,
     texts: Path | None,
-    url: str | None,
-    api_key: str | None,
     dry_run: bool,
     advance: Advance,
 ) -> Pushed:
@@ -131,17 +129,15 @@ def push(
             screen, first = guidelines.screen(ws, full_text_screen), [guidelines.page(ws, "full-text")]
         instructions = instructions_of(ws, material, screen="full-text" if view == "full" else "judge", first=first)
         parcel = Parcel(assessor, screen, instructions, tasks)
-        return push_parcels(
-            ws, store, [parcel], round=ROUNDS[view], url=url, api_key=api_key, dry_run=dry_run, advance=advance
-        )
+        return push_parcels(ws, store, [parcel], round=ROUNDS[view], dry_run=dry_run, advance=advance)
 
 
-def pull(ws: Workspace, *, view: str, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+def pull(ws: Workspace, *, view: str, advance: Advance) -> Pulled:
     """Bring back the answers of one view, and note down what they show; none is a judgement of the collection."""
     check_name(view, list(ROUNDS), what="view")
     hint = f"send the pairs with `annot substudy push --view {view}`"
     with open_store(ws.database_url, create=False) as store:
-        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, url=url, api_key=api_key, advance=advance)
+        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, advance=advance)
         if any(one.judged for one in pulled.assessors):
             with store.begin() as session:
                 trials.put_trial(session, ON_RECORD, on_record(substudy_of(ws, session)))

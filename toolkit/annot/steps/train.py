@@ -72,9 +72,7 @@ class Report:
     """Those who have hidden gold among their pairs."""
 
 
-def push(
-    ws: Workspace, *, assessors: Sequence[str], url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> Pushed:
+def push(ws: Workspace, *, assessors: Sequence[str], dry_run: bool, advance: Advance) -> Pushed:
     """Send the next batch to everyone whose last one is answered, and the answered ones again with the gold grade.
 
     assessors: whom to train; none are all who assess. A gold pair that the plan gives to an assessor is not sent to
@@ -113,7 +111,7 @@ def push(
         parcels, again = _parcels(ws, store, still_here, golden, facet_of, answers)
         check_parcels(ws, store, parcels, round=TRAIN)
         check_parcels(ws, store, again, round=FEEDBACK)
-        send: dict[str, Any] = {"url": url, "api_key": api_key, "dry_run": dry_run, "advance": advance, "checked": True}
+        send: dict[str, Any] = {"dry_run": dry_run, "advance": advance, "checked": True}
         batches = push_parcels(ws, store, parcels, round=TRAIN, **send)
         again = [parcel for parcel in again if parcel.assessor not in {one.assessor for one in batches.away}]
         if not dry_run:
@@ -126,12 +124,11 @@ def push(
     return Pushed(batches.projects, feedback, (*notes, *batches.notes), batches.away)
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+def pull(ws: Workspace, *, advance: Advance) -> Pulled:
     """Bring back the answers, and what was written on looking at them again; note down who has passed."""
     hint = "send the first batch with `annot train push`"
     with open_store(ws.database_url, create=False) as store:
-        server: dict[str, Any] = {"url": url, "api_key": api_key, "advance": advance}
-        pulled = pull_answers(ws, store, TRAIN, hint=hint, source_of=_in_time, **server)
+        pulled = pull_answers(ws, store, TRAIN, hint=hint, source_of=_in_time, advance=advance)
         with store.read() as session:
             sent = any(
                 projects.read_tasks(session, project.project)
@@ -139,7 +136,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
             )
         if sent:
             try:
-                pull_answers(ws, store, FEEDBACK, hint=hint, **server)
+                pull_answers(ws, store, FEEDBACK, hint=hint, advance=advance)
             except StudioError:
                 # Whose server was away a moment ago is told already.
                 if not pulled.away:
