@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.agreement import TOGETHER
+from annot.agreement.tables import TOGETHER
 from annot.demo import simulated_people
 from annot.records import Query
 from annot.steps import (

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annot.agreement import COEFFICIENTS, agreement_table
+from annot.agreement.coefficients import COEFFICIENTS
 from annot.agreement.contingency import count, tables_between
 from annot.agreement.pooled import interval_of, pooled_between
 from annot.agreement.ratings import POLICIES
+from annot.agreement.tables import agreement_table
 from annot.errors import InputError
 from annot.library import tidy
 from annot.library.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of

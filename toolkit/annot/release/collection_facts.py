@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
-from annot.agreement import TITLES, AgreementTable, Summary, Undefined
+from annot.agreement.coefficients import TITLES
+from annot.agreement.summaries import AgreementTable, Summary
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
-from annot.planning import plan_lines
+from annot.planning.drawing import plan_lines
 from annot.pooling import CITED
 from annot.records import Source
 from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
 from annot.settings import CollectionSettings
-from annot.stats.values import Estimate
+from annot.stats.values import Estimate, Undefined
 from annot.store.papers import corpus_sha256
 from annot.store.projects import Round
 from annot.study import guidelines

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from annot.agreement import PERCENTAGES
-from annot.forecast import Finish
+from annot.agreement.coefficients import PERCENTAGES
+from annot.forecast.outlook import Finish
 from annot.stats.values import Estimate, Interval, Share, Undefined
 
 NONE = "–"

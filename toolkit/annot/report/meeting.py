@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from annot.agreement import AgreementTable
+from annot.agreement.summaries import AgreementTable
 from annot.records import Paper
 from annot.report.cells import coefficient, number
 from annot.report.document import Document, Section

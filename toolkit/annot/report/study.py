@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from annot.agreement import AgreementTable, Undefined
-from annot.assessor_effect import AssessorEffect
-from annot.diagnosis import Looked
+from annot.agreement.summaries import AgreementTable
+from annot.assessor_effect.rankings import AssessorEffect
+from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import CONVENTIONS
 from annot.formats.trec import write_qrels
 from annot.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.report.words import sentence
 from annot.settings import Settings
+from annot.stats.values import Undefined
 from annot.store import papers
 from annot.study import measured
 from annot.study.corpus_facts import has_corpus

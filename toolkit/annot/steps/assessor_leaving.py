@@ -12,7 +12,7 @@ from annot.errors import InputError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.handed_on import unpulled
 from annot.names import check_name
-from annot.planning import HandedOn, hand_on
+from annot.planning.handing_on import HandedOn, hand_on
 from annot.records import Asked, Assessor
 from annot.report.terminal import told
 from annot.store import judgements, people, projects

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
-from annot.planning import plan_lines
+from annot.planning.drawing import plan_lines
 from annot.records import Adjudication, Assessor, Assignment, Source
 from annot.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs

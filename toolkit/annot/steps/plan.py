@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from annot.errors import InputError, MissingInput
 from annot.names import check_name, known_query
-from annot.planning import draw_plan, renumbered
+from annot.planning.drawing import draw_plan
+from annot.planning.handing_on import renumbered
 from annot.records import Assignment, Query
 from annot.report.words import sentences
 from annot.store import judgements, people, projects

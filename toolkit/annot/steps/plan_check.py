@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.errors import MissingInput
-from annot.planning import faults_of, overlaps
-from annot.planning.checking import Overlap
+from annot.planning.checking import Overlap, faults_of, overlaps
 from annot.report.terminal import told
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store

@@ -14,7 +14,7 @@ from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.sending import Advance, Pushed, Sent, push_parcels
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import returned_task
-from annot.planning import give_back
+from annot.planning.handing_on import give_back
 from annot.records import Asked
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.agreement import TITLES
+from annot.agreement.coefficients import TITLES
 from annot.errors import FindingError, MissingInput, StudioError
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.connection import Away, away_finding

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.adjudication import Pair
-from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, agreement_table
-from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
-from annot.diagnosis import AskedAndGraded, Looked, Panel, Repeat, look, panel_of
+from annot.agreement.coefficients import COEFFICIENTS, HEADLINE
+from annot.agreement.summaries import AgreementTable
+from annot.agreement.tables import agreement_table
+from annot.assessor_effect.on_runs import assessor_effect_on_runs
+from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
+from annot.diagnosis.matrices import Repeat
+from annot.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.diagnosis.panel import Panel, panel_of
 from annot.errors import InputError, MissingInput
 from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs

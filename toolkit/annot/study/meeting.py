@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from annot.adjudication import Pair
-from annot.agreement import AgreementTable, agreement_table
+from annot.agreement.summaries import AgreementTable
+from annot.agreement.tables import agreement_table
 from annot.errors import InputError, MissingInput
 from annot.records import Judgement
 from annot.study.moments import moment_of

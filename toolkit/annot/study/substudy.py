@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sqlmodel import Session
 
-from annot.agreement import HEADLINE, TITLES
 from annot.agreement.between import Between, agreement_between
+from annot.agreement.coefficients import HEADLINE, TITLES
 from annot.diagnosis.pace import median_time_interval
 from annot.errors import MissingInput
 from annot.records import Judgement

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.agreement import HEADLINE
 from annot.agreement.between import Between, agreement_between
+from annot.agreement.coefficients import HEADLINE
 from annot.records import Decision, Judgement
 from annot.stats.rounding import rounding
 from annot.stats.values import Estimate, Interval, Undefined
