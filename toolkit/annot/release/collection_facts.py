@@ -341,7 +341,7 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     if Source.LABEL_STUDIO not in study.sources:
         return {}
     pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
-    pages["general"] = guidelines.general(study.ws)
+    pages["general"] = guidelines.page(study.ws, "general")
     files = {f"guidelines/{name}.md": text for name, text in pages.items()}
     judged_by, now = set(study.guidelines_of.values()), hashes(study.ws, set(study.facets.values()))
     for facet, versions in study.guidelines.items():

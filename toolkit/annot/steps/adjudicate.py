@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annot.adjudication import assign_adjudicators, queue, shown_assessors, shown_order
+from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
 from annot.exchange.collecting import Found, Haul, collect_all
 from annot.exchange.connection import away_notes
@@ -13,12 +14,12 @@ from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced
 from annot.exchange.sending import Advance, Pushed, push_parcels
-from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
 from annot.records import Adjudication, Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
+from annot.study import guidelines
 from annot.study.outcome import assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
 
@@ -106,28 +107,13 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
     """Every query's pairs by where they stand."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
-    pairs = Counter(query_id for query_id, _ in outcome.planned)
-    incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
-    waiting = Counter(query_id for query_id, _ in outcome.waiting)
-    agreed = Counter(decision.query_id for decision in outcome.settlement.agreed)
-    disputed = Counter(dispute.query_id for dispute in outcome.settlement.disputed)
-    settled = Counter(query_id for query_id, _ in outcome.adjudications)
-    unjudgeable = Counter(query_id for query_id, _ in outcome.unjudgeable)
-    still_open = Counter(query_id for query_id, _ in outcome.open)
-    return tuple(
-        Standing(
-            name,
-            pairs[name],
-            incomplete[name],
-            waiting[name],
-            agreed[name],
-            disputed[name],
-            settled[name],
-            unjudgeable[name],
-            still_open[name],
-        )
-        for name in sorted(pairs)
+    agreed, disputed = (
+        [(one.query_id, one.doc_id) for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed)
     )
+    ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
+    kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
+    pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))
+    return tuple(Standing(name, pairs[name], *(count[name] for count in counts)) for name in sorted(pairs))
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
@@ -166,24 +152,17 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     )
     disputes = tuple(one for one in disputes if (one.query_id, one.doc_id) in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
-    opinions = 0 if hidden else ws.settings.judging.per_pair
-    names = ws.settings.scale.names
-    screen = adjudicate_screen(
-        scale_names=names,
-        labels=ws.settings.labels.names,
-        language=ws.settings.collection.language,
-        opinions=opinions,
-        overrides=ws.root / "templates",
-    )
     material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
-    instructions = instructions_of(ws, material, screen="adjudicate")
+    screen, instructions = guidelines.screen(ws, "adjudicate"), instructions_of(ws, material, screen="adjudicate")
     parcels = []
     for person in sorted({given[one.query_id, one.doc_id] for one in disputes} | sent_before):
         mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
         tasks = tasks_of(ws, material, [Asked(one.query_id, one.doc_id) for one in mine])
         if not hidden:
             tasks = {
-                asked: adjudicate_task(task, shown_order(dispute, seed=ws.settings.seed), scale_names=names)
+                asked: adjudicate_task(
+                    task, shown_order(dispute, seed=ws.settings.seed), scale_names=ws.settings.scale.names
+                )
                 for dispute, (asked, task) in zip(mine, tasks.items(), strict=True)
             }
         parcels.append(Parcel(person, screen, instructions, tasks))

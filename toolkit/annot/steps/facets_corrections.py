@@ -274,6 +274,6 @@ def _spec(ws: Workspace, name: str, screen: str) -> ProjectSpec:
         title=f"labels · {name}",
         description=f"{ws.settings.collection.title}. For {name} alone.",
         label_config=screen,
-        instructions=label_instructions_html(guidelines.labels(ws), labels=ws.settings.labels.names),
+        instructions=label_instructions_html(guidelines.page(ws, "labels"), labels=ws.settings.labels.names),
         color=COLOR,
     )

@@ -15,10 +15,10 @@ from annot.errors import InputError, MissingInput
 from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Pulled
+from annot.exchange.rounds import ROUNDS as MANNERS
 from annot.exchange.sending import Advance, Pushed, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
-from annot.labelstudio.screens import full_text_screen
 from annot.labelstudio.tasks import full_text_task
 from annot.names import check_name
 from annot.records import Asked
@@ -119,16 +119,14 @@ def push(
                 _refuse_before_abstracts(session, assessor)
         material = material_of(ws, store, {one.pair for one in sequence})
         tasks = tasks_of(ws, material, sequence)
-        screen, first = guidelines.screen(ws), []
         if view == "full":
             path = texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
                 raise MissingInput(f"{path}: not there", hint="it says where the full text of each paper is; " + HINT)
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-            screen, first = guidelines.screen(ws, full_text_screen), [guidelines.page(ws, "full-text")]
-        instructions = instructions_of(ws, material, screen="full-text" if view == "full" else "judge", first=first)
-        parcel = Parcel(assessor, screen, instructions, tasks)
+        kind = MANNERS[ROUNDS[view]].screen
+        parcel = Parcel(assessor, guidelines.screen(ws, kind), instructions_of(ws, material, screen=kind), tasks)
         return push_parcels(ws, store, [parcel], round=ROUNDS[view], dry_run=dry_run, advance=advance)
 
 

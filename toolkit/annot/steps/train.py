@@ -17,7 +17,6 @@ from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.recording import Pulled
 from annot.exchange.sending import Advance, Sent, push_parcels
 from annot.exchange.trials import pull_answers
-from annot.labelstudio.screens import feedback_screen
 from annot.labelstudio.tasks import feedback_task
 from annot.names import check_name
 from annot.records import Asked, Judgement
@@ -198,9 +197,8 @@ def _parcels(
         before = instructions_of(ws, material, screen="judge")
         judging.append(Parcel(name, guidelines.screen(ws), before, sent, whole=tuple(tasks)))
         if shown:
-            first = [guidelines.page(ws, "training")]
-            before = instructions_of(ws, material, screen="feedback", first=first)
-            again.append(Parcel(name, guidelines.screen(ws, feedback_screen), before, shown))
+            before = instructions_of(ws, material, screen="feedback")
+            again.append(Parcel(name, guidelines.screen(ws, "feedback"), before, shown))
     return judging, again
 
 
