@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError, MissingInput
+from annot.report.terminal import told
 from annot.steps import gold as gold_pairs
 from annot.steps import train
 from annot.store import trials
@@ -142,7 +143,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert (trained.changed_too_late, trained.looked_at, trained.remarks) == (1, 1, ("Why not?",))
     assert trained.planned_too == ()
     assert trained.verdict == ("passed" if trained.agreement.figures["kappa_quadratic"].value >= 0.6 else "not passed")
-    shown = train.describe(train.report(ws))
+    shown = told("training", found=train.report(ws))
     assert trained.verdict in shown
     assert "Why not?" in shown
 

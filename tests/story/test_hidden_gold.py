@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from annot.errors import MissingInput
 from annot.exchange.connection import connect
+from annot.report.terminal import told
 from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, train
 from annot.steps import gold as gold_pairs
 from annot.store import people
@@ -121,7 +122,7 @@ def in_the_record_beside_the_collection(
     counts = (found.assessor, found.hidden, found.answered, found.agreement.n_pairs)
     assert counts == ("a3", wanted, answered, answered)
     assert found.agreement.figures["percent"].value == 100.0
-    assert "gold hidden among the pairs" in train.describe(report)
+    assert "gold hidden among the pairs" in told("training", found=report)
     snapshot = read_snapshot(study.workspace)
     assert snapshot.trials["hidden-gold/a3"]["pairs"] == answered
     judged = {(one.query_id, one.doc_id) for one in snapshot.outcome.judgements if one.assessor == "a3"}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.labelstudio.annotations import write_result
+from annot.report.terminal import told
 from annot.report.traced import describe
 from annot.steps import adjudicate, pull, push, qrels, status, trace
 from annot.steps import assessor as assessors
@@ -165,7 +166,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     ]
     found = status.status(disputed.workspace)
     assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
-    assert "2 that nobody can judge" in status.describe(found)
+    assert "2 that nobody can judge" in told("status", found=found)
     assert "annot run" in found.next_command
     rows = adjudicate.status(disputed.workspace)
     assert sum(row.unjudgeable for row in rows) == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError, MissingInput
+from annot.report.terminal import told
 from annot.steps import qrels, substudy
 from annot.study.exports import export_judgements
 from annot.study.snapshot import read_snapshot
@@ -112,7 +113,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tm
     shifted = final[pairs[0]] < 3
     assert full_final.figures["percent"].value == (90.0 if shifted else 100.0)
     assert found.changes == {0: 9}
-    assert "full texts" in substudy.describe(found)
+    assert "full texts" in told("substudy", found=found)
 
     # Nothing of it is a judgement, a grade or an assignment of the collection.
     snapshot = read_snapshot(ws)

@@ -13,7 +13,7 @@ from annot.cli.options import (
     recorded,
     setting,
 )
-from annot.cli.output import Answer, needs_a_person, progress, table
+from annot.cli.output import Answer, needs_a_person, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -112,7 +112,7 @@ def plan_check(ws: "Workspace") -> Answer:
     from annot.steps import plan_check as step
 
     found = step.check(ws)
-    return Answer(found, step.describe(found), finding=needs_a_person(found.faults))
+    return Answer(found, told("checked", found=found), finding=needs_a_person(found.faults))
 
 
 @command("plan withdraw")
@@ -181,7 +181,7 @@ def status(ws: "Workspace") -> Answer:
     from annot.steps import status as step
 
     found = step.status(ws)
-    return Answer(found, step.describe(found))
+    return Answer(found, told("status", found=found))
 
 
 @command("forecast")
@@ -249,7 +249,11 @@ def audit(ws: "Workspace") -> Answer:
 
     with progress("looking at projects") as advance:
         found = step.audit(ws, advance=advance)
-    return Answer(found, "\n".join(step.lines(found)), finding=step.finding(found))
+    return Answer(
+        found,
+        "\n".join(step.lines(found)),
+        finding=needs_a_person(found.findings, "the audit found {} thing(s) that need a person"),
+    )
 
 
 @command("comments", csv=True)

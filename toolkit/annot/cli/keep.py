@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, WaitOption, flag
-from annot.cli.output import Answer, progress
+from annot.cli.output import Answer, needs_a_person, progress, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -28,7 +28,7 @@ def backup(
 
     with progress("copying projects") as advance:
         found = step.backup(ws, file, dry_run=dry_run, advance=advance)
-    return Answer(found, step.describe(found), found.notes)
+    return Answer(found, told("backup", found=found), found.notes)
 
 
 @command("restore")
@@ -50,7 +50,7 @@ def restore(
     from annot.steps import restore as step
 
     restored = step.restore(file, folder, replace=replace, wait_seconds=wait, dry_run=dry_run)
-    return Answer(restored, step.describe(restored, dry_run=dry_run), restored.notes)
+    return Answer(restored, told("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
 @command("migrate")
@@ -59,7 +59,7 @@ def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     from annot.steps import migrate as step
 
     migrated = step.migrate(ws, dry_run=dry_run)
-    return Answer(migrated, step.describe(migrated))
+    return Answer(migrated, told("migrated", migrated=migrated))
 
 
 @command("verify")
@@ -71,7 +71,9 @@ def verify(
     from annot.steps import verify as step
 
     verified = step.verify(ws, release=release)
-    return Answer(verified, step.describe(verified), finding=step.finding(verified))
+    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
+    finding = needs_a_person(verified.findings, "{} thing(s) are not as they were written", hint=again)
+    return Answer(verified, told("verified", verified=verified), finding=finding)
 
 
 @command("rebuild", server=True)
@@ -85,4 +87,4 @@ def rebuild(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     from annot.steps import rebuild as step
 
     rebuilt = step.rebuild(ws, dry_run=dry_run)
-    return Answer(rebuilt, step.describe(rebuilt))
+    return Answer(rebuilt, told("rebuilt", rebuilt=rebuilt))

@@ -8,7 +8,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, KeyOption, flag
-from annot.cli.output import Answer, table
+from annot.cli.output import Answer, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -97,7 +97,7 @@ def assessor_replace(
     from annot.steps import assessor_leaving as step
 
     found = step.leave(ws, assessor, successor=by, offline=offline, dry_run=dry_run)
-    return Answer(found, step.describe(found, dry_run=dry_run))
+    return Answer(found, told("left", found=found, dry_run=dry_run))
 
 
 @command("assessor leave", server=True)
@@ -115,7 +115,7 @@ def assessor_leave(
     from annot.steps import assessor_leaving as step
 
     found = step.leave(ws, assessor, successor=None, offline=offline, dry_run=dry_run)
-    return Answer(found, step.describe(found, dry_run=dry_run))
+    return Answer(found, told("left", found=found, dry_run=dry_run))
 
 
 @command("assessor silent")
@@ -127,7 +127,7 @@ def assessor_silent(
     from annot.steps import assessor_silent as step
 
     found = step.silent(ws, days=days, now=datetime.now(UTC))
-    return Answer(found, step.describe(found, days=days))
+    return Answer(found, told("silent", found=found, days=days))
 
 
 @command("invite", server=True)

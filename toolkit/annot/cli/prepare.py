@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, setting
-from annot.cli.output import Answer, progress, table
+from annot.cli.output import Answer, progress, table, told
 from annot.errors import InputError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def import_judgements(
         adjudicators=tuple(adjudicator or ()),
         dry_run=dry_run,
     )
-    return Answer(imported, step.describe(imported), imported.notes)
+    return Answer(imported, told("imported", imported=imported), imported.notes)
 
 
 @command("import grades")
@@ -175,7 +175,7 @@ def import_labelstudio(
         adjudicators=tuple(adjudicator or ()),
         dry_run=dry_run,
     )
-    return Answer(imported, step.describe(imported), imported.notes)
+    return Answer(imported, told("imported", imported=imported), imported.notes)
 
 
 @command("facets", verbs=True)
@@ -274,7 +274,7 @@ def query_choose(
 
     ws = ws.replaced("queries", two_facet_share=two_facets).replaced(seed=seed)
     chosen = step.choose(ws, number, sheet=sheet, dry_run=dry_run)
-    return Answer(chosen, step.describe_chosen(chosen, dry_run=dry_run))
+    return Answer(chosen, told("chosen", choice=chosen, dry_run=dry_run))
 
 
 @command("query add")

@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, flag
-from annot.cli.output import Answer, progress, table
+from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -107,4 +107,4 @@ def run_import(
         distances=distances,
         dry_run=dry_run,
     )
-    return Answer(imported, step.describe(imported))
+    return Answer(imported, told("run-imported", imported=imported))

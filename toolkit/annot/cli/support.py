@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import flag
-from annot.cli.output import Answer, progress, say
+from annot.cli.output import Answer, needs_a_person, progress, say, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -20,8 +20,8 @@ def _told(ws: "Workspace", *, stopped: bool = False) -> Answer:
     from annot.exchange.whose_server import isolated
     from annot.steps import studio as step
 
-    states = step.status(ws)
-    return Answer(states if isolated(ws) else states[0], step.describe(ws, states, stopped=stopped))
+    states, own = step.status(ws), isolated(ws)
+    return Answer(states if own else states[0], told("studio", states=states, own=own, stopped=stopped))
 
 
 @command("studio up")
@@ -70,7 +70,12 @@ def doctor(ws: "Workspace | None") -> Answer:
     from annot.steps import doctor as step
 
     examined = step.examine(ws)
-    return Answer(examined, step.describe(examined), examined.notes, finding=step.finding(examined))
+    return Answer(
+        examined,
+        told("doctor", examined=examined),
+        examined.notes,
+        finding=needs_a_person(examined.findings, "{} thing(s) to mend"),
+    )
 
 
 @command("demo")

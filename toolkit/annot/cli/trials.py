@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, setting
-from annot.cli.output import Answer, progress, table
+from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -89,7 +89,7 @@ def train_report(ws: "Workspace") -> Answer:
     from annot.steps import train as step
 
     found = step.report(ws)
-    return Answer(found, step.describe(found))
+    return Answer(found, told("training", found=found))
 
 
 group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
@@ -158,4 +158,4 @@ def substudy_report(ws: "Workspace") -> Answer:
     from annot.steps import substudy as step
 
     found = step.report(ws)
-    return Answer(found, step.describe(found))
+    return Answer(found, told("substudy", found=found))

@@ -14,7 +14,6 @@ from annot.exchange.handed_on import unpulled
 from annot.names import check_name
 from annot.planning.handing_on import HandedOn, hand_on
 from annot.records import Asked, Assessor
-from annot.report.terminal import told
 from annot.store import judgements, people, projects
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden
@@ -112,11 +111,6 @@ def leave(
         to_withdraw=sum(asked not in kept and (leaver, asked) not in answered for asked in sent),
         sha256=plan_sha256(found.plan),
     )
-
-
-def describe(found: Left, *, dry_run: bool) -> str:
-    """What became of the pairs, in words."""
-    return told("left", found=found, dry_run=dry_run)
 
 
 def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor: str | None) -> None:

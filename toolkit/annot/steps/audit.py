@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annot.errors import FindingError, MissingInput
+from annot.errors import MissingInput
 from annot.exchange import auditing
 from annot.exchange.auditing import Audited, Finding, of_accounts, of_markers, of_project
 from annot.exchange.collecting import lines_of
@@ -139,13 +139,6 @@ def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, s
     return {
         pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None and pair not in hidden
     }
-
-
-def finding(found: Audit) -> FindingError | None:
-    """What ends the command where something was found."""
-    if not found.findings:
-        return None
-    return FindingError(f"the audit found {len(found.findings)} thing(s) that need a person")
 
 
 def lines(found: Audit) -> Iterator[str]:

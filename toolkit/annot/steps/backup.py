@@ -14,7 +14,6 @@ from annot.errors import InputError, StudioError
 from annot.exchange.connection import on_servers
 from annot.exchange.rounds import ROUNDS
 from annot.labelstudio.gateway import Gateway
-from annot.report.terminal import told
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store, open_store
@@ -67,11 +66,6 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
         contents = write_backup(ws, store, path, files=taken, snapshots=snapshots, notes=notes, now=datetime.now(UTC))
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
-
-
-def describe(found: BackedUp) -> str:
-    """What is in it, in words."""
-    return told("backup", found=found)
 
 
 def _take_snapshots(

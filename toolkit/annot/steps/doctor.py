@@ -13,12 +13,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from annot import __version__
-from annot.errors import AnnotError, FindingError, StudioError
+from annot.errors import AnnotError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
-from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.study.standing import ASIDE, database_files
 from annot.study.workspace import Workspace
@@ -78,17 +77,6 @@ def examine(ws: Workspace | None) -> Examined:
             except StudioError as error:
                 findings.append(Finding(error.message, error.hint or "see the documentation of Label Studio"))
     return Examined(platform.python_version(), packages, "; ".join(seen) or None, tuple(findings), tuple(notes))
-
-
-def describe(examined: Examined) -> str:
-    """The findings with their mends, or that there is nothing."""
-    return told("doctor", examined=examined)
-
-
-def finding(examined: Examined) -> FindingError | None:
-    """What ends the command where something was found."""
-    count = len(examined.findings)
-    return FindingError(f"{count} thing(s) to mend") if count else None
 
 
 def _machine(folder: Path) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from annot.errors import MissingInput
 from annot.planning.checking import Overlap, faults_of, overlaps
-from annot.report.terminal import told
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
@@ -66,11 +65,6 @@ def check(ws: Workspace) -> PlanCheck:
         ),
         faults=(*faults, *in_file),
     )
-
-
-def describe(found: PlanCheck) -> str:
-    """What was found, in words."""
-    return told("checked", found=found)
 
 
 def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:

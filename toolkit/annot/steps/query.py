@@ -184,11 +184,6 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
     return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(standing))
 
 
-def describe_chosen(choice: ChosenQueries, *, dry_run: bool) -> str:
-    """The queries, how they are spread over periods, types and facets, what is added and what was left out."""
-    return told("chosen", choice=choice, dry_run=dry_run)
-
-
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:
     """Add one query: the facet's sentences of the paper, or the chosen ones (`2,3`, counted from 1)."""
     check_facet(facet, facets=ws.settings.facets)

@@ -23,7 +23,6 @@ from annot.labelstudio.annotations import account_of
 from annot.labelstudio.gateway import Gateway
 from annot.pooling import CITED
 from annot.records import Assessor, Assignment, Pool, Query
-from annot.report.terminal import told
 from annot.store import people, pools, queries
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections
@@ -128,11 +127,6 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
         revisions=revisions,
         lost=tuple(lost),
     )
-
-
-def describe(rebuilt: Rebuilt) -> str:
-    """What was made, and what comes next."""
-    return told("rebuilt", rebuilt=rebuilt)
 
 
 def _plan(ws: Workspace) -> tuple[Assignment, ...]:

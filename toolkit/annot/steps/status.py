@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.report.terminal import told
 from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
@@ -116,11 +115,6 @@ def status(ws: Workspace) -> Status:
         ),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
-
-
-def describe(found: Status) -> str:
-    """The counts in words."""
-    return told("status", found=found)
 
 
 def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:

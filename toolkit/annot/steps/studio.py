@@ -21,7 +21,6 @@ from annot.exchange.whose_server import (
 )
 from annot.labelstudio import installing, memory, server
 from annot.records import Assessor
-from annot.report.terminal import told
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -97,11 +96,6 @@ def status(ws: Workspace) -> tuple[State, ...]:
     if not isolated(ws):
         return (_state(ws, None),)
     return tuple(_state(ws, person) for person in people_with_servers(ws))
-
-
-def describe(ws: Workspace, states: Sequence[State], *, stopped: bool = False) -> str:
-    """The states in words."""
-    return told("studio", states=states, own=isolated(ws), stopped=stopped)
 
 
 def _start(

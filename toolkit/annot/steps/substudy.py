@@ -162,13 +162,6 @@ def describe_plan(planned: Planned) -> str:
     return aligned(rows)
 
 
-def describe(found: Report) -> str:
-    """The report as text for the terminal."""
-    from annot.report.terminal import told
-
-    return told("substudy", found=found)
-
-
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> Planned:
     by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
     names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")

@@ -161,13 +161,6 @@ def report(ws: Workspace) -> Report:
     return Report(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
 
 
-def describe(found: Report) -> str:
-    """The report as text for the terminal."""
-    from annot.report.terminal import told
-
-    return told("training", found=found)
-
-
 def _parcels(
     ws: Workspace,
     store: Store,
