@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, WaitOption, flag
+from annot.cli.options import DryRunOption, WaitOption, argument, flag, option
 from annot.cli.output import Answer, needs_a_person, progress, told
 
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 @command("backup", server=True)
 def backup(
     ws: "Workspace",
-    file: Annotated[Path, typer.Argument(help="The new file, as in ../study-2026-03-01.tar.gz.")],
+    file: Annotated[Path, argument("The new file, as in ../study-2026-03-01.tar.gz.")],
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
@@ -33,8 +31,8 @@ def backup(
 
 @command("restore")
 def restore(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
-    folder: Annotated[Path, typer.Argument(help="The folder of the study; made if it is not there.")] = Path(),
+    file: Annotated[Path, argument("A backup.")],
+    folder: Annotated[Path, argument("The folder of the study; made if it is not there.")] = Path(),
     replace: Annotated[
         bool, flag("--replace", "Where something is there, move it to backups/ in that folder.")
     ] = False,
@@ -65,7 +63,7 @@ def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
 @command("verify")
 def verify(
     ws: "Workspace",
-    release: Annotated[Path | None, typer.Option(help="Check this release as well.", show_default=False)] = None,
+    release: Annotated[Path | None, option("Check this release as well.")] = None,
 ) -> Answer:
     """Print what is not as it was written: corpus, rankings, pools, plan, qrels, runs, judgements; exit code 1 then."""
     from annot.steps import verify as step

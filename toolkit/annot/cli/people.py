@@ -4,10 +4,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, flag
+from annot.cli.options import DryRunOption, KeyOption, argument, flag, option
 from annot.cli.output import Answer, table, told
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
 group("assessor", help="Add, list and change the people who judge; their accounts are kept in the database only.")
 
-PersonArgument = Annotated[str, typer.Argument(help="The person's name in the study, such as a4.")]
+PersonArgument = Annotated[str, argument("The person's name in the study, such as a4.")]
 OfflineOption = Annotated[
     bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
 ]
@@ -24,8 +22,8 @@ OfflineOption = Annotated[
 @command("assessor add", server=True)
 def assessor_add(
     ws: "Workspace",
-    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
-    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
+    pseudonym: Annotated[str, argument("a1, a2, ...: the name used everywhere outside the database.")],
+    account: Annotated[str, option("The e-mail address of the Label Studio account.")],
     adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -52,7 +50,7 @@ def assessor_list(ws: "Workspace") -> Answer:
 def assessor_account(
     ws: "Workspace",
     assessor: PersonArgument,
-    account: Annotated[str, typer.Argument(help="The e-mail address of the new account.")],
+    account: Annotated[str, argument("The e-mail address of the new account.")],
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Change the account of a person; what they answered with the earlier one stays theirs."""
@@ -66,9 +64,7 @@ def assessor_account(
 def assessor_server(
     ws: "Workspace",
     assessor: PersonArgument,
-    url: Annotated[
-        str | None, typer.Option("--url", help="The address of their own Label Studio.", show_default="as known")
-    ] = None,
+    url: Annotated[str | None, option("The address of their own Label Studio.", "--url", shown="as known")] = None,
     api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -86,7 +82,7 @@ def assessor_server(
 def assessor_replace(
     ws: "Workspace",
     assessor: PersonArgument,
-    by: Annotated[str, typer.Option("--by", help="Who gets the open pairs.")],
+    by: Annotated[str, option("Who gets the open pairs.", "--by")],
     offline: OfflineOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -121,7 +117,7 @@ def assessor_leave(
 @command("assessor silent")
 def assessor_silent(
     ws: "Workspace",
-    days: Annotated[int, typer.Option(min=0, help="Who has answered nothing for so many days.")] = 14,
+    days: Annotated[int, option("Who has answered nothing for so many days.", min=0)] = 14,
 ) -> Answer:
     """Print who has open pairs and has not answered for so long, and the commands that hand their pairs on."""
     from annot.steps import assessor_silent as step
@@ -133,13 +129,9 @@ def assessor_silent(
 @command("invite", server=True)
 def invite(
     ws: "Workspace",
-    assessors: Annotated[list[str] | None, typer.Argument(help="Whom to invite.", show_default="everyone")] = None,
-    contact: Annotated[
-        str | None, typer.Option(help="Whom the person asks.", show_default="collection.contact in annot.toml")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder for one file a person.", show_default="the terminal")
-    ] = None,
+    assessors: Annotated[list[str] | None, argument("Whom to invite.", shown="everyone")] = None,
+    contact: Annotated[str | None, option("Whom the person asks.", shown="collection.contact in annot.toml")] = None,
+    out: Annotated[Path | None, option("A folder for one file a person.", "--out", "-o", shown="the terminal")] = None,
 ) -> Answer:
     """Write a message for each person, ready to send: where to sign in, which account, how to begin, whom to ask."""
     from annot.steps import invite as step

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, held
-from annot.cli.options import AcceptDeletionsOption, JsonOption, flag, setting
+from annot.cli.options import AcceptDeletionsOption, JsonOption, flag, option, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
 from annot.errors import InputError
@@ -27,9 +27,8 @@ def pull(
     every: Annotated[int | None, setting("Seconds from one pull to the next, with --watch.", min=1)] = None,
     hook: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="With --watch: pull as soon as the server calls this address of this machine, too.",
+        option(
+            "With --watch: pull as soon as the server calls this address of this machine, too.", metavar="HOST:PORT"
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import flag
+from annot.cli.options import argument, flag, option
 from annot.cli.output import Answer, needs_a_person, progress, say, told
 
 if TYPE_CHECKING:
@@ -27,9 +25,7 @@ def _told(ws: "Workspace", *, stopped: bool = False) -> Answer:
 @command("studio up")
 def studio_up(
     ws: "Workspace",
-    port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.", show_default="a free one")
-    ] = None,
+    port: Annotated[int | None, option("The port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
     per_assessor: Annotated[
         bool, flag("--per-assessor", 'A server for each person, as isolation = "server" in annot.toml has it.')
     ] = False,
@@ -80,7 +76,7 @@ def doctor(ws: "Workspace | None") -> Answer:
 
 @command("demo")
 def demo(
-    folder: Annotated[Path, typer.Argument(help="The folder of the demonstration; made if it is not there.")] = Path(
+    folder: Annotated[Path, argument("The folder of the demonstration; made if it is not there.")] = Path(
         "demo-workspace"
     ),
     fresh: Annotated[bool, flag("--fresh", "Draw from rankings trained just now instead of the frozen ones.")] = False,

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, setting
+from annot.cli.options import DryRunOption, SeedOption, argument, option, setting
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
@@ -19,11 +17,10 @@ group("train", help="Train assessors on pairs whose grade is known, and see who 
 def train_gold(
     ws: "Workspace",
     file: Annotated[
-        Path | None,
-        typer.Argument(help="A table with query_id, doc_id, grade and why.", show_default="settled pairs, drawn"),
+        Path | None, argument("A table with query_id, doc_id, grade and why.", shown="settled pairs, drawn")
     ] = None,
     per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
-    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
@@ -40,9 +37,7 @@ def train_gold(
 @command("train push", server=True)
 def train_push(
     ws: "Workspace",
-    assessor: Annotated[
-        list[str] | None, typer.Option(help="Train this person; may be repeated.", show_default="all who assess")
-    ] = None,
+    assessor: Annotated[list[str] | None, option("Train this person; may be repeated.", shown="all who assess")] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send each assessor the next batch, a facet, and the answered batches again with the gold grade and why."""
@@ -70,7 +65,7 @@ def train_pull(ws: "Workspace") -> Answer:
 @command("train hide")
 def train_hide(
     ws: "Workspace",
-    share: Annotated[float, typer.Option(min=0.0, max=0.5, help="Hidden pairs per pair of the plan.")] = 0.05,
+    share: Annotated[float, option("Hidden pairs per pair of the plan.", min=0.0, max=0.5)] = 0.05,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
@@ -94,16 +89,16 @@ def train_report(ws: "Workspace") -> Answer:
 
 group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
 
-ViewOption = Annotated[str, typer.Option(help="abstract or full: what the pairs are judged on.")]
+ViewOption = Annotated[str, option("abstract or full: what the pairs are judged on.")]
 
 
 @command("substudy draw")
 def substudy_draw(
     ws: "Workspace",
-    assessor: Annotated[str, typer.Option(help="Who judges all pairs, in both views.")],
-    queries: Annotated[int, typer.Option(min=1, help="Queries of each facet.")] = 3,
-    candidates: Annotated[int, typer.Option(min=1, help="Candidates of each query.")] = 5,
-    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    assessor: Annotated[str, option("Who judges all pairs, in both views.")],
+    queries: Annotated[int, option("Queries of each facet.", min=1)] = 3,
+    candidates: Annotated[int, option("Candidates of each query.", min=1)] = 5,
+    seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
@@ -125,8 +120,7 @@ def substudy_push(
     ws: "Workspace",
     view: ViewOption,
     texts: Annotated[
-        Path | None,
-        typer.Option(help="A table with the columns paper_id and where.", show_default="substudy/full-texts.tsv"),
+        Path | None, option("A table with the columns paper_id and where.", shown="substudy/full-texts.tsv")
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
