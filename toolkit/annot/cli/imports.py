@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, FacetOption, argument, option
 from annot.cli.output import Answer, table, told
@@ -30,7 +28,7 @@ def import_csfcube(
 
 def column(field: str, text: str, *, found: bool = False) -> Any:
     """The option that names the column of a field; without it, one that is `found` has a name that is known."""
-    return typer.Option(f"--{field}-column", help=text, show_default="found by name" if found else False)
+    return option(text, f"--{field}-column", shown="found by name" if found else False)
 
 
 @command("import judgements")

@@ -55,10 +55,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     """The adjudicator settles what is left; returns how many decisions there are then."""
     known = _known(ws)
     with open_store(ws.database_url) as store, store.read() as session:
-        disputes = {
-            (dispute.query_id, dispute.doc_id): dispute
-            for dispute in outcome_of(session, ws.settings).settlement.disputed
-        }
+        disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
     def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[asked.query_id], asked.doc_id)

@@ -90,14 +90,14 @@ def panel_of(
     judgements have one; else it is that of the plan, and what was not planned comes last, by query and document.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
-    decided = {(decision.query_id, decision.doc_id): decision for decision in decisions}
+    decided = {decision.pair: decision for decision in decisions}
     counting = first_judgements(judgements, decided.values(), facets, grades=scale)
     given = sorted(
         (one for one in counting if one.grade is not None), key=lambda one: (one.query_id, one.doc_id, one.assessor)
     )
     place = {grade: at for at, grade in enumerate(scale)}
     number = {name: at for at, name in enumerate(sorted({one.assessor for one in given}))}
-    row = {pair: at for at, pair in enumerate(dict.fromkeys((one.query_id, one.doc_id) for one in given))}
+    row = {pair: at for at, pair in enumerate(dict.fromkeys(one.pair for one in given))}
     who = np.array([number[one.assessor] for one in given], dtype=np.int64)
     undated = {one.assessor for one in given if one.judged_at is None}
     timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
@@ -109,7 +109,7 @@ def panel_of(
         doc_ids=tuple(doc_id for _, doc_id in row),
         facets=tuple(facets[query_id] for query_id, _ in row),
         scale=tuple(scale),
-        pair=np.array([row[one.query_id, one.doc_id] for one in given], dtype=np.int64),
+        pair=np.array([row[one.pair] for one in given], dtype=np.int64),
         who=who,
         grade=np.array([place[one.grade] for one in given if one.grade is not None], dtype=np.int64),
         seconds=np.array([one.lead_time or np.nan for one in given], dtype=np.float64),

@@ -269,17 +269,11 @@ def _judging(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "imported": imported,
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items()),
         "unsettled": len(
-            by_pair.keys()
-            - {(decision.query_id, decision.doc_id) for decision in outcome.decisions}
-            - outcome.unjudgeable.keys()
+            by_pair.keys() - {decision.pair for decision in outcome.decisions} - outcome.unjudgeable.keys()
         ),
         "unjudgeable": _unjudgeable(outcome),
         **_returned(outcome),
-        "single": sum(
-            by_pair[decision.query_id, decision.doc_id] == 1
-            for decision in outcome.decisions
-            if decision.origin == "agreed"
-        ),
+        "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
     }
 
 

@@ -84,7 +84,7 @@ class Study:
     @property
     def single(self) -> int:
         """Those that only one assessor had."""
-        agreed = {(decision.query_id, decision.doc_id) for decision in self.decisions if decision.origin == "agreed"}
+        agreed = {decision.pair for decision in self.decisions if decision.origin == "agreed"}
         return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
 
     @property

@@ -107,9 +107,7 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
     """Every query's pairs by where they stand."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
-    agreed, disputed = (
-        [(one.query_id, one.doc_id) for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed)
-    )
+    agreed, disputed = ([one.pair for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
     ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
     kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
     pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))
@@ -150,14 +148,14 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         standing=standing,
         passed_on=passed_on,
     )
-    disputes = tuple(one for one in disputes if (one.query_id, one.doc_id) in given)
+    disputes = tuple(one for one in disputes if one.pair in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
-    material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
+    material = material_of(ws, store, {one.pair for one in disputes})
     screen, instructions = guidelines.screen(ws, "adjudicate"), instructions_of(ws, material, screen="adjudicate")
     parcels = []
-    for person in sorted({given[one.query_id, one.doc_id] for one in disputes} | sent_before):
-        mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
-        tasks = tasks_of(ws, material, [Asked(one.query_id, one.doc_id) for one in mine])
+    for person in sorted({given[one.pair] for one in disputes} | sent_before):
+        mine = [one for one in queue(disputes) if given[one.pair] == person]
+        tasks = tasks_of(ws, material, [Asked(*one.pair) for one in mine])
         if not hidden:
             tasks = {
                 asked: adjudicate_task(

@@ -52,7 +52,7 @@ def check(ws: Workspace) -> PlanCheck:
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
-    planned = {one.asked.pair for one in plan}
+    planned = {one.pair for one in plan}
     have = {(one.assessor, one.asked) for one in plan}
     return PlanCheck(
         pairs=len(planned),

@@ -130,7 +130,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
     plan = [one for one in planned if one.assessor not in left]
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    pairs = {(assignment.query_id, assignment.doc_id) for assignment in plan}.union(*hidden.values())
+    pairs = {assignment.pair for assignment in plan}.union(*hidden.values())
     material = material_of(ws, store, pairs)
     screen = guidelines.screen(ws)
     instructions = instructions_of(ws, material, screen="judge")

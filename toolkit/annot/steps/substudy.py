@@ -184,8 +184,8 @@ def _refuse_sent(session: Session) -> None:
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
-    done = {one.asked.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
+    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
     if still_open := asked - done:
         raise InputError(
             f"{len(still_open)} of {len(asked)} pairs are not judged on the abstracts yet, which come first",

@@ -86,7 +86,7 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
         pairs: dict[Pair, list[Judgement]] = {}
         for judgement in snapshot.outcome.of_answered_pairs:
             if snapshot.facets[judgement.query_id] == facet:
-                pairs.setdefault((judgement.query_id, judgement.doc_id), []).append(judgement)
+                pairs.setdefault(judgement.pair, []).append(judgement)
         judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
         mixed = sum(len(given) > 1 for given in judged_by.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
@@ -179,7 +179,7 @@ def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
         if not answer.flags and answer.grade is not None
     }
     return tuple(
-        Repeat(again.assessor, *again.asked.pair, first, second)
+        Repeat(again.assessor, *again.pair, first, second)
         for again in outcome.repeats
         if (second := graded.get((again.asked, again.assessor))) is not None
         and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None

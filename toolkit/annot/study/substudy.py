@@ -82,7 +82,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     assessor = plan_of(session)["assessor"]
     answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
     outcome = outcome_of(session, ws.settings)
-    asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
         raise MissingInput(
             "no answers to the sub-study", hint="bring them in with `annot substudy pull --view abstract`"
@@ -106,7 +106,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
     )
     changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
-    judged = {one.asked.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
+    judged = {one.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
     return Report(
         assessor=assessor,
         level=level,

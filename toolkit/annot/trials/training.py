@@ -38,8 +38,8 @@ def draw_gold(
         stands = sum(known[query_id].facet == facet for query_id, _ in standing if query_id in known)
         free = [
             one
-            for one in sorted(settled, key=lambda one: (one.query_id, one.doc_id))
-            if known[one.query_id].facet == facet and (one.query_id, one.doc_id) not in standing
+            for one in sorted(settled, key=lambda one: one.pair)
+            if known[one.query_id].facet == facet and one.pair not in standing
         ]
         drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - stands)
     return tuple(drawn)
