@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from annot.agreement.coefficients import rests_on_most
-from annot.agreement.contingency import Array
+from annot.stats.arrays import Array
 from annot.stats.values import Value
 
 ONE_SIDED = (

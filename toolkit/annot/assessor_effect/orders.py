@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.assessor_effect.rankings import EffectSettings
+from annot.stats.arrays import Array
 from annot.stats.significance import PairedTest, randomisation_tests
 from annot.stats.values import Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 FIGURES = 12
 """Digits after the point at which two runs' means tie: what lies beyond is rounding."""

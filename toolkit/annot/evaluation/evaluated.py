@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.errors import InputError
 from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
+from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
 from annot.stats.rounding import rounding
 from annot.stats.values import Interval, Undefined
 
-Array = npt.NDArray[np.float64]
 Values = Mapping[str, Mapping[str, float]]
 """By query, then measure."""
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from annot.stats.arrays import Array, Mask
+
 Grades = npt.NDArray[np.integer[Any]]
 
 Discount = Callable[[int], Array]
@@ -36,7 +37,7 @@ class Graded:
     relevant_from: int
 
 
-def _hits(graded: Graded) -> npt.NDArray[np.bool_]:
+def _hits(graded: Graded) -> Mask:
     return graded.submitted >= graded.relevant_from
 
 
@@ -109,7 +110,7 @@ def _best_first(grades: Grades) -> Grades:
     return np.sort(grades, axis=1)[:, ::-1]
 
 
-def _ratio(numerator: Array, denominator: Array, *, where: npt.NDArray[np.bool_]) -> Array:
+def _ratio(numerator: Array, denominator: Array, *, where: Mask) -> Array:
     result = np.zeros(len(numerator))
     np.divide(numerator, denominator, out=result, where=where)
     return result

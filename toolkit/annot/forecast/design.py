@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
 from annot.forecast.hours import HOUR, Speed, cost_of, kept_times, predicted, speed_of
@@ -24,14 +23,10 @@ from annot.forecast.outlook import Design, DesignForecast, Rules
 from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.judged import counted
 from annot.records import Judgement
+from annot.stats.arrays import Array, Integers, Mask
 from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
 from annot.stats.values import Estimate, Interval, Undefined, Value
-
-Array = npt.NDArray[np.float64]
-Tables = npt.NDArray[np.int64]
-Indices = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 ALL, JUDGING_ALONE = "judging and adjudication", "judging only, adjudication not included"
 ONCE = Undefined("each pair is judged once, so there is no agreement to measure")
@@ -44,12 +39,12 @@ class Together:
     """What the assessors of a pair said together in a pilot of P queries."""
 
     query_ids: tuple[str, ...]
-    tables: Tables
+    tables: Integers
     """Shape (P, C): how often each query's pairs had each of C patterns of grades."""
     disputed: Mask
     """Shape (C,): the patterns that must be settled."""
-    coefficient: Callable[[Array | Tables], float]
-    interval: Callable[[Tables], tuple[float, float]]
+    coefficient: Callable[[Array | Integers], float]
+    interval: Callable[[Integers], tuple[float, float]]
     """Of such tables; `interval` gives both ends. Both raise UndefinedStatistic."""
 
 
@@ -187,7 +182,7 @@ def _simulated(
     return _Drawn(hours, disputed, values, widths)
 
 
-def _agreement(together: Together, study: Tables) -> tuple[float, float]:
+def _agreement(together: Together, study: Integers) -> tuple[float, float]:
     try:
         value = together.coefficient(study)
         low, high = together.interval(study)
@@ -218,7 +213,7 @@ def _agreement_expected(
     return coefficient, _estimate(float(np.nanmedian(drawn.widths)), few, drawn.widths, level)
 
 
-def _shares(tables: Tables) -> Array:
+def _shares(tables: Integers) -> Array:
     """How often each query's pairs showed each pattern, as a share of the query's pairs."""
     return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
@@ -283,7 +278,7 @@ class Labour:
         """Hours for so many judgements, shared evenly."""
         return asked * float(self.by_person.mean() * self.by_query.mean()) / HOUR
 
-    def simulated(self, asked: int, redrawn: Redrawn, like: Indices, people: int, rng: np.random.Generator) -> float:
+    def simulated(self, asked: int, redrawn: Redrawn, like: Integers, people: int, rng: np.random.Generator) -> float:
         """Hours of one study, whose queries are `like` those of the pilot as it is `redrawn`."""
         queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
         return asked * float(queries.mean() * self._team(people, rng).mean()) / HOUR
@@ -327,7 +322,7 @@ class Redrawn:
     scale: float
     """By how much queries differ more from each other than the pilot's do."""
 
-    def picked(self, n: int, rng: np.random.Generator) -> Indices:
+    def picked(self, n: int, rng: np.random.Generator) -> Integers:
         """Which of the pilot's queries each of n queries to come is like."""
         return rng.choice(len(self.mix), size=n, p=self.mix)
 
@@ -357,7 +352,7 @@ def redrawn(n: int, rng: np.random.Generator) -> Redrawn:
     return Redrawn(1 / n + off, rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
 
 
-def own_share(tables: Tables) -> float:
+def own_share(tables: Integers) -> float:
     """How much of the variance of the queries' distributions is theirs; the rest is drawing their pairs. 0..1.
 
     tables: shape (P, C), how often each query's pairs showed each pattern. Drawing n pairs makes a variance of
