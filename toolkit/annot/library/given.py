@@ -68,7 +68,7 @@ def ratings_in(given: Any, *, name: str) -> GivenRatings:
     frame = _as_frame(given, name)
     if not len(frame):
         raise InputError(f"{name}: no judgement in it")
-    if _is_long(frame):
+    if any(_called(frame, COLUMNS[field]) for field in LONG):
         return _long_ratings(frame, name)
     return _matrix_ratings(frame, name)
 
@@ -201,8 +201,9 @@ def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
         query, document, assessor = (_id(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
         _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
-        repeated = (_grade(row.get("occasion"), label, faults) or 1) > 1
-        if repeated or _is_flagged(row.get("flags")):
+        repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
+        # Judgements of annot's own files carry the reasons for which they do not count.
+        if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
             continue
         if (query, document, assessor) in found:
             problem = f"{assessor} has a grade for {query} {document} in {first[query, document, assessor]} already"
@@ -259,10 +260,6 @@ def _as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFr
     return pd.DataFrame(rows, columns=list(columns) if long else None, dtype=object)
 
 
-def _is_long(frame: pd.DataFrame) -> bool:
-    return any(_called(frame, COLUMNS[field]) for field in LONG)
-
-
 def _rows(
     frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str], faults: Faults
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -308,11 +305,6 @@ def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str,
     text = _id(value, field, label, faults)
     if of.setdefault(query, text) != text:
         faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
-
-
-def _is_flagged(flags: Any) -> bool:
-    """Judgements of annot's own files carry the reasons for which they do not count."""
-    return isinstance(flags, str | Sequence) and len(flags) > 0
 
 
 def _items(given: Any, name: str) -> Iterable[tuple[Any, Any]]:

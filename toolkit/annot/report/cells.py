@@ -161,6 +161,11 @@ def text(cell: object, *, precise: bool) -> str:
     return NONE if cell is None else str(cell)
 
 
+def parts(cell: object, *, precise: bool) -> tuple[str, str]:
+    """A cell as its figure, and its interval with what follows it."""
+    return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
+
+
 def estimate(found: Estimate, kind: Kind) -> str:
     """`12 [10, 15]`, or why there is none."""
     if isinstance(found.value, Undefined):

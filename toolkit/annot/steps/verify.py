@@ -52,10 +52,9 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
         path, source = folder / name, ws.exports / name
         if not path.is_file():
             yield f"{folder}/{name}: gone"
-        elif _taken_over(name) and source.is_file() and path.read_bytes() != source.read_bytes():
+        elif (
+            (name == "qrels.txt" or name.endswith(".run"))
+            and source.is_file()
+            and path.read_bytes() != source.read_bytes()
+        ):
             yield f"{folder}/{name}: not {source.relative_to(ws.root)} as it is now; `annot release` takes it up"
-
-
-def _taken_over(name: str) -> bool:
-    """Whether a release holds this file as it is in `exports/`."""
-    return name == "qrels.txt" or name.endswith(".run")
