@@ -14,7 +14,6 @@ from annot.stats.values import Estimate, Undefined
 from annot.trials.sequence import Pair, query_by_query, shuffled
 
 Verdict = Literal["passed", "not passed", "not finished", "undecided"]
-GATES = ("estimate", "interval")
 
 
 def draw_gold(
