@@ -32,10 +32,7 @@ def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: Eff
 def tested(differences: Array, settings: EffectSettings) -> tuple[PairedTest, ...]:
     """The test of each row of differences, shape (K, queries)."""
     return randomisation_tests(
-        differences,
-        exact_up_to=settings.exact_up_to,
-        permutations=settings.permutations,
-        seed=settings.seed,
+        differences, exact_up_to=settings.exact_up_to, permutations=settings.permutations, seed=settings.seed
     )
 
 

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annot.assessor_effect.orders import (
-    NONE_DRAWN,
-    means_of,
-    no_tau,
-    seen_from,
-    tested,
-    tests_between,
-    way_of,
-)
+from annot.assessor_effect.orders import NONE_DRAWN, means_of, no_tau, seen_from, tested, tests_between, way_of
 from annot.assessor_effect.rankings import EffectSettings, RandomAssessors, RandomAssessorSwap
 from annot.stats.arrays import Array, Mask
 from annot.stats.significance import tau_b_of_rows

@@ -61,10 +61,7 @@ def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
 
 
 @command("verify")
-def verify(
-    ws: "Workspace",
-    release: Annotated[Path | None, option("Check this release as well.")] = None,
-) -> Answer:
+def verify(ws: "Workspace", release: Annotated[Path | None, option("Check this release as well.")] = None) -> Answer:
     """Print what is not as it was written: corpus, rankings, pools, plan, qrels, runs, judgements; exit code 1 then."""
     from annot.steps import verify as step
 

@@ -98,10 +98,7 @@ def assessor_replace(
 
 @command("assessor leave", server=True)
 def assessor_leave(
-    ws: "Workspace",
-    assessor: PersonArgument,
-    offline: OfflineOption = False,
-    dry_run: DryRunOption = False,
+    ws: "Workspace", assessor: PersonArgument, offline: OfflineOption = False, dry_run: DryRunOption = False
 ) -> Answer:
     """Move the open pairs of a person who leaves to all others, evenly; answered ones stay with who answered.
 
@@ -116,8 +113,7 @@ def assessor_leave(
 
 @command("assessor silent")
 def assessor_silent(
-    ws: "Workspace",
-    days: Annotated[int, option("Who has answered nothing for so many days.", min=0)] = 14,
+    ws: "Workspace", days: Annotated[int, option("Who has answered nothing for so many days.", min=0)] = 14
 ) -> Answer:
     """Print who has open pairs and has not answered for so long, and the commands that hand their pairs on."""
     from annot.steps import assessor_silent as step

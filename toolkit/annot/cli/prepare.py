@@ -170,9 +170,7 @@ def query_add(
 
 @command("query remove")
 def query_remove(
-    ws: "Workspace",
-    query: Annotated[str, argument("The id of the query.")],
-    dry_run: DryRunOption = False,
+    ws: "Workspace", query: Annotated[str, argument("The id of the query.")], dry_run: DryRunOption = False
 ) -> Answer:
     """Remove one query, and the pool of its paper where no other query needs it; not where pairs of it were planned."""
     from annot.steps import query as step

@@ -88,10 +88,7 @@ def adjudicate_push(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
 
 
 @command("adjudicate pull", alone=True, server=True)
-def adjudicate_pull(
-    ws: "Workspace",
-    accept_deletions: AcceptDeletionsOption = False,
-) -> Answer:
+def adjudicate_pull(ws: "Workspace", accept_deletions: AcceptDeletionsOption = False) -> Answer:
     """Fetch the adjudicators' decisions from Label Studio and print what is new.
 
     Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept

@@ -100,11 +100,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         overlap = _pools(ws, fresh=fresh, tell=tell, advance=advance)
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
-            ws,
-            person.name,
-            account=f"{person.name}@demo.example.org",
-            adjudicator=person is ADJUDICATOR,
-            dry_run=False,
+            ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
         )
     planned = plan.make(
         ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, seed=None, grow=False, dry_run=False

@@ -221,11 +221,7 @@ def of_runs(
 
 
 def _average_of(
-    members: set[str],
-    facet: str,
-    splits: Mapping[str, tuple[str, ...]],
-    papers: Mapping[str, str],
-    average: str,
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str], average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     if average == "dev":

@@ -222,11 +222,7 @@ def _project(
 
 
 def _stale(
-    round: Round,
-    listed: Sequence[StudioTask],
-    parcel: Parcel,
-    own: Mapping[str, Asked],
-    noted: Collection[Asked],
+    round: Round, listed: Sequence[StudioTask], parcel: Parcel, own: Mapping[str, Asked], noted: Collection[Asked]
 ) -> list[StudioTask]:
     """Unanswered tasks that have to go, and where they are still asked, to be sent again.
 

@@ -23,13 +23,7 @@ SourceOf = Callable[[Session, Haul], Callable[[Found], str]]
 
 
 def pull_answers(
-    ws: Workspace,
-    store: Store,
-    round: Round,
-    *,
-    hint: str,
-    advance: Advance,
-    source_of: SourceOf | None = None,
+    ws: Workspace, store: Store, round: Round, *, hint: str, advance: Advance, source_of: SourceOf | None = None
 ) -> Pulled:
     """Bring in the answers of a round. An answer that is gone from the server stays on record and still counts."""
     rows: list[Collected] = []

@@ -241,12 +241,7 @@ def _events(data: Mapping[str, Any]) -> Iterator[Row]:
 
 def _between(agreement: Mapping[str, Any]) -> Iterator[Row]:
     for name, figure in agreement["figures"].items():
-        yield {
-            "figure": name,
-            **_figure(**figure),
-            "queries": agreement["n_queries"],
-            "pairs": agreement["n_pairs"],
-        }
+        yield {"figure": name, **_figure(**figure), "queries": agreement["n_queries"], "pairs": agreement["n_pairs"]}
 
 
 def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:

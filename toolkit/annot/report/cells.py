@@ -106,11 +106,7 @@ class Number:
 
 
 def number(
-    value: float | Undefined | None,
-    kind: Kind,
-    interval: Interval | Undefined | None = None,
-    *,
-    after: str = "",
+    value: float | Undefined | None, kind: Kind, interval: Interval | Undefined | None = None, *, after: str = ""
 ) -> Number:
     """A figure with its interval, kept within what is possible; one without width says nothing of other data."""
     if value is None or isinstance(value, Undefined):

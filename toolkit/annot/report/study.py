@@ -157,10 +157,7 @@ class Study:
     def evaluated(self) -> Evaluated | Undefined:
         """The runs, or why there is nothing to measure."""
         return self._missing(runs=1) or measured.evaluation_of(
-            self.snapshot,
-            self.runs,
-            self.outcome.qrels,
-            conventions=CONVENTIONS,
+            self.snapshot, self.runs, self.outcome.qrels, conventions=CONVENTIONS
         )
 
     @cached_property

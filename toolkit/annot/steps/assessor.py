@@ -65,14 +65,7 @@ class ListedAssessor:
     account: str | None
 
 
-def add(
-    ws: Workspace,
-    pseudonym: str,
-    *,
-    account: str,
-    adjudicator: bool,
-    dry_run: bool,
-) -> Added:
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Added:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.

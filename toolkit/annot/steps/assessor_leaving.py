@@ -61,14 +61,7 @@ class Left:
     sha256: str
 
 
-def leave(
-    ws: Workspace,
-    leaver: str,
-    *,
-    successor: str | None,
-    offline: bool,
-    dry_run: bool,
-) -> Left:
+def leave(ws: Workspace, leaver: str, *, successor: str | None, offline: bool, dry_run: bool) -> Left:
     """Take a person out of the study. Their open pairs go to the successor, or are spread evenly over the others.
 
     offline: do not ask the server whether the person has answered more than was pulled. Raises InputError where they

@@ -68,14 +68,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
 
 
-def _take_snapshots(
-    ws: Workspace,
-    store: Store,
-    folder: Path,
-    notes: list[str],
-    *,
-    advance: Advance,
-) -> None:
+def _take_snapshots(ws: Workspace, store: Store, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
     with store.read() as session:
         known = [project for project in projects.read_projects(session) if project.remote_id is not None]

@@ -155,10 +155,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     if settled is not None:
         said = [settled.reason, settled.comment]
     else:
-        said = [
-            "the assessors agreed",
-            *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id)),
-        ]
+        said = ["the assessors agreed", *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
     return ": ".join(filter(None, said))
 
 

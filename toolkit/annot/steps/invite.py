@@ -44,13 +44,7 @@ class _Server:
     """Where an account is made; None on the local server, where the lead makes it."""
 
 
-def invite(
-    ws: Workspace,
-    names: tuple[str, ...],
-    *,
-    contact: str | None,
-    out: Path | None,
-) -> tuple[Invitation, ...]:
+def invite(ws: Workspace, names: tuple[str, ...], *, contact: str | None, out: Path | None) -> tuple[Invitation, ...]:
     """Write the messages of these people, or of everyone who has not left.
 
     Raises InputError for people who have left or have no account, MissingInput when there is nobody.

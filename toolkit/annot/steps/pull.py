@@ -22,11 +22,7 @@ from annot.study.workspace import Workspace
 
 
 def pull(
-    ws: Workspace,
-    *,
-    advance: Advance,
-    accept_deletions: bool = False,
-    seen: dict[int, Seen] | None = None,
+    ws: Workspace, *, advance: Advance, accept_deletions: bool = False, seen: dict[int, Seen] | None = None
 ) -> Pulled:
     """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
 

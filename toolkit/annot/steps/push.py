@@ -30,13 +30,7 @@ from annot.study.workspace import Workspace
 from annot.trials.hidden_gold import with_hidden
 
 
-def push(
-    ws: Workspace,
-    *,
-    dry_run: bool,
-    advance: Advance,
-    guidelines_changed: str | None = None,
-) -> Pushed:
+def push(ws: Workspace, *, dry_run: bool, advance: Advance, guidelines_changed: str | None = None) -> Pushed:
     """Send what is planned and not there yet, to everyone who has signed up; withdraw what was handed on.
 
     With `dry_run` the tasks are made and checked, and nothing is sent.

@@ -173,11 +173,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
                 put_queries(session, made)
     chosen = tuple(
         ChosenQuery(
-            query.query_id,
-            query.paper_id,
-            query.facet,
-            found[query.paper_id].title,
-            query.query_id not in standing,
+            query.query_id, query.paper_id, query.facet, found[query.paper_id].title, query.query_id not in standing
         )
         for query in made
     )

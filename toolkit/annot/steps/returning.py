@@ -130,8 +130,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
         raise InputError(
-            f"{' '.join(pair)}: was not returned to {assessor}",
-            hint="`annot adjudicate status --returned` lists them",
+            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot adjudicate status --returned` lists them"
         )
     if mine[-1].withdrawn_at is not None:
         return None

@@ -87,10 +87,7 @@ def status(ws: Workspace) -> Status:
         pairs=len(outcome.planned),
         assessors=tuple(
             Progress(
-                person.assessor,
-                assigned[person.assessor],
-                judged[person.assessor],
-                left=person.left_on is not None,
+                person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None
             )
             for person in everyone
             if assigned[person.assessor]

@@ -98,14 +98,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     return _planned(facts, texts, new=True)
 
 
-def push(
-    ws: Workspace,
-    *,
-    view: str,
-    texts: Path | None,
-    dry_run: bool,
-    advance: Advance,
-) -> Pushed:
+def push(ws: Workspace, *, view: str, texts: Path | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send the pairs in one view. texts: where the full texts are; None takes the table that `draw` has written.
 
     Raises InputError for the full texts while pairs are not judged on the abstracts, and for papers without a place.

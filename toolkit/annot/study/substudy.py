@@ -96,11 +96,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
             NAMES[first],
             NAMES[second],
             agreement_between(
-                grades[first],
-                grades[second],
-                grades=ws.settings.scale.grades,
-                level=level,
-                coefficients=HEADLINE,
+                grades[first], grades[second], grades=ws.settings.scale.grades, level=level, coefficients=HEADLINE
             ),
         )
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))

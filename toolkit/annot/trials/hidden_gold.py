@@ -43,12 +43,7 @@ def draw_hidden(
 
 
 def with_hidden(
-    sequence: Sequence[Asked],
-    hidden: Sequence[Pair],
-    answered: AbstractSet[Asked],
-    *,
-    assessor: str,
-    seed: int,
+    sequence: Sequence[Asked], hidden: Sequence[Pair], answered: AbstractSet[Asked], *, assessor: str, seed: int
 ) -> list[Asked]:
     """The assessor's sequence with the hidden pairs in it: within their query where it is there, else as a block
     between two queries, never at the very beginning.

@@ -17,12 +17,7 @@ Verdict = Literal["passed", "not passed", "not finished", "undecided"]
 
 
 def draw_gold(
-    queries: Iterable[Query],
-    decisions: Iterable[Decision],
-    standing: AbstractSet[Pair],
-    *,
-    per_facet: int,
-    seed: int,
+    queries: Iterable[Query], decisions: Iterable[Decision], standing: AbstractSet[Pair], *, per_facet: int, seed: int
 ) -> tuple[Decision, ...]:
     """Settled pairs for training, up to `per_facet` of each facet with those that stand already.
 
