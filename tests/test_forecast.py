@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from annot.agreement.contingency import OF_COUNTS, Counts
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.design import ONCE, Together, pool_size, redrawn, simulate_design
+from annot.forecast.design import ONCE, Together, pool_size, simulate_design
 from annot.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rules
+from annot.forecast.redrawing import redrawn
 from annot.forecast.remainder import forecast
 from annot.records import Judgement
 from annot.stats.clustered import jackknife_interval

@@ -12,8 +12,8 @@ import pytest
 from annot.exchange.whose_server import studio_folder
 from annot.labelstudio import memory, server
 from annot.labelstudio.accounts import make_accounts
-from annot.release.collection_facts import _isolation
 from annot.release.identities import secrets_of
+from annot.release.judging_facts import isolation_of
 from annot.steps import audit
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
@@ -254,5 +254,5 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
 def secret_texts(study: Study) -> set[str]:
     """What a release of the study is searched for."""
     snapshot_of_study, records = read_for_release(study.workspace)
-    assert _isolation(snapshot_of_study) == "server"
+    assert isolation_of(snapshot_of_study) == "server"
     return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}

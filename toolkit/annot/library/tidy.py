@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from annot.library.rows import Row, figure, figure_rows, frame, interval_of, kept, value_of
+from annot.library.story import story
 
 STATISTICS = ("median", "mean", "q1", "q3", "pooled")
 AGREEMENT = ("kappa", "alpha")
@@ -201,41 +202,6 @@ def grades(data: Mapping[str, Any]) -> pd.DataFrame:
         for query_id, counts in data["grades"].items()
         for grade, pairs in zip(data["scale"], counts, strict=True)
     )
-
-
-def story(data: Mapping[str, Any]) -> pd.DataFrame:
-    """A row for each thing that happened to one pair, in the order of the work."""
-    return frame(
-        {"step": "", "by": "", "rank": None, "score": None, "grade": None, "revision": None, "at": None, "note": None}
-        | event
-        for event in _events(data)
-    )
-
-
-def _events(data: Mapping[str, Any]) -> Iterator[Row]:
-    pooled = data["pool"]
-    if pooled is not None:
-        yield {"step": "drawn", "by": pooled["drawn"]["method"], **kept(pooled["drawn"], "rank", "score")}
-    for draw in pooled["also"] if pooled is not None else data["had_by"]:
-        yield {"step": "ranked", "by": draw["method"], **kept(draw, "rank", "score")}
-    for assessor, position, occasion in data["given_to"]:
-        yield {"step": "given", "by": assessor, "note": f"pair {position} of theirs" + ", a repeat" * (occasion > 1)}
-    for person, round_ in data["sent_to"]:
-        yield {"step": "sent", "by": person, "note": round_}
-    for said in data["said"]:
-        yield {
-            "step": "judged" if said["role"] == "assessor" else "adjudicated",
-            "by": said["person"],
-            **kept(said, "grade", "revision"),
-            "at": said["judged_at"],
-            "note": "; ".join(
-                part for part in (*said["flags"], said["cannot_judge"], said["reason"], said["comment"]) if part
-            ),
-        }
-    yield {"step": "decided", "by": data["adjudicator"] or "", "grade": data["grade"], "note": data["standing"]}
-    yield {"step": "in the qrels", "grade": data["qrel"]}
-    for run in data["runs"]:
-        yield {"step": "retrieved", "by": run["tag"], **kept(run, "rank", "score")}
 
 
 def _between(agreement: Mapping[str, Any]) -> Iterator[Row]:
