@@ -70,8 +70,8 @@ def in_words(error: ValidationError) -> list[str]:
         if fault["type"] == "missing" and isinstance(last, int):
             problem = f"found {fault['input']!r:.60}, expected more entries"
         elif fault["type"] == "missing":
-            keys = [key for key in fault["input"] if key != last]
-            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {near(str(last), keys)}"
+            found = near(str(last), [key for key in fault["input"] if key != last], others="found")
+            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {found}"
         elif fault["type"] == "extra_forbidden":
             problem = f"found {fault['input']!r:.60}, expected no such field"
         elif fault["type"] == "value_error":
