@@ -48,7 +48,7 @@ def settle(planned: Mapping[Pair, Sequence[str]], judgements: Iterable[Judgement
     """
     by_pair: dict[Pair, dict[str, Judgement]] = {}
     for one in judgements:
-        if not one.flags and (one.grade is not None or one.cannot_judge is not None):
+        if one.counts:
             by_pair.setdefault(one.pair, {})[one.assessor] = one
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
@@ -88,7 +88,7 @@ def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
     """
     said: dict[Pair, dict[str, Adjudication]] = {}
     for ruling in adjudications:
-        if not ruling.flags and (ruling.grade is not None or ruling.cannot_judge is not None):
+        if ruling.counts:
             said.setdefault(ruling.pair, {})[ruling.adjudicator] = ruling
     graded: dict[Pair, Adjudication] = {}
     unjudgeable: dict[Pair, tuple[Adjudication, ...]] = {}

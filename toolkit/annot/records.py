@@ -157,6 +157,20 @@ class OfPair:
         return self.query_id, self.doc_id
 
 
+class Answer(OfPair):
+    """What a person said of one pair."""
+
+    __slots__ = ()
+    grade: int | None
+    cannot_judge: str | None
+    flags: tuple[str, ...]
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
+        return not self.flags and (self.grade is not None or self.cannot_judge is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment(OfPair):
     """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1.
@@ -199,7 +213,7 @@ class Returned(OfPair):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(OfPair):
+class Judgement(Answer):
     """What one assessor said of one pair, in one revision.
 
     `grade` is None where none was given: then `cannot_judge` carries the reason, or the judgement is missing.
@@ -223,18 +237,13 @@ class Judgement(OfPair):
     was put before its assessor again (`Returned`), the answer has the occasion of that."""
 
     @property
-    def counts(self) -> bool:
-        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
-        return not self.flags and (self.grade is not None or self.cannot_judge is not None)
-
-    @property
     def asked(self) -> Asked:
         """What was asked of the assessor."""
         return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 @dataclass(frozen=True, slots=True)
-class Adjudication(OfPair):
+class Adjudication(Answer):
     """What one adjudicator decided of one pair, in one revision."""
 
     query_id: str

@@ -119,7 +119,7 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
-        probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.answers]
+        probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.record.counts]
         answered = answered_of(session) | {(one.assessor, one.asked) for one in probed}
     plan = [one for one in planned if one.assessor not in left]
     if not planned and not sent:
