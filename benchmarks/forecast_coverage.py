@@ -28,7 +28,8 @@ from pathlib import Path
 import numpy as np
 from annot.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
 from annot.agreement.ratings import ratings_of
-from annot.forecast import Design, DesignForecast, Rules, Together, simulate_design
+from annot.forecast.design import Together, simulate_design
+from annot.forecast.outlook import Design, DesignForecast, Rules
 from annot.records import Judgement
 from annot.stats.values import Interval
 from annot.steps import import_csfcube, init

@@ -24,7 +24,7 @@ from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import judge_screen
+from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.tasks import judge_task
 from annot.records import Asked, Query
@@ -130,8 +130,8 @@ def main() -> None:
             passwords = folder / "passwords.tsv"
             make_accounts(running.url, [address], invitation=gateway.invitation, passwords=passwords)
             settings = Settings()
-            screen = judge_screen(
-                scale_names=settings.scale.names, labels=settings.labels.names, language="en", overrides=None
+            screen = screen_of(
+                "judge", scale_names=settings.scale.names, labels=settings.labels.names, language="en", overrides=None
             )
             spec = ProjectSpec(
                 marker="marks",

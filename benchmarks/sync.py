@@ -73,9 +73,9 @@ def main() -> None:
     screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
     meter = Meter(ws)
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
-    meter.time("push", lambda: push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly))
+    meter.time("push", lambda: push.push(ws, dry_run=False, advance=quietly))
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
-    meter.time("push, all there", lambda: push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly))
+    meter.time("push, all there", lambda: push.push(ws, dry_run=False, advance=quietly))
     answer(ws)
     with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
         now.backup(copy)
@@ -83,8 +83,8 @@ def main() -> None:
         meter.time("bare export", lambda: bare_export(ws))
         with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
             copy.backup(now)
-        meter.time("pull", lambda: pull.pull(ws, url=None, api_key=None, advance=quietly))
-    meter.time("pull, none new", lambda: pull.pull(ws, url=None, api_key=None, advance=quietly))
+        meter.time("pull", lambda: pull.pull(ws, advance=quietly))
+    meter.time("pull, none new", lambda: pull.pull(ws, advance=quietly))
     studio.down(ws)
     print(f"{len(tasks)} tasks")
     for one, two in (("push", "bare import"), ("push, all there", "bare import"), ("pull", "bare export")):
@@ -148,7 +148,7 @@ def planned(folder: Path, queries: int, documents: int) -> Workspace:
     studio.up(ws, port=None, per_assessor=False, tell=print)
     for name in PEOPLE:
         address = f"{name}@example.org"
-        assessor.add(ws, name, account=address, adjudicator=False, url=None, api_key=None, dry_run=False)
+        assessor.add(ws, name, account=address, adjudicator=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     return ws
 

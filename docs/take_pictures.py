@@ -29,7 +29,7 @@ def take(page: Page, ws: Workspace, round: projects.Round, person: str) -> None:
     assert account is not None
     lines = passwords_file(ws).read_text(encoding="utf-8").splitlines()
     password = dict(line.split("\t") for line in lines)[account]
-    with connect(ws, url=None, api_key=None) as gateway:
+    with connect(ws) as gateway:
         url = gateway.url
     page.goto(f"{url}/user/login/")
     page.fill("input[name=email]", account)

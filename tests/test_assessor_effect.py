@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.agreement import Undefined, to_json
-from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
+from annot.assessor_effect.on_runs import assessor_effect_on_runs
+from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
 from annot.assessor_effect.regrading import JudgedQuery, random_grades
 from annot.errors import InputError
 from annot.evaluation.gradings import Graded, measured
@@ -23,6 +23,7 @@ from annot.ranking.tokens import tokenise
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.report.sections.effect import ranking_rows
 from annot.settings import Settings
+from annot.stats.values import Undefined, to_json
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line, of_runs
+from annot.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, Line
 from annot.records import Qrel, ScoredDoc
 from annot.stats.clustered import mean_interval, ratio_interval
 from annot.stats.values import Interval, Undefined
+from evaluated_runs import evaluated_runs
 
 FIRST_RELEVANT = {
     "p1-background": 1,
@@ -32,22 +33,7 @@ def evaluated(*query_ids: str) -> Evaluated:
         for rank, doc_id in enumerate(documents, start=1)
     ]
     run = {name: tuple(ScoredDoc(doc_id, -float(at)) for at, doc_id in enumerate(documents)) for name in query_ids}
-    return of_runs(
-        {"in order": run},
-        tuple(qrels),
-        (),
-        facets={name: name.partition("-")[2] for name in query_ids},
-        papers={name: name.partition("-")[0] for name in query_ids},
-        splits={},
-        conventions=("trec",),
-        measures=(),
-        ties="order",
-        average="test",
-        systems={},
-        relevant_from=2,
-        level=0.95,
-        seed=1,
-    )
+    return evaluated_runs({"in order": run}, qrels)
 
 
 def line(found: Evaluated, facet: str, run: str) -> Line:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line, of_runs
+from annot.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, Line
 from annot.records import Judgement, Qrel, ScoredDoc
+from evaluated_runs import evaluated_runs
 
 PAPERS = [f"p{at:02}" for at in range(12)]
 FACETS = ("method", "result")
@@ -33,22 +34,9 @@ def evaluated(*, splits: dict | None = None, result_like_method: bool = False, a
             runs["good"][query_id], runs["poor"][query_id] = map(ranking, orders)
             if facet == "method":
                 runs["partial"][query_id] = runs["good"][query_id]
-    return of_runs(
-        runs,
-        tuple(qrels),
-        tuple(Judgement(one.query_id, one.doc_id, "a1", one.relevance) for one in qrels),
-        facets={one.query_id: one.query_id.split("-")[1] for one in qrels},
-        papers={one.query_id: one.query_id.split("-")[0] for one in qrels},
-        splits=splits or {},
-        conventions=("csfcube", "trec"),
-        measures=(),
-        ties="order",
-        average=average,
-        systems={},
-        relevant_from=2,
-        level=0.95,
-        seed=3,
-    )
+    judgements = [Judgement(one.query_id, one.doc_id, "a1", one.relevance) for one in qrels]
+    others = {"splits": splits or {}, "conventions": ("csfcube", "trec"), "average": average, "seed": 3}
+    return evaluated_runs(runs, qrels, judgements, **others)
 
 
 def line_of(found: Evaluated, run: str, facet: str, convention: str = "csfcube") -> Line:
@@ -124,22 +112,8 @@ def three_runs_of_one_system(systems: dict[str, str]) -> Evaluated:
     rng = np.random.default_rng(2)
     qrels = tuple(Qrel(query, doc, int(grade)) for query in queries for doc, grade in zip(DOCS, range(10), strict=True))
     tags = ("dense-1", "dense-2", "dense-3", "bm25")
-    return of_runs(
-        {tag: {query: ranking(list(rng.permutation(DOCS))) for query in queries} for tag in tags},
-        qrels,
-        (),
-        facets=dict.fromkeys(queries, "m"),
-        papers={query: query for query in queries},
-        splits={},
-        systems=systems,
-        conventions=("trec",),
-        measures=(),
-        ties="order",
-        average="test",
-        relevant_from=2,
-        level=0.95,
-        seed=3,
-    )
+    runs = {tag: {query: ranking(list(rng.permutation(DOCS))) for query in queries} for tag in tags}
+    return evaluated_runs(runs, qrels, systems=systems, seed=3)
 
 
 def test_runs_of_one_system_are_one_line_with_their_mean_and_spread_and_one_side_of_a_comparison() -> None:

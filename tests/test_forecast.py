@@ -9,25 +9,16 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from annot.agreement import to_json
 from annot.agreement.contingency import OF_COUNTS, Counts
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast import (
-    Design,
-    DesignForecast,
-    Finish,
-    PairTime,
-    Rules,
-    Together,
-    forecast,
-    pool_size,
-    simulate_design,
-)
-from annot.forecast.design import ONCE, redrawn
+from annot.forecast.design import ONCE, Together, pool_size, simulate_design
+from annot.forecast.outlook import Design, DesignForecast, Finish, PairTime, Rules
+from annot.forecast.redrawing import redrawn
+from annot.forecast.remainder import forecast
 from annot.records import Judgement
 from annot.stats.clustered import jackknife_interval
 from annot.stats.durations import winsorised
-from annot.stats.values import Estimate, Interval, Undefined
+from annot.stats.values import Estimate, Interval, Undefined, to_json
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -8,11 +8,11 @@ import math
 import krippendorff
 import numpy as np
 import pytest
-from annot.evaluation.evaluated import Evaluated, of_runs
 from annot.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.records import Qrel, ScoredDoc
 from annot.stats.significance import tau_ap
 from annot.stats.values import Undefined
+from evaluated_runs import evaluated_runs
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
@@ -51,25 +51,6 @@ def qrels(seed: int) -> list[Qrel]:
     ]
 
 
-def evaluated(of: list[Qrel], runs: dict[str, dict[str, list[ScoredDoc]]]) -> Evaluated:
-    return of_runs(
-        runs,
-        tuple(of),
-        (),
-        facets={f"{paper}-m": "m" for paper in PAPERS},
-        papers={f"{paper}-m": paper for paper in PAPERS},
-        splits={},
-        systems={},
-        conventions=("trec",),
-        measures=(),
-        ties="order",
-        average="test",
-        relevant_from=2,
-        level=0.95,
-        seed=1,
-    )
-
-
 def by_grades(of: list[Qrel], noise: float) -> dict[str, list[ScoredDoc]]:
     rng = np.random.default_rng(9)
     scored: dict[str, list[ScoredDoc]] = {}
@@ -81,7 +62,7 @@ def by_grades(of: list[Qrel], noise: float) -> dict[str, list[ScoredDoc]]:
 def compared(a: list[Qrel], b: list[Qrel]) -> TwoQrels:
     """Three runs: one made from the grades of each qrels, and one of noise."""
     runs = {"of a": by_grades(qrels(1), 0.3), "of b": by_grades(qrels(2), 0.3), "noise": by_grades(qrels(3), 9)}
-    return compare_qrels(a, b, evaluated(a, runs), evaluated(b, runs), facet="m", level=0.95)
+    return compare_qrels(a, b, evaluated_runs(runs, a), evaluated_runs(runs, b), facet="m", level=0.95)
 
 
 def test_qrels_with_opposite_grades_turn_the_runs_made_from_them() -> None:
@@ -126,6 +107,6 @@ def test_documents_that_one_of_them_lacks_are_counted_and_not_taken_for_zero() -
 def test_runs_that_tie_have_no_tau_ap_and_say_so() -> None:
     of = qrels(1)
     runs = {"one": by_grades(of, 0.3), "two": by_grades(of, 0.3)}
-    found = compare_qrels(of, of, evaluated(of, runs), evaluated(of, runs), facet="m", level=0.95)
+    found = compare_qrels(of, of, evaluated_runs(runs, of), evaluated_runs(runs, of), facet="m", level=0.95)
     assert isinstance(found.tau_ap, Undefined)
     assert "tie" in found.tau_ap.reason

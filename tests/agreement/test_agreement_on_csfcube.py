@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.agreement import AgreementTable, GroupAgreement, agreement_table
+from annot.agreement.summaries import AgreementTable, GroupAgreement
+from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
 
 FACETS = ("background", "method")

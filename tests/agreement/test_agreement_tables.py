@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.agreement import HEADLINE, TOGETHER, AgreementTable, Undefined, agreement_table, to_json
-from annot.agreement.coefficients import COEFFICIENTS
+from annot.agreement.coefficients import COEFFICIENTS, HEADLINE
+from annot.agreement.summaries import AgreementTable
+from annot.agreement.tables import TOGETHER, agreement_table
 from annot.errors import InputError
 from annot.records import Decision, Judgement
+from annot.stats.values import Undefined, to_json
 
 FACETS = {"1-background": "background", "1-method": "method", "2-method": "method"}
 

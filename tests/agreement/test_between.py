@@ -5,8 +5,8 @@ from __future__ import annotations
 import krippendorff
 import numpy as np
 import pytest
-from annot.agreement import HEADLINE
 from annot.agreement.between import agreement_between
+from annot.agreement.coefficients import HEADLINE
 from annot.stats.values import Interval, Undefined
 from drawn_ratings import GRADES, skewed
 from scipy import stats

@@ -54,16 +54,20 @@ def on_record_of_both(folder: Path) -> tuple[Trained, Report]:
     return one, report
 
 
+def told_by(page: str, folder: Path) -> str:
+    """The text of the page that the command of this name writes."""
+    annot_done(page, folder=folder)
+    return (folder / "exports" / f"{page}.md").read_text(encoding="utf-8")
+
+
 def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: Callable[[str], Path]) -> None:
     folder = study("measured")
-    annot_done("datasheet", folder=folder)
-    before = (folder / "exports" / "datasheet.md").read_text(encoding="utf-8")
+    before = told_by("datasheet", folder)
     assert "gold pairs" not in before
     assert "full texts" not in before
     one, report = on_record_of_both(folder)
     answers(folder)
-    annot_done("datasheet", folder=folder)
-    told = (folder / "exports" / "datasheet.md").read_text(encoding="utf-8")
+    told = told_by("datasheet", folder)
     kappa = one.agreement.figures["kappa_quadratic"].value
     assert f"\n- {kappa:.1f} [" in told
     assert f"on {one.agreement.n_pairs} pairs in {one.batches} batches, threshold 0.6: not passed" in told
@@ -82,13 +86,11 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
 
 def test_the_report_page_tells_of_both_under_pseudonyms(study: Callable[[str], Path]) -> None:
     folder = study("measured")
-    annot_done("report", folder=folder)
-    before = (folder / "exports" / "report.md").read_text(encoding="utf-8")
+    before = told_by("report", folder)
     assert "Training of the assessors" not in before
     assert "Sub-study" not in before
     one, report = on_record_of_both(folder)
-    annot_done("report", folder=folder)
-    told = (folder / "exports" / "report.md").read_text(encoding="utf-8")
+    told = told_by("report", folder)
     assert "0 of 1 assessor passed" in told
     training, hidden, agreed, times = (
         annot_done("report", "--table", name, folder=folder).stdout

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from annot.formats.trec import write_run
-from annot.planning import plan_lines
+from annot.planning.drawing import plan_lines
 from annot.records import Adjudication, Assessor, Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc
 from annot.stats.seeding import generator
 from annot.steps.corpus import write_corpus_manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from annot.diagnosis import Panel, panel_of
+from annot.diagnosis.panel import Panel, panel_of
 from annot.records import Decision, Judgement
 
 

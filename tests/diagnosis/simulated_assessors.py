@@ -15,9 +15,8 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from annot.diagnosis import Panel
 from annot.diagnosis.findings import Diagnosis, diagnose
-from annot.diagnosis.panel import Compared
+from annot.diagnosis.panel import Compared, Panel
 from annot.stats.seeding import generator
 from annot.stats.values import Undefined
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.diagnosis import Panel, Repeat, panel_of
-from annot.diagnosis.matrices import against_final, pairwise_matrix, self_consistency, severities
+from annot.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
+from annot.diagnosis.panel import Panel, panel_of
 from annot.errors import InputError, UndefinedStatistic
 from annot.records import Decision, Judgement
 from annot.stats.clustered import jackknife_interval, mean_by_queries, share

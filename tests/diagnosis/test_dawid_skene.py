@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.diagnosis import panel_of
 from annot.diagnosis.dawid_skene import compare_with_final, dawid_skene
+from annot.diagnosis.panel import panel_of
 from annot.records import Decision, Judgement
 from annot.stats.values import Undefined
 from csfcube_grades import csfcube_panel

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.diagnosis import Drift, Panel, panel_of
 from annot.diagnosis.chance import ALPHA
-from annot.diagnosis.drift import drifts
+from annot.diagnosis.drift import Drift, drifts
+from annot.diagnosis.panel import Panel, panel_of
 from annot.records import Assignment, Judgement
 from annot.stats.values import Undefined
 from scipy import stats

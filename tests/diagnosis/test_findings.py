@@ -7,11 +7,10 @@ import json
 
 import numpy as np
 import pytest
-from annot.diagnosis import Panel
 from annot.diagnosis.chance import detectable, higher, variance_between
 from annot.diagnosis.contrasts import noise, severity, threshold
 from annot.diagnosis.findings import Diagnosis, diagnose
-from annot.diagnosis.panel import Compared
+from annot.diagnosis.panel import Compared, Panel
 from annot.report.words import sentences
 from annot.stats.values import Undefined, to_json
 from scipy import stats

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.diagnosis import Panel, panel_of
 from annot.diagnosis.pace import paces, streaks
+from annot.diagnosis.panel import Panel, panel_of
 from annot.forecast.hours import pair_time
 from annot.records import Assignment, Judgement
 from annot.stats.values import Undefined

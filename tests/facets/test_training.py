@@ -43,8 +43,8 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
         (
             "not valid JSON",
             "found [1, 2], expected one JSON object a line",
-            "no field 'sentences': expected one of title, labels",
-            "no field 'labels': expected one of abstract",
+            "no field 'sentences': found title, labels",
+            "no field 'labels': found abstract",
             "abstract: found 'A.', expected a valid tuple",
             "abstract: found [], expected at least 1 item",
             "found 1 label(s) for 2 sentence(s)",

@@ -130,7 +130,7 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
         "corpus.jsonl:17: not valid JSON: Expecting value at column 30",
         "corpus.jsonl:18: unknown sentence label 'resutl': did you mean 'result'?",
         'corpus.jsonl:19: found ["p19"], expected one JSON object a line',
-        "corpus.jsonl:20: no field 'paper_id': expected one of title, abstrct",
+        "corpus.jsonl:20: no field 'paper_id': found title, abstrct",
         "corpus.jsonl:20: no field 'abstract': did you mean 'abstrct'?",
         "corpus.jsonl:21: paper_id: found 'a b', expected an id without white space",
         "corpus.jsonl:21: abstract, entry 2: found 3, expected a valid string",

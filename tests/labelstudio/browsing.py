@@ -8,12 +8,12 @@ from typing import Any
 
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import Reading, read_task
-from annot.labelstudio.screens import adjudicate_screen, judge_screen
+from annot.labelstudio.screens import screen_of
 from fixtures_studio import Studio
 from labelling_texts import LABELS, SCALE
 
-JUDGE = judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
-ADJUDICATE = adjudicate_screen(scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None)
+JUDGE = screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+ADJUDICATE = screen_of("adjudicate", scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None)
 WAIT_MS = 30_000
 
 RECTANGLES = """() => Object.fromEntries(Object.entries({

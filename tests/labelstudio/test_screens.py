@@ -12,11 +12,10 @@ import pytest
 from annot.errors import InputError
 from annot.labelstudio import controls
 from annot.labelstudio.screens import (
-    adjudicate_screen,
     check_predictions,
     facets_screen,
     instructions_html,
-    judge_screen,
+    screen_of,
 )
 from annot.settings import LabelSettings, Settings
 from labelling_texts import LABELS, SCALE, task
@@ -25,10 +24,10 @@ LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ct
 """Of the keys Label Studio 1.23.2 takes for itself, those that a single control might be given."""
 
 SCREENS = {
-    "judge": judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None),
-    "adjudicate": adjudicate_screen(scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None),
-    "adjudicate, opinions hidden": adjudicate_screen(
-        scale_names=SCALE, labels=LABELS, language="en", opinions=0, overrides=None
+    "judge": screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=None),
+    "adjudicate": screen_of("adjudicate", scale_names=SCALE, labels=LABELS, language="en", opinions=2, overrides=None),
+    "adjudicate, opinions hidden": screen_of(
+        "adjudicate", scale_names=SCALE, labels=LABELS, language="en", opinions=0, overrides=None
     ),
 }
 
@@ -63,7 +62,9 @@ def test_grades_are_stored_as_digits_and_read_as_names(screen: str) -> None:
 
 def test_names_of_the_scale_cannot_break_out_of_the_screen() -> None:
     names = ('"/><Text name="x" value="$y"/>', "<script>alert(1)</script>", "R&D")
-    grades = choices(judge_screen(scale_names=names, labels=LABELS, language="en", overrides=None), controls.RATING)
+    grades = choices(
+        screen_of("judge", scale_names=names, labels=LABELS, language="en", overrides=None), controls.RATING
+    )
     assert [grade.get("html") for grade in grades[:3]] == [f"<b>{n}</b> {html.escape(s)}" for n, s in enumerate(names)]
 
 
@@ -86,10 +87,10 @@ MANY = ("cat", "count", "e-mail", "7th", *(f"p{number}-end" for number in range(
 @pytest.mark.parametrize("labels", [PICO, MANY, ("a-label-of-thirty-letters-here", "other")])
 def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...]) -> None:
     Settings(labels=LabelSettings(names=labels), facets={"a": labels[:1]})
-    judge = judge_screen(scale_names=SCALE, labels=labels, language="en", overrides=None)
+    judge = screen_of("judge", scale_names=SCALE, labels=labels, language="en", overrides=None)
     for screen in (
         judge,
-        adjudicate_screen(scale_names=SCALE, labels=labels, language="en", opinions=2, overrides=None),
+        screen_of("adjudicate", scale_names=SCALE, labels=labels, language="en", opinions=2, overrides=None),
     ):
         root = ET.fromstring(screen)
         assert [element.get("value") for element in root.iter("Label")] == list(labels)
@@ -137,13 +138,13 @@ def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
 def test_a_template_that_does_not_hold_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text('<View><Choices name="rating" toName="nowhere"/></View>')
     with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
+        screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
 
 
 def test_a_template_that_is_no_xml_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text("<View>")
     with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
+        screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
 
 
 def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
@@ -188,7 +189,7 @@ def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> No
     [("en-GB", "not in English"), ("de", "not in German"), ("tlh", "not in the language of the collection")],
 )
 def test_a_reason_speaks_of_the_language_of_the_collection(tag: str, reason: str) -> None:
-    screen = judge_screen(scale_names=SCALE, labels=LABELS, language=tag, overrides=None)
+    screen = screen_of("judge", scale_names=SCALE, labels=LABELS, language=tag, overrides=None)
     assert [choice.get("value") for choice in choices(screen, controls.REASON)][1] == reason
     instructions = instructions_html(["# x"], scale_names=SCALE, labels=LABELS, language=tag, screen="judge")
     assert reason in instructions

@@ -23,14 +23,14 @@ from annot.labelstudio import installing
 from annot.labelstudio.annotations import read_task, write_result
 from annot.labelstudio.delivery import MOST_UPDATES, behind, deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import judge_screen
+from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import Delivery, ProjectSpec
 from fixtures_studio import Studio
 from labelling_texts import LABELS, SCALE, task
 
 pytestmark = pytest.mark.studio
 
-SCREEN = judge_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+SCREEN = screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
 TASKS = [task(number) for number in range(1, 13)]
 PAIRS = [made["data"]["pair_id"] for made in TASKS]
 

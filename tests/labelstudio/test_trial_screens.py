@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from annot.labelstudio.screens import feedback_screen, full_text_screen
+from annot.labelstudio.screens import screen_of
 from annot.labelstudio.tasks import feedback_task, full_text_task
 from browsing import strike
 from fixtures_studio import Studio
@@ -64,7 +64,7 @@ def test_the_gold_grade_stands_beside_the_own_one_and_one_key_leads_on(studio: S
         feedback_task(task(number), opinion(1, None, None), gold=3, why="Both pool many votes.", scale_names=SCALE)
         for number in (1, 2)
     ]
-    screen = feedback_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+    screen = screen_of("feedback", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
     project = opened(studio, page, screen, tasks)
     page.wait_for_selector("button[name=submit]:not([disabled])", timeout=WAIT_MS)
     shown = [" ".join(text.split()) for text in page.locator(".a-opinion").all_inner_texts()]
@@ -98,7 +98,7 @@ def test_a_full_text_opens_beside_the_screen_and_the_pair_is_judged_there(studio
         full_text_task(task(number), query, candidate, {"fic1": link, "fic101": "Folder 3/truffles.pdf"})
         for number in (1, 2)
     ]
-    screen = full_text_screen(scale_names=SCALE, labels=LABELS, language="en", overrides=None)
+    screen = screen_of("full-text", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
     project = opened(studio, page, screen, tasks)
     text = page.locator(".a-pair").inner_text()
     assert "Folder 3/truffles.pdf" in text

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from annot.errors import InputError
-from annot.planning import draw_plan, plan_lines
+from annot.planning.drawing import draw_plan, plan_lines
 from annot.planning.hidden_repeats import FEWEST_BETWEEN, FEWEST_FOR_REPEATS
 from annot.records import Assignment, Query
 from hypothesis import given, settings

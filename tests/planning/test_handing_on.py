@@ -7,8 +7,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
-from annot.planning import draw_plan, faults_of, give_back, hand_on, overlaps
-from annot.planning.checking import Overlap
+from annot.planning.checking import Overlap, faults_of, overlaps
+from annot.planning.drawing import draw_plan
+from annot.planning.handing_on import give_back, hand_on
 from annot.planning.hidden_repeats import FEWEST_BETWEEN
 from annot.records import Asked, Assignment, Query
 from hypothesis import given, settings

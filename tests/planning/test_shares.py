@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 
 import pytest
-from annot.planning import draw_plan
+from annot.planning.drawing import draw_plan
 from annot.records import Query
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from annot.agreement import HEADLINE, AgreementTable, agreement_table
+from annot.agreement.coefficients import HEADLINE
+from annot.agreement.summaries import AgreementTable
+from annot.agreement.tables import agreement_table
 from annot.records import Decision, Judgement
 from annot.report.cells import Number
 from annot.report.document import Document, Section, Table

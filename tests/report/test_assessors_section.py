@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.agreement import COEFFICIENTS
-from annot.diagnosis import AskedAndGraded, Looked, Repeat, look, panel_of
+from annot.agreement.coefficients import COEFFICIENTS
+from annot.diagnosis.matrices import Repeat
+from annot.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.diagnosis.panel import panel_of
 from annot.records import Assignment, Decision, Judgement
 from annot.report.cells import Number
 from annot.report.document import Table

@@ -209,9 +209,7 @@ def draw_pools(ws: Workspace, *, per_method: int, mode: str | None = None, grow:
 
 def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
     for name, adjudicator in named:
-        assessors.add(
-            ws, name, account=address_of(name), adjudicator=adjudicator, url=None, api_key=None, dry_run=False
-        )
+        assessors.add(ws, name, account=address_of(name), adjudicator=adjudicator, dry_run=False)
 
 
 # -- commands in a process of their own, which can be killed -----------------------------------------------------------

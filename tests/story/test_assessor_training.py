@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError, MissingInput
+from annot.report.terminal import told
 from annot.steps import gold as gold_pairs
 from annot.steps import train
 from annot.store import trials
@@ -21,12 +22,12 @@ NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
 
 def send(study: Study, *names: str) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
-    pushed = train.push(study.workspace, assessors=names, url=None, api_key=None, dry_run=False, advance=quietly)
+    pushed = train.push(study.workspace, assessors=names, dry_run=False, advance=quietly)
     return tuple([(one.assessor, one.there, one.sent) for one in sent] for sent in (pushed.batches, pushed.feedback))  # type: ignore[return-value]
 
 
 def fetch(study: Study) -> tuple[tuple[int, int, int, int], tuple[str, ...]]:
-    pulled = train.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    pulled = train.pull(study.workspace, advance=quietly)
     (one,) = pulled.assessors
     return (one.assigned, one.judged, one.new, one.changed), pulled.notes
 
@@ -63,7 +64,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert "both name the same sensor" in {one.why for one in gold.values()}
 
     # Those who have the pairs in the plan would learn their grade: nothing for them. a3 is new.
-    pushed = train.push(ws, assessors=(), url=None, api_key=None, dry_run=False, advance=quietly)
+    pushed = train.push(ws, assessors=(), dry_run=False, advance=quietly)
     assert pushed.batches == ()
     assert len(pushed.notes) == 2
     add_people(ws, [("a3", False)])
@@ -142,7 +143,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(studio: 
     assert (trained.changed_too_late, trained.looked_at, trained.remarks) == (1, 1, ("Why not?",))
     assert trained.planned_too == ()
     assert trained.verdict == ("passed" if trained.agreement.figures["kappa_quadratic"].value >= 0.6 else "not passed")
-    shown = train.describe(train.report(ws))
+    shown = told("training", found=train.report(ws))
     assert trained.verdict in shown
     assert "Why not?" in shown
 

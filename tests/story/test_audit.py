@@ -34,15 +34,15 @@ pytestmark = pytest.mark.studio
 def settled(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Judged by both, with changed minds, and settled."""
     study = make_study(tmp_path_factory.mktemp("audit") / "study", studio, name="audited", per_method=3)
-    push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(study.workspace, dry_run=False, advance=quietly)
     ids = {name: study.judge(name, grades_of(name, study.planned()[name])) for name in ("a1", "a2")}
     first = study.planned()["a1"][0]
     with study.as_person("a1") as person:
         person.change_annotation(ids["a1"][first], write_result({}, grade=3))
-    pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
-    adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    pull.pull(study.workspace, advance=quietly)
+    adjudicate.push(study.workspace, dry_run=False, advance=quietly)
     study.judge("j1", dict.fromkeys(disputed(study), 2), "adjudicate")
-    adjudicate.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    adjudicate.pull(study.workspace, advance=quietly)
     return study
 
 
@@ -52,7 +52,7 @@ def disputed(study: Study) -> list[Pair]:
 
 def found(study: Study) -> dict[str, list[str]]:
     """The findings by kind."""
-    audited = audit.audit(study.workspace, url=None, api_key=None, advance=quietly)
+    audited = audit.audit(study.workspace, advance=quietly)
     kinds: dict[str, list[str]] = {}
     for finding in audited.findings:
         kinds.setdefault(finding.kind, []).append(str(replace(finding, last=None)))
@@ -87,7 +87,7 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, str]], object]]] = {
 
 def test_every_change_of_what_a_task_shows_is_seen(settled: Study) -> None:
     ws = settled.workspace
-    with open_store(ws.database_url) as store, connect(ws, url=None, api_key=None) as gateway:
+    with open_store(ws.database_url) as store, connect(ws) as gateway:
         with store.read() as session:
             every = {one.round: one for one in projects.read_projects(session) if one.assessor in ("a1", "j1")}
             own = {round: own_tasks(session, round, every[round].assessor) for round in ("judge", "adjudicate")}
@@ -121,10 +121,10 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     # Another account from now on, as the lead says: what the person answered under the first one stays theirs.
     another = settled.studio.account("audited-another")
     annot_done("assessor", "account", "a2", another.email, folder=settled.folder)
-    push.push(settled.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(settled.workspace, dry_run=False, advance=quietly)
     assert found(settled) == {}
     annot_done("assessor", "account", "a2", address_of("a2"), folder=settled.folder)
-    push.push(settled.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(settled.workspace, dry_run=False, advance=quietly)
     said = annot_done("audit", folder=settled.folder).stdout
     assert "3 projects" in said
     assert "nothing found" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from annot.labelstudio.annotations import write_result
@@ -17,13 +16,11 @@ from studies import Study, add_people, quietly
 
 pytestmark = pytest.mark.studio
 
-SERVER: dict[str, Any] = {"url": None, "api_key": None, "advance": quietly}
-
 
 def found(study: Study) -> dict[str, list[str]]:
     """What the audit says of each kind."""
     kinds: dict[str, list[str]] = {}
-    for finding in audit.audit(study.workspace, **SERVER).findings:
+    for finding in audit.audit(study.workspace, advance=quietly).findings:
         kinds.setdefault(finding.kind, []).append(finding.what)
     return kinds
 
@@ -46,27 +43,27 @@ def test_breaches_in_training_and_substudy_are_found(studio: Studio, tmp_path: P
     ws = study.workspace
     add_people(ws, [("a3", False)])
     gold.make(ws.replaced("training", per_facet=2), None, dry_run=False)
-    train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
+    train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
     for _ in range(2):
         answer_all(study, "a3", "train")
-        train.pull(ws, **SERVER)
-        train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
+        train.pull(ws, advance=quietly)
+        train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
     substudy.draw(ws, assessor="j1", queries=1, candidates=2, dry_run=False)
-    substudy.push(ws, view="abstract", texts=None, dry_run=False, **SERVER)
+    substudy.push(ws, view="abstract", texts=None, dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-abstract")
-    substudy.pull(ws, view="abstract", **SERVER)
+    substudy.pull(ws, view="abstract", advance=quietly)
     table = study.folder / "substudy" / "full-texts.tsv"
     papers = [line.partition("\t")[0] for line in table.read_text(encoding="utf-8").splitlines()[1:]]
     rows = ["paper_id\twhere", *(f"{paper}\tshelf {at}" for at, paper in enumerate(papers))]
     table.write_text("\n".join(rows), encoding="utf-8")
-    substudy.push(ws, view="full", texts=None, dry_run=False, **SERVER)
+    substudy.push(ws, view="full", texts=None, dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-full")
-    substudy.pull(ws, view="full", **SERVER)
+    substudy.pull(ws, view="full", advance=quietly)
     assert len(study.on_server("a3", "train-feedback")) == 4
     assert found(study) == {}
     # Another account, as the lead says, in the middle of the training.
     annot_done("assessor", "account", "a3", study.studio.account("trials-another").email, folder=study.folder)
-    train.push(ws, assessors=("a3",), dry_run=False, **SERVER)
+    train.push(ws, assessors=("a3",), dry_run=False, advance=quietly)
     assert found(study) == {}
 
     training, abstracts = study.on_server("a3", "train"), study.on_server("j1", "substudy-abstract")

@@ -49,11 +49,11 @@ def pushed(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> St
 
 
 def send(study: Study) -> push.Pushed:
-    return push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    return push.push(study.workspace, dry_run=False, advance=quietly)
 
 
 def fetch(study: Study) -> pull.Pulled:
-    return pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    return pull.pull(study.workspace, advance=quietly)
 
 
 def row(pulled: pull.Pulled, name: str) -> Any:
@@ -123,7 +123,7 @@ def test_a_deleted_answer_counts_until_the_lead_accepts_the_deletion(pushed: Stu
     assert first.record.grade == 2
     assert (gone.record.revision, gone.record.grade, gone.payload) == (2, None, None)
     assert gone.record.flags == ("gone from the server: its annotation was deleted",)
-    accepted = pull.pull(pushed.workspace, url=None, api_key=None, accept_deletions=True, advance=quietly)
+    accepted = pull.pull(pushed.workspace, accept_deletions=True, advance=quietly)
     assert (row(accepted, "a1").judged, row(accepted, "a1").changed) == (1, 1)
     assert accepted.finding("annot pull") is None
     assert exported(pushed)[(*pair, "a1")]["flags"] == ["withdrawn: its annotation was deleted"]
@@ -224,7 +224,7 @@ def test_of_deleted_tasks_those_without_an_answer_are_sent_again(pushed: Study) 
     assert [key for key in after if after[key] != before[key]] == ["/".join(unanswered)]
     assert pushed.in_store("a1") == after
     # Once the lead has the deletion count, the person is asked again.
-    pull.pull(pushed.workspace, url=None, api_key=None, accept_deletions=True, advance=quietly)
+    pull.pull(pushed.workspace, accept_deletions=True, advance=quietly)
     assert {one.assessor: one.sent for one in send(pushed).projects} == {"a1": 1, "a2": 0}
     pushed.judge("a1", {answered: 3})
     assert row(fetch(pushed), "a1").judged == 2
@@ -282,7 +282,7 @@ def test_who_has_no_account_on_the_server_is_named_and_the_others_get_theirs(pla
 def test_an_account_removed_from_the_server_is_named(planned: Study, tmp_path: Path) -> None:
     study = planned.copy(tmp_path / "study", "removed-account")
     leaving = "leaving@story.example.org"
-    assessors.add(study.workspace, "a2", account=leaving, adjudicator=False, url=None, api_key=None, dry_run=False)
+    assessors.add(study.workspace, "a2", account=leaving, adjudicator=False, dry_run=False)
     send(study)
     remove_account(study.studio, people_ids(study)["a2"])
     pushed = send(study)

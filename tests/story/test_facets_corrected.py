@@ -27,12 +27,12 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    sent = corrections.push(study.workspace, names, url=None, api_key=None, dry_run=False, advance=quietly)
+    sent = corrections.push(study.workspace, names, dry_run=False, advance=quietly)
     return [(one.assessor, one.there, one.sent) for one in sent]
 
 
 def fetch(study: Study) -> tuple[list[tuple[str, int, int, int]], tuple[str, ...]]:
-    rows, notes, _ = corrections.pull(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    rows, notes, _ = corrections.pull(study.workspace, dry_run=False, advance=quietly)
     return [(one.assessor, one.answered, one.sentences, one.queries) for one in rows], notes
 
 
@@ -96,7 +96,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     study = make_study(tmp_path / "study", studio, name="corrected", per_method=3)
     ws = study.workspace
     for name in ("a1", "a2"):
-        assessors.add(ws, name, account=address_of(name), adjudicator=False, url=None, api_key=None, dry_run=False)
+        assessors.add(ws, name, account=address_of(name), adjudicator=False, dry_run=False)
     before, queries = on_record(ws)
     assert queries["fic0802-background"].sentences[0] == 0
 
@@ -118,7 +118,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert fetch(study) == ([("a1", 2, 0, 0), ("a2", 0, 0, 0)], ())
 
     # Assessors get the corrected labels; what comes back after that is told, and not taken.
-    push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(ws, dry_run=False, advance=quietly)
     (shown, *_) = [task["data"]["pair_html"] for task in study.on_server("a1") if task["data"]["facet"] == "background"]
     assert "a-fixed" not in shown
     with study.as_person("a1") as person:
@@ -139,7 +139,7 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
     study = make_study(tmp_path / "study", studio, name="labels-audited", per_method=3)
     for name in ("a1", "a2"):
         account = {"account": address_of(name), "adjudicator": False, "dry_run": False}
-        assessors.add(study.workspace, name, url=None, api_key=None, **account)
+        assessors.add(study.workspace, name, **account)
     send(study, "a1", "a2")
     (own,), (other,) = (study.on_server(name, "labels") for name in ("a1", "a2"))
     with study.as_person("a1") as person:
@@ -177,6 +177,6 @@ def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: St
 def found(study: Study) -> dict[str, list[str]]:
     """What the audit says of each kind."""
     kinds: dict[str, list[str]] = {}
-    for finding in audit.audit(study.workspace, url=None, api_key=None, advance=quietly).findings:
+    for finding in audit.audit(study.workspace, advance=quietly).findings:
         kinds.setdefault(finding.kind, []).append(finding.what)
     return kinds

@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -28,12 +29,17 @@ from test_killed import assert_each_task_once, grades_of
 
 pytestmark = pytest.mark.studio
 
+
+def on(ws: Workspace, url: str, key: str) -> Workspace:
+    return replace(ws, studio_url=url, studio_token=key)
+
+
 Step = Callable[[Workspace, str, str], object]
 STEPS: dict[str, Step] = {
-    "push": lambda ws, url, key: push.push(ws, url=url, api_key=key, dry_run=False, advance=quietly),
-    "pull": lambda ws, url, key: pull.pull(ws, url=url, api_key=key, advance=quietly),
-    "adjudicate push": lambda ws, url, key: adjudicate.push(ws, url=url, api_key=key, dry_run=False, advance=quietly),
-    "adjudicate pull": lambda ws, url, key: adjudicate.pull(ws, url=url, api_key=key, advance=quietly),
+    "push": lambda ws, url, key: push.push(on(ws, url, key), dry_run=False, advance=quietly),
+    "pull": lambda ws, url, key: pull.pull(on(ws, url, key), advance=quietly),
+    "adjudicate push": lambda ws, url, key: adjudicate.push(on(ws, url, key), dry_run=False, advance=quietly),
+    "adjudicate pull": lambda ws, url, key: adjudicate.pull(on(ws, url, key), advance=quietly),
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.agreement import TOGETHER
+from annot.agreement.tables import TOGETHER
 from annot.demo import simulated_people
 from annot.records import Query
 from annot.steps import (
@@ -107,9 +107,9 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
     ws = drawn.ws
     add_people(ws, PEOPLE)
     plan.make(ws, queries=JUDGED, shares={}, seed=None, grow=False, dry_run=False)
-    push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(ws, dry_run=False, advance=quietly)
     simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
-    pull.pull(ws, url=None, api_key=None, advance=quietly)
+    pull.pull(ws, advance=quietly)
     return Study(ws.root, studio)
 
 
@@ -117,9 +117,9 @@ def judged(drawn: Drawn, studio: Studio) -> Study:
 def settled(judged: Study) -> Study:
     """The disputes sent, settled by a simulated adjudicator, pulled."""
     ws = judged.workspace
-    adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    adjudicate.push(ws, dry_run=False, advance=quietly)
     simulated_people.settle(ws, seed=SEED, truth=truth(ws), advance=quietly)
-    adjudicate.pull(ws, url=None, api_key=None, advance=quietly)
+    adjudicate.pull(ws, advance=quietly)
     return judged
 
 
@@ -236,11 +236,11 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
 
 def test_sending_and_pulling_again_changes_nothing(settled: Study) -> None:
     files = {path: path.read_bytes() for path in settled.workspace.exports.glob("*.jsonl")}
-    pushed = push.push(settled.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
-    again = adjudicate.push(settled.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    pushed = push.push(settled.workspace, dry_run=False, advance=quietly)
+    again = adjudicate.push(settled.workspace, dry_run=False, advance=quietly)
     assert [(one.sent, one.withdrawn) for one in (*pushed.projects, *again.projects)] == [(0, 0)] * 3
-    pulled = pull.pull(settled.workspace, url=None, api_key=None, advance=quietly)
-    rulings = adjudicate.pull(settled.workspace, url=None, api_key=None, advance=quietly)
+    pulled = pull.pull(settled.workspace, advance=quietly)
+    rulings = adjudicate.pull(settled.workspace, advance=quietly)
     assert [(one.new, one.changed) for one in (*pulled.assessors, *rulings.assessors)] == [(0, 0)] * 3
     assert {path: path.read_bytes() for path in files} == files
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from annot.errors import MissingInput
 from annot.exchange.connection import connect
+from annot.report.terminal import told
 from annot.steps import assessor_leaving, audit, plan, plan_check, pull, push, query, status, train
 from annot.steps import gold as gold_pairs
 from annot.store import people
@@ -47,7 +48,7 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     assert {hidden["a1"].added, hidden["a2"].added} == {0}
     assert [one.added for one in gold_pairs.hide(ws, share=0.5, dry_run=False)] == [0, 0, 0]
 
-    sent = {one.assessor: one for one in push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects}
+    sent = {one.assessor: one for one in push.push(ws, dry_run=False, advance=quietly).projects}
     assert sent["a3"].sent == len(own) + wanted
     tasks = study.on_server("a3")
     stream = [tuple(task["data"]["pair_id"].split("/")) for task in tasks]
@@ -64,14 +65,14 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(s
     *answered, waiting = gold
     study.judge("a3", {pair: final.get(pair, 1) for pair in stream if pair != waiting})
     for _ in range(2):
-        pulled = pull.pull(ws, url=None, api_key=None, advance=quietly)
+        pulled = pull.pull(ws, advance=quietly)
         (mine,) = [one for one in pulled.assessors if one.assessor == "a3"]
         assert (mine.assigned, mine.judged) == (len(own), len(own))
     in_the_record_beside_the_collection(study, own, final, answered=len(answered), wanted=wanted)
-    again = push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects[-1]
+    again = push.push(ws, dry_run=False, advance=quietly).projects[-1]
     assert (again.assessor, again.sent, again.withdrawn, again.updated) == ("a3", 0, 0, 0)
 
-    assert {one.kind for one in audit.audit(ws, url=None, api_key=None, advance=quietly).findings} == set()
+    assert {one.kind for one in audit.audit(ws, advance=quietly).findings} == set()
     assert status.status(ws).to_withdraw == plan_check.check(ws).to_withdraw == 0
     gone_from_the_server(study, answered[0])
     in_the_record_beside_the_collection(study, own, final, answered=len(answered), wanted=wanted)
@@ -86,18 +87,16 @@ def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(
         query.add(ws, paper_id, facet="background", sentences=None, dry_run=False)
     draw_pools(ws, per_method=5)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
-    push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(ws, dry_run=False, advance=quietly)
     first = [tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("a3")]
     done = len(first) // 4
     study.judge("a3", {pair: at % 4 for at, pair in enumerate(first[:done])})
-    pull.pull(ws, url=None, api_key=None, advance=quietly)
+    pull.pull(ws, advance=quietly)
     # One more is answered, and is not pulled yet.
     study.judge("a3", {first[done]: 1})
     gold_pairs.hide(ws, share=0.3, dry_run=False)
     for again in (False, True):
-        pushed = {
-            one.assessor: one for one in push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly).projects
-        }
+        pushed = {one.assessor: one for one in push.push(ws, dry_run=False, advance=quietly).projects}
         hidden = round(0.3 * len(first))
         assert (pushed["a3"].sent, pushed["a3"].updated > 0) == ((0, False) if again else (hidden, True))
         tasks = study.on_server("a3")
@@ -112,7 +111,7 @@ def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(
         assert places == sorted(places)
         assert places[-1] == len(stream)
         assert set(stream[-3:]) <= set(first)
-    assert pull.pull(ws, url=None, api_key=None, advance=quietly).lost == ()
+    assert pull.pull(ws, advance=quietly).lost == ()
 
 
 def in_the_record_beside_the_collection(
@@ -123,7 +122,7 @@ def in_the_record_beside_the_collection(
     counts = (found.assessor, found.hidden, found.answered, found.agreement.n_pairs)
     assert counts == ("a3", wanted, answered, answered)
     assert found.agreement.figures["percent"].value == 100.0
-    assert "gold hidden among the pairs" in train.describe(report)
+    assert "gold hidden among the pairs" in told("training", found=report)
     snapshot = read_snapshot(study.workspace)
     assert snapshot.trials["hidden-gold/a3"]["pairs"] == answered
     judged = {(one.query_id, one.doc_id) for one in snapshot.outcome.judgements if one.assessor == "a3"}
@@ -136,21 +135,21 @@ def in_the_record_beside_the_collection(
 def gone_from_the_server(study: Study, pair: Pair) -> None:
     """Hidden gold whose task somebody deleted: no judgement is lost, and nobody is asked it twice."""
     ids = {task["data"]["pair_id"]: task["id"] for task in study.on_server("a3")}
-    with connect(study.workspace, url=None, api_key=None) as gateway:
+    with connect(study.workspace) as gateway:
         gateway.delete_task(ids["/".join(pair)])
-    pulled = pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    pulled = pull.pull(study.workspace, advance=quietly)
     assert pulled.lost == ()
-    again = push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly).projects[-1]
+    again = push.push(study.workspace, dry_run=False, advance=quietly).projects[-1]
     assert (again.assessor, again.sent, again.known) == ("a3", 0, 1)
 
 
 def leaving_with_a_hidden_pair_open(study: Study, own: set[Pair], answered: set[Pair]) -> None:
     """Hidden gold holds nobody who leaves, goes to nobody else, and stands in nobody's plan."""
     ws = study.workspace
-    left = assessor_leaving.leave(ws, "a3", successor=None, offline=False, url=None, api_key=None, dry_run=False)
+    left = assessor_leaving.leave(ws, "a3", successor=None, offline=False, dry_run=False)
     assert (left.open, left.kept) == (0, len(own))
     for withdrawn in (1, 0):
-        pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+        pushed = push.push(ws, dry_run=False, advance=quietly)
         assert sum(one.withdrawn for one in pushed.projects) == withdrawn
         assert not [note for note in pushed.notes if note.startswith("a3")]
         there = {tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("a3")}

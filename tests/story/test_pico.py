@@ -121,14 +121,14 @@ def settled(planned: Study) -> Study:
     ws = planned.workspace
     for page, says in PAGES.items():
         write_file(ws.root / "guidelines" / f"{page}.md", f"# {page}\n\n{says}\n\nGrade 3: the same.\n")
-    push.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(ws, dry_run=False, advance=quietly)
     planned.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs(planned))})
     planned.judge("a2", {pair: at % 4 if at % 3 else (at + 1) % 4 for at, pair in enumerate(pairs(planned))})
-    pull.pull(ws, url=None, api_key=None, advance=quietly)
-    adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=quietly)
+    pull.pull(ws, advance=quietly)
+    adjudicate.push(ws, dry_run=False, advance=quietly)
     disputed = [pair for at, pair in enumerate(pairs(planned)) if not at % 3]
     planned.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
-    adjudicate.pull(ws, url=None, api_key=None, advance=quietly)
+    adjudicate.pull(ws, advance=quietly)
     return planned
 
 

@@ -37,7 +37,7 @@ def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
 def study(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
     """The study of this test alone, sent to the server."""
     sent = planned.copy(tmp_path / "study", request.node.name.removeprefix("test_")[:40])
-    push.push(sent.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(sent.workspace, dry_run=False, advance=quietly)
     return sent
 
 
@@ -72,7 +72,7 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pull
         coming.pop(0)()
 
     def pulls(seen: Any) -> pull.Pulled:
-        return pull.pull(study.workspace, url=None, api_key=None, advance=quietly, seen=seen)
+        return pull.pull(study.workspace, advance=quietly, seen=seen)
 
     with suppress(Enough):
         watch(pulls, every=60, wait=happens, show=shown.append, tell=told.append)
@@ -85,7 +85,7 @@ def news(shown: Sequence[pull.Pulled]) -> list[list[tuple[str, int, int]]]:
 
 
 def assert_a_full_pull_finds_nothing_new(study: Study) -> None:
-    pulled = pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    pulled = pull.pull(study.workspace, advance=quietly)
     assert [(row.new, row.changed) for row in pulled.assessors] == [(0, 0), (0, 0)]
 
 
@@ -224,7 +224,7 @@ def test_an_answer_ends_the_wait(study: Study, woken: list[float]) -> None:
     ws, pair = study.workspace, study.planned()["a1"][0]
     with study.studio.gateway() as gateway:
         others = gateway.webhooks()
-        with listening(ws, free_address(), url=None, api_key=None) as wait:
+        with listening(ws, free_address()) as wait:
             ids = study.judge("a1", {pair: 1})
             wait(60)
             assert len(woken) == 1
@@ -243,7 +243,7 @@ def test_an_answer_ends_the_wait(study: Study, woken: list[float]) -> None:
 
 def test_who_does_not_know_the_address_wakes_nobody(study: Study, woken: list[float]) -> None:
     address = free_address()
-    with study.studio.gateway() as gateway, listening(study.workspace, address, url=None, api_key=None) as wait:
+    with study.studio.gateway() as gateway, listening(study.workspace, address) as wait:
         (called,) = {url for url in gateway.webhooks().values() if f"//{address}/" in url}
         wrong = called[:-1] + ("A" if called[-1] != "A" else "B")
         assert httpx.post(wrong, json={"action": ANSWERED[0]}, trust_env=False).status_code == 404
@@ -257,15 +257,15 @@ def test_who_does_not_know_the_address_wakes_nobody(study: Study, woken: list[fl
 
 def test_what_an_earlier_run_left_is_deleted_and_another_studys_stays(study: Study, tmp_path: Path) -> None:
     another = study.copy(tmp_path / "another", f"{study.name}-2")
-    with study.studio.gateway() as gateway, listening(another.workspace, free_address(), url=None, api_key=None):
+    with study.studio.gateway() as gateway, listening(another.workspace, free_address()):
         before = gateway.webhooks()
-        with listening(study.workspace, free_address(), url=None, api_key=None):
+        with listening(study.workspace, free_address()):
             (ours,) = set(gateway.webhooks().values()) - set(before.values())
             stale = gateway.add_webhook(
                 study.projects()["a1"][0], f"{ours.rpartition('/')[0]}/of-a-run-that-was-killed"
             )
         assert stale in gateway.webhooks()
-        with listening(study.workspace, free_address(), url=None, api_key=None):
+        with listening(study.workspace, free_address()):
             assert stale not in gateway.webhooks()
         assert gateway.webhooks() == before
 
@@ -273,7 +273,7 @@ def test_what_an_earlier_run_left_is_deleted_and_another_studys_stays(study: Stu
 def test_a_server_that_refuses_to_call_the_address_is_told(study: Study) -> None:
     with (
         pytest.raises(StudioError, match=r"\(403\)") as caught,
-        listening(study.workspace, free_address(REFUSED_HOST), url=None, api_key=None),
+        listening(study.workspace, free_address(REFUSED_HOST)),
     ):
         pass
     assert "USE_DEFAULT_BANNED_SUBNETS" in (caught.value.hint or "")

@@ -12,8 +12,8 @@ import pytest
 from annot.exchange.whose_server import studio_folder
 from annot.labelstudio import memory, server
 from annot.labelstudio.accounts import make_accounts
-from annot.release.collection_facts import _isolation
 from annot.release.identities import secrets_of
+from annot.release.judging_facts import isolation_of
 from annot.steps import audit
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
@@ -117,7 +117,7 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
         assert "a2: the server of a2 does not run" in away.message()
         assert counting(first) == before
     assert "a2: not running" in annot_done("studio", "status", folder=first.folder).stdout
-    audited = audit.audit(first.workspace, url=None, api_key=None, advance=quietly)
+    audited = audit.audit(first.workspace, advance=quietly)
     assert [one.what for one in audited.findings] == ["a2: their server could not be asked"]
     kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
     assert kept.data["projects"] == 1
@@ -254,5 +254,5 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
 def secret_texts(study: Study) -> set[str]:
     """What a release of the study is searched for."""
     snapshot_of_study, records = read_for_release(study.workspace)
-    assert _isolation(snapshot_of_study) == "server"
+    assert isolation_of(snapshot_of_study) == "server"
     return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}

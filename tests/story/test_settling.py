@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.errors import InputError
 from annot.labelstudio.annotations import write_result
+from annot.report.terminal import told
 from annot.report.traced import describe
 from annot.steps import adjudicate, pull, push, qrels, status, trace
 from annot.steps import assessor as assessors
@@ -31,7 +32,7 @@ def judged(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     The second pair is one that the first assessor could not judge, the third one that nobody could.
     """
     study = make_study(tmp_path_factory.mktemp("settling") / "judged", studio, name="settling", per_method=5)
-    push.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    push.push(study.workspace, dry_run=False, advance=quietly)
     pairs = sorted(study.planned()["a1"])
     first: dict[Pair, int | None] = {pair: (0, 1, 2)[at % 3] for at, pair in enumerate(pairs)}
     second: dict[Pair, int | None] = {pair: (0, 2, 0)[at % 3] for at, pair in enumerate(pairs)}
@@ -51,15 +52,15 @@ def disputed(judged: Study, tmp_path: Path, request: pytest.FixtureRequest) -> S
 
 
 def fetch_judgements(study: Study) -> pull.Pulled:
-    return pull.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    return pull.pull(study.workspace, advance=quietly)
 
 
 def send(study: Study) -> adjudicate.Pushed:
-    return adjudicate.push(study.workspace, url=None, api_key=None, dry_run=False, advance=quietly)
+    return adjudicate.push(study.workspace, dry_run=False, advance=quietly)
 
 
 def fetch(study: Study) -> adjudicate.Pulled:
-    return adjudicate.pull(study.workspace, url=None, api_key=None, advance=quietly)
+    return adjudicate.pull(study.workspace, advance=quietly)
 
 
 def in_dispute(study: Study) -> list[Pair]:
@@ -165,7 +166,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     ]
     found = status.status(disputed.workspace)
     assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
-    assert "2 that nobody can judge" in status.describe(found)
+    assert "2 that nobody can judge" in told("status", found=found)
     assert "annot run" in found.next_command
     rows = adjudicate.status(disputed.workspace)
     assert sum(row.unjudgeable for row in rows) == 2
@@ -203,8 +204,6 @@ def test_a_second_adjudicator_is_asked_where_the_study_says_so(disputed: Study) 
         "j2",
         account=address_of("j2"),
         adjudicator=True,
-        url=None,
-        api_key=None,
         dry_run=False,
     )
     sent = {one.assessor: one for one in send(disputed).projects}

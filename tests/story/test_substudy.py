@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.errors import InputError, MissingInput
+from annot.report.terminal import told
 from annot.steps import qrels, substudy
 from annot.study.exports import export_judgements
 from annot.study.snapshot import read_snapshot
@@ -18,14 +19,12 @@ pytestmark = pytest.mark.studio
 
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
-    pushed = substudy.push(
-        study.workspace, view=view, texts=texts, url=None, api_key=None, dry_run=False, advance=quietly
-    )
+    pushed = substudy.push(study.workspace, view=view, texts=texts, dry_run=False, advance=quietly)
     return [(one.there, one.sent) for one in pushed.projects]
 
 
 def fetch(study: Study, view: str) -> list[tuple[int, int, int, int]]:
-    pulled = substudy.pull(study.workspace, view=view, url=None, api_key=None, advance=quietly)
+    pulled = substudy.pull(study.workspace, view=view, advance=quietly)
     return [(one.assigned, one.judged, one.new, one.changed) for one in pulled.assessors]
 
 
@@ -114,7 +113,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(studio: Studio, tm
     shifted = final[pairs[0]] < 3
     assert full_final.figures["percent"].value == (90.0 if shifted else 100.0)
     assert found.changes == {0: 9}
-    assert "full texts" in substudy.describe(found)
+    assert "full texts" in told("substudy", found=found)
 
     # Nothing of it is a judgement, a grade or an assignment of the collection.
     snapshot = read_snapshot(ws)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.errors import InputError
-from annot.records import Adjudication, Decision, Judgement
+from annot.records import Adjudication, Decision, Judgement, OfPair
 from annot.stats.seeding import generator
 
 Pair = tuple[str, str]
@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Dispute:
+class Dispute(OfPair):
     """A pair that a person must settle: the judgements that count, by assessor."""
 
     query_id: str
@@ -48,8 +48,8 @@ def settle(planned: Mapping[Pair, Sequence[str]], judgements: Iterable[Judgement
     """
     by_pair: dict[Pair, dict[str, Judgement]] = {}
     for one in judgements:
-        if not one.flags and (one.grade is not None or one.cannot_judge is not None):
-            by_pair.setdefault((one.query_id, one.doc_id), {})[one.assessor] = one
+        if one.counts:
+            by_pair.setdefault(one.pair, {})[one.assessor] = one
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
     incomplete: list[Pair] = []
@@ -88,8 +88,8 @@ def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
     """
     said: dict[Pair, dict[str, Adjudication]] = {}
     for ruling in adjudications:
-        if not ruling.flags and (ruling.grade is not None or ruling.cannot_judge is not None):
-            said.setdefault((ruling.query_id, ruling.doc_id), {})[ruling.adjudicator] = ruling
+        if ruling.counts:
+            said.setdefault(ruling.pair, {})[ruling.adjudicator] = ruling
     graded: dict[Pair, Adjudication] = {}
     unjudgeable: dict[Pair, tuple[Adjudication, ...]] = {}
     passed_on: dict[Pair, tuple[Adjudication, ...]] = {}
@@ -112,7 +112,7 @@ def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
     """The judgements of a dispute in the order of `shown_assessors`."""
     by_assessor = {judgement.assessor: judgement for judgement in dispute.judgements}
-    order = shown_assessors((dispute.query_id, dispute.doc_id), by_assessor, seed=seed)
+    order = shown_assessors(dispute.pair, by_assessor, seed=seed)
     return tuple(by_assessor[name] for name in order)
 
 
@@ -143,14 +143,14 @@ def assign_adjudicators(
     load: Counter[str] = Counter(given.values())
     queries_of: dict[str, list[Dispute]] = {}
     for one in queue(disputes):
-        if (one.query_id, one.doc_id) not in given:
+        if one.pair not in given:
             queries_of.setdefault(one.query_id, []).append(one)
     stuck: list[str] = []
     for query_id, group in sorted(queries_of.items()):
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
         for one in group:
             judged = {judgement.assessor for judgement in one.judgements}
-            could_not = passed_on.get((one.query_id, one.doc_id), ())
+            could_not = passed_on.get(one.pair, ())
             free = [name for name in order if name not in judged and name not in could_not]
             if could_not and not free:
                 continue
@@ -160,7 +160,7 @@ def assign_adjudicators(
                 stuck.append(f"{one.query_id} {one.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})")
                 continue
             name = str(min(free, key=lambda person: (load[person] // max(1, len(group)), order.index(person))))
-            given[one.query_id, one.doc_id] = name
+            given[one.pair] = name
             load[name] += 1
     if stuck:
         raise InputError(

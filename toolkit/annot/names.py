@@ -27,11 +27,11 @@ def file_name(name: str, ending: str) -> str:
     return quoted + ending
 
 
-def near(found: str, known: Iterable[str]) -> str:
-    """What was expected in place of `found`: the known name most like it, or all known names."""
+def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
+    """What was expected in place of `found`: the known name most like it, or all known names, behind `others`."""
     names = list(known)
     close = difflib.get_close_matches(found, names, 1)
-    return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
+    return f"did you mean {close[0]!r}?" if close else f"{others} {', '.join(names) or 'nothing'}"
 
 
 def check_name(name: str, known: Sequence[str], *, what: str) -> None:

@@ -144,8 +144,35 @@ class Asked(NamedTuple):
         return self.query_id, self.doc_id
 
 
+class OfPair:
+    """A record of one pair."""
+
+    __slots__ = ()
+    query_id: str
+    doc_id: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+
+class Answer(OfPair):
+    """What a person said of one pair."""
+
+    __slots__ = ()
+    grade: int | None
+    cannot_judge: str | None
+    flags: tuple[str, ...]
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
+        return not self.flags and (self.grade is not None or self.cannot_judge is not None)
+
+
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(OfPair):
     """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1.
 
     `occasion` is 2 for a hidden repeat: the same pair given to the same assessor again, to see who agrees with
@@ -165,7 +192,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(OfPair):
     """A pair that was put before its assessor again, with the reason that they read."""
 
     query_id: str
@@ -180,18 +207,13 @@ class Returned:
     """When it was taken back; an answer to it does not count then."""
 
     @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-        return self.query_id, self.doc_id
-
-    @property
     def asked(self) -> Asked:
         """What is asked of the assessor."""
         return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Answer):
     """What one assessor said of one pair, in one revision.
 
     `grade` is None where none was given: then `cannot_judge` carries the reason, or the judgement is missing.
@@ -215,18 +237,13 @@ class Judgement:
     was put before its assessor again (`Returned`), the answer has the occasion of that."""
 
     @property
-    def counts(self) -> bool:
-        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
-        return not self.flags and (self.grade is not None or self.cannot_judge is not None)
-
-    @property
     def asked(self) -> Asked:
         """What was asked of the assessor."""
         return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 @dataclass(frozen=True, slots=True)
-class Adjudication:
+class Adjudication(Answer):
     """What one adjudicator decided of one pair, in one revision."""
 
     query_id: str
@@ -256,7 +273,7 @@ class Adjudication:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(OfPair):
     """The final grade of one pair and where it comes from.
 
     `origin` is `agreed` (the assessors gave the same grade) or `adjudicated` (a person settled it).

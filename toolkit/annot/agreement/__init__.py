@@ -93,31 +93,3 @@ many_assessors
 `test_coefficient_invariants.py` holds the properties: swapped and absent assessors, order of pairs, renamed, reversed,
 shifted and stretched grades, duplicated pairs, perfect and independent ratings.
 """
-
-from __future__ import annotations
-
-from annot.agreement.coefficients import COEFFICIENTS, HEADLINE, PERCENTAGES, TITLES
-from annot.agreement.ratings import POLICIES
-from annot.agreement.summaries import AgreementTable, GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
-from annot.agreement.tables import TOGETHER, agreement_table
-from annot.stats.values import Interval, Undefined, Value, to_json
-
-__all__ = [
-    "COEFFICIENTS",
-    "HEADLINE",
-    "PERCENTAGES",
-    "POLICIES",
-    "TITLES",
-    "TOGETHER",
-    "AgreementTable",
-    "GroupAgreement",
-    "Interval",
-    "PairShare",
-    "QueryAgreement",
-    "ShareSummary",
-    "Summary",
-    "Undefined",
-    "Value",
-    "agreement_table",
-    "to_json",
-]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from annot.agreement.coefficients import rests_on_most
-from annot.agreement.contingency import Array
+from annot.stats.arrays import Array
 from annot.stats.values import Value
 
 ONE_SIDED = (
@@ -37,11 +37,7 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
     for name, value in values.items():
         if isinstance(value, float) and name.startswith(("alpha", "kappa", "ac")):
             of_gwet = name.startswith("ac")
-            holds = {
-                ONE_SIDED: one_sided and not of_gwet,
-                TWO_PAIRS: two_pairs,
-                ONE_GRADE: one_grade and of_gwet,
-            }
+            holds = {ONE_SIDED: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
             if any(holds.values()):
                 found[name] = tuple(text for text, there in holds.items() if there)
     return found

@@ -17,14 +17,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, n_judged_twice, tables_between
 from annot.errors import InputError, UndefinedStatistic
+from annot.stats.arrays import Array
 from annot.stats.values import Undefined, Value
 
-Ratings = npt.NDArray[np.float64]
-Array = npt.NDArray[np.float64]
+Ratings = Array
 Coefficient = Callable[[Ratings, Sequence[int]], float]
 
 HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")

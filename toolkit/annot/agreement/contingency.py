@@ -15,11 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from annot.stats.arrays import Array, Integers, Mask
+
 OfCounts = Callable[["Counts", Sequence[int]], Array]
 
 NO_DUST = 9
@@ -85,7 +83,7 @@ def count(ratings: Array, grades: Sequence[int]) -> Counts:
     )
 
 
-def tables_between(ratings: Array, grades: Sequence[int]) -> tuple[Indices, Array]:
+def tables_between(ratings: Array, grades: Sequence[int]) -> tuple[Integers, Array]:
     """What every two assessors who met said together: their rows, shape (P, 2), and their tables, shape (P, K, K)."""
     given = one_hot(ratings, grades)
     together = np.tensordot(given, given, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from annot.agreement.coefficients import rests_on_most
-from annot.agreement.contingency import Array
 from annot.agreement.per_query import Seen, not_settled
 from annot.agreement.pooled import Pooled, PooledTables, ends_of, interval_of, pooled_between
 from annot.agreement.summaries import GroupAgreement, PairShare, QueryAgreement, ShareSummary, Summary
+from annot.stats.arrays import Array
 from annot.stats.clustered import mean_interval, median_interval, share_of_counts
 from annot.stats.values import Interval, Undefined, Value
 

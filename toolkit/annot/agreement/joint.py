@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.agreement.coefficients import value_between
-from annot.agreement.contingency import Array, Counts, Mask, count, one_hot
+from annot.agreement.contingency import Counts, count, one_hot
 from annot.agreement.pooled import Pooled, PooledTables, interval_of
 from annot.agreement.ratings import POLICIES, QueryRatings
 from annot.errors import UndefinedStatistic
+from annot.stats.arrays import Array, Integers, Mask
 from annot.stats.seeding import generator
 from annot.stats.values import Undefined
-
-Tables = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class JointGrades:
     query_ids: tuple[str, ...]
     patterns: Array
     """Shape (C, k): each row grades that were given to one pair, by the order of pseudonyms; nan is no grade."""
-    tables: Tables
+    tables: Integers
     """Shape (Q, C): how often each query's pairs had each pattern; each query has at least one."""
     chosen: int
     """Pairs with more than k answers, of which k were drawn."""
@@ -86,7 +84,7 @@ def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
     return Units(Counts.stack([count(one, grades) for one in ratings]), tables)
 
 
-def coefficient(tables: Array | Tables, units: Units, grades: Sequence[int], *, name: str) -> float:
+def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> float:
     """The coefficient of all pairs together, from tables of shape (Q, C). Raises UndefinedStatistic without a value."""
     times = tables.sum(axis=0, dtype=np.float64)
     of_two = np.tensordot(times, units.tables, axes=1)
@@ -96,7 +94,7 @@ def coefficient(tables: Array | Tables, units: Units, grades: Sequence[int], *, 
     return value
 
 
-def interval(tables: Tables, units: Units, grades: Sequence[int], *, name: str, level: float) -> tuple[float, float]:
+def interval(tables: Integers, units: Units, grades: Sequence[int], *, name: str, level: float) -> tuple[float, float]:
     """Both ends of its interval over whole queries. Raises UndefinedStatistic where it has none."""
     n_queries, n_twos = len(tables), units.tables.shape[1]
     times = tables.astype(np.float64)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.agreement.caveats import caveats
 from annot.agreement.coefficients import NOT_JUDGED_TWICE, binarise, mean_of_tables, prevalence, value_between
-from annot.agreement.contingency import Array, Counts, Indices, count, tables_between, tables_with
+from annot.agreement.contingency import Counts, count, tables_between, tables_with
 from annot.agreement.ratings import POLICIES, QueryRatings
 from annot.agreement.summaries import PairShare, QueryAgreement
+from annot.stats.arrays import Array, Integers, Mask
 from annot.stats.values import Undefined
 
 NOT_SETTLED = "disputed pairs are not settled yet"
@@ -24,7 +24,7 @@ class Seen:
 
     counts: Counts
     """Between the assessors."""
-    met: Indices
+    met: Integers
     """Shape (P, 2), every two assessors who met."""
     between: Array
     """Shape (P, K, K), the table of each two."""
@@ -106,6 +106,6 @@ def not_settled(queries: Iterable[QueryAgreement], seen: Iterable[Seen]) -> Unde
     return None
 
 
-def _share(hits: npt.NDArray[np.bool_], of: npt.NDArray[np.bool_]) -> PairShare:
+def _share(hits: Mask, of: Mask) -> PairShare:
     n_hits, n_of = int(np.count_nonzero(hits)), int(np.count_nonzero(of))
     return PairShare(n_hits, n_of, n_hits / n_of if n_of else Undefined(NOT_JUDGED_TWICE))

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
-from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Array, Counts, Indices
+from annot.agreement.contingency import OF_COUNTS, OF_TABLES, Counts
+from annot.stats.arrays import Array, Integers
 from annot.stats.clustered import jackknife_interval
 from annot.stats.values import Interval, Undefined, Value
 
@@ -25,8 +26,8 @@ class PooledTables:
     """
 
     n_queries: int
-    query: Indices
-    two: Indices
+    query: Integers
+    two: Integers
     tables: Array
 
     def value(self, name: str, grades: Sequence[int]) -> Value:
@@ -78,7 +79,7 @@ class Pooled:
         return OF_COUNTS[name](self.counts.left_out(), grades)
 
 
-def pooled_between(counts: Sequence[Counts], met: Sequence[Indices], tables: Sequence[Array]) -> Pooled:
+def pooled_between(counts: Sequence[Counts], met: Sequence[Integers], tables: Sequence[Array]) -> Pooled:
     """Queries put together, all with the same M assessors.
 
     met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K).

@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.judged import first_judgements
 from annot.records import Decision, Judgement
+from annot.stats.arrays import Array, Mask
 
-Ratings = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+Ratings = Array
 Policy = Callable[[Ratings, Mask], Ratings]
 
 
@@ -24,13 +23,13 @@ class QueryRatings:
     facet: str
     assessors: tuple[str, ...]
     doc_ids: tuple[str, ...]
-    ratings: npt.NDArray[np.float64]
+    ratings: Array
     """Shape (M, N), nan where there is no grade."""
-    asked: npt.NDArray[np.bool_]
+    asked: Mask
     """Shape (M, N), true where there is a judgement, with a grade or without."""
-    final: npt.NDArray[np.float64]
+    final: Array
     """Shape (N,), the final grade, nan where there is none."""
-    ended: npt.NDArray[np.bool_]
+    ended: Mask
     """Shape (N,), true where nobody can judge the pair: it gets no final grade."""
 
 

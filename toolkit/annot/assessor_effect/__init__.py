@@ -5,10 +5,3 @@ assessor of each pair is chosen at random and gives its grade, how far does the 
 the final grades (Kendall's tau-b), and is there a pair of runs whose order is significant under one grading and
 reversed under the other? All gradings cover the same pairs: those with a final grade and a grade of an assessor.
 """
-
-from __future__ import annotations
-
-from annot.assessor_effect.on_runs import assessor_effect_on_runs
-from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
-
-__all__ = ["AssessorEffect", "EffectSettings", "assessor_effect_on_runs"]

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.agreement.ratings import QueryRatings, ratings_of
 from annot.assessor_effect.orders import means_of, seen_from, tau_value, tests_between, way_of
@@ -26,10 +25,10 @@ from annot.errors import InputError
 from annot.evaluation.gradings import Graded, measured
 from annot.ordering import as_trec_eval
 from annot.records import Decision, Judgement, Qrel, Ranking
+from annot.stats.arrays import Array
 from annot.stats.rounding import rounding
 from annot.stats.significance import PairedTest, tau_b_of_rows
 
-Array = npt.NDArray[np.float64]
 Runs = Mapping[str, Mapping[str, Ranking]]
 
 MISSING = "zero"

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.assessor_effect.rankings import EffectSettings
+from annot.stats.arrays import Array
 from annot.stats.significance import PairedTest, randomisation_tests
 from annot.stats.values import Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 FIGURES = 12
 """Digits after the point at which two runs' means tie: what lies beyond is rounding."""
@@ -34,10 +32,7 @@ def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: Eff
 def tested(differences: Array, settings: EffectSettings) -> tuple[PairedTest, ...]:
     """The test of each row of differences, shape (K, queries)."""
     return randomisation_tests(
-        differences,
-        exact_up_to=settings.exact_up_to,
-        permutations=settings.permutations,
-        seed=settings.seed,
+        differences, exact_up_to=settings.exact_up_to, permutations=settings.permutations, seed=settings.seed
     )
 
 

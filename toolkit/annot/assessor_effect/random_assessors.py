@@ -6,21 +6,11 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from annot.assessor_effect.orders import (
-    NONE_DRAWN,
-    means_of,
-    no_tau,
-    seen_from,
-    tested,
-    tests_between,
-    way_of,
-)
+from annot.assessor_effect.orders import NONE_DRAWN, means_of, no_tau, seen_from, tested, tests_between, way_of
 from annot.assessor_effect.rankings import EffectSettings, RandomAssessors, RandomAssessorSwap
+from annot.stats.arrays import Array, Mask
 from annot.stats.significance import tau_b_of_rows
-
-Array = npt.NDArray[np.float64]
 
 
 def with_random_assessors(
@@ -51,7 +41,7 @@ def with_random_assessors(
 
 def _swaps(
     values: Array, final: Array, tags: Sequence[str], settings: EffectSettings
-) -> tuple[tuple[RandomAssessorSwap, ...], npt.NDArray[np.bool_]]:
+) -> tuple[tuple[RandomAssessorSwap, ...], Mask]:
     """The swaps by pair of runs, and which choices have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
     touched = np.zeros(values.shape[1], dtype=np.bool_)

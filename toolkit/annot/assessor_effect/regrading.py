@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annot.stats.arrays import Array, Integers, Mask
 from annot.stats.seeding import generator
 
-Array = npt.NDArray[np.float64]
 Grades = npt.NDArray[np.int8]
 
 FINAL = "final"
@@ -28,7 +28,7 @@ class JudgedQuery:
     doc_ids: tuple[str, ...]
     ratings: Array
     """Shape (M, N), nan where there is no grade; every pair has one at least."""
-    asked: npt.NDArray[np.bool_]
+    asked: Mask
     """Shape (M, N), true where the assessor had the pair to judge."""
     final: Grades
     """Shape (N,)."""
@@ -40,9 +40,9 @@ class Grading:
 
     name: str
     grades: tuple[Grades, ...]
-    queries: npt.NDArray[np.int64]
+    queries: Integers
     """Those of which the assessor was given every pair."""
-    partly: npt.NDArray[np.int64]
+    partly: Integers
     """Those of which the assessor was given some pairs and not others: they are left out."""
     n_ungraded: int
 
@@ -72,7 +72,7 @@ def random_grades(cell: JudgedQuery, *, n: int, seed: int) -> Grades:
     return np.asarray(cell.ratings[order[drawn, pairs], pairs].astype(np.int8))
 
 
-def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[npt.NDArray[np.bool_]]) -> Grading:
+def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[Mask]) -> Grading:
     """chosen: of each query, whose answer to each pair is taken, shape (M, N) with one true a column at most."""
     given = [of.any(axis=0) for of in chosen]
     whole = np.array([at for at, pairs in enumerate(given) if pairs.all()], dtype=np.int64)
@@ -82,4 +82,4 @@ def _grading(name: str, cells: Sequence[JudgedQuery], chosen: Sequence[npt.NDArr
     return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), whole, partly, ungraded)
 
 
-_NOWHERE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+_NOWHERE: Integers = np.zeros(0, dtype=np.int64)

@@ -127,7 +127,7 @@ def _ranked(system: System, query_id: str, doc_ids: Sequence[str]) -> dict[str, 
 def _grades(outcome: Outcome) -> dict[Pair, int]:
     """The final grade of each pair, or where it stands."""
     return {
-        **{(decision.query_id, decision.doc_id): decision.grade for decision in outcome.decisions},
+        **{decision.pair: decision.grade for decision in outcome.decisions},
         **dict.fromkeys(outcome.open, IN_DISPUTE),
         **dict.fromkeys(outcome.waiting, ASKED_AGAIN),
         **dict.fromkeys(outcome.unjudgeable, NOBODY_CAN_JUDGE),

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from annot import __version__
-from annot.cli.options import CsvOption, JsonOption, WaitOption, WorkspaceOption, hand_down
+from annot.cli.options import CsvOption, JsonOption, KeyOption, UrlOption, WaitOption, WorkspaceOption, hand_down
 from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
 
@@ -112,21 +113,30 @@ def group(name: str, **manner: Any) -> typer.Typer:
 
 
 def command(
-    words: str, *, csv: bool = False, verbs: bool = False, needs_study: bool = True, alone: bool | None = None
+    words: str,
+    *,
+    csv: bool = False,
+    verbs: bool = False,
+    needs_study: bool = True,
+    alone: bool | None = None,
+    server: bool = False,
 ) -> Callable[[Function], Function]:
     """Make a function the command `words`: its parameters are the options, and what it returns is printed.
 
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
     and the present one is no study. csv: the answer has a table for --csv. verbs: further commands begin with the same
-    word. alone: it changes the study, and only one command at a time may; without a word, one does that has `ws` and
-    `dry_run`. A dry run changes nothing and waits for nobody; with `watch` the function takes the study by turns. Where
-    nothing is returned, the function has printed all.
+    word. server: it talks to Label Studio, to that of --url and --api-key where they are given. alone: it changes the
+    study, and only one command at a time may; without a word, one does that has `ws` and `dry_run`. A dry run changes
+    nothing and waits for nobody; with `watch` the function takes the study by turns. Where nothing is returned, the
+    function has printed all.
     """
     first, _, verb = words.partition(" ")
 
     def register(function: Function) -> Function:
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
-        callback = _with_shared_options(words, function, csv=csv, needs_study=needs_study, alone=by_itself)
+        callback = _with_shared_options(
+            words, function, csv=csv, needs_study=needs_study, alone=by_itself, server=server
+        )
         if verbs:
             names = any(isinstance(entry, typer.models.ArgumentInfo) for entry in _annotations(function))
             group(first, invoke_without_command=True, cls=NamesOrVerb if names else TyperGroup).callback()(callback)
@@ -153,11 +163,13 @@ def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContext
 
 
 def _with_shared_options(
-    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool
+    words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, server: bool
 ) -> Callable[..., None]:
     """What typer is to call: it knows the options by its signature, where the shared ones stand last, in one order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
+    if server:
+        shown |= {"url": UrlOption, "api_key": KeyOption}
     if "ws" in own:
         shown["workspace"] = WorkspaceOption
     if "dry_run" in own:
@@ -177,7 +189,10 @@ def _with_shared_options(
 
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
-            arguments["ws"] = Workspace.open(folder) if named or needs_study else None
+            ws = Workspace.open(folder) if named or needs_study else None
+            if ws is not None and server:
+                ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
+            arguments["ws"] = ws
         changes = alone and not (given.get("dry_run") or given.get("watch"))
         with held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext():
             answer = function(**arguments)
@@ -194,7 +209,7 @@ def _with_shared_options(
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", kind, annotation=typer.Context)]
     for name, annotation in shown.items():
-        default = own[name].default if name in own else defaults[name]
+        default = own[name].default if name in own else defaults.get(name)
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__doc__ = function.__doc__

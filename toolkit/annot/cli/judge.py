@@ -3,19 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import (
-    DryRunOption,
-    GrowOption,
-    KeyOption,
-    UrlOption,
-    flag,
-    recorded,
-    setting,
-)
-from annot.cli.output import Answer, needs_a_person, progress, table
+from annot.cli.options import DryRunOption, GrowOption, argument, flag, option, recorded, setting
+from annot.cli.output import Answer, needs_a_person, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -27,8 +17,7 @@ group("guidelines", help="Print what assessors are told, and check that it fits 
 def guidelines_show(
     ws: "Workspace",
     facet: Annotated[
-        str,
-        typer.Argument(help="A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training."),
+        str, argument("A facet of annot.toml; or adjudication, full-text, labels, queries, sources or training.")
     ],
     screen: Annotated[
         bool, flag("--screen", "Print the labelling configuration of the judging screen instead.")
@@ -62,15 +51,12 @@ def guidelines_check(ws: "Workspace") -> Answer:
 
 HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
 DisputeSecondsOption = Annotated[
-    float | None,
-    typer.Option(min=0.1, help="Seconds that settling one dispute takes.", show_default="annot.toml, else learnt"),
+    float | None, option("Seconds that settling one dispute takes.", shown="annot.toml, else learnt", min=0.1)
 ]
 RepeatsOption = Annotated[
     float | None, setting("Share of an assessor's pairs that come again, unannounced.", min=0.0, max=0.5)
 ]
-PlannedQueriesOption = Annotated[
-    list[str] | None, typer.Option("--query", help="Only this query; may be repeated.", show_default="all")
-]
+PlannedQueriesOption = Annotated[list[str] | None, option("Only this query; may be repeated.", "--query", shown="all")]
 
 
 @command("plan", verbs=True)
@@ -80,9 +66,9 @@ def plan_make(
     repeats: RepeatsOption = None,
     share: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Hours of a person relative to others, as a1=2; may be repeated. They are remembered.",
-            show_default="on record, else 1",
+        option(
+            "Hours of a person relative to others, as a1=2; may be repeated. They are remembered.",
+            shown="on record, else 1",
         ),
     ] = None,
     seed: Annotated[int | None, recorded("Seed of the plan.")] = None,
@@ -114,7 +100,7 @@ def plan_check(ws: "Workspace") -> Answer:
     from annot.steps import plan_check as step
 
     found = step.check(ws)
-    return Answer(found, step.describe(found), finding=needs_a_person(found.faults))
+    return Answer(found, told("checked", found=found), finding=needs_a_person(found.faults))
 
 
 @command("plan withdraw")
@@ -130,18 +116,16 @@ def plan_withdraw(ws: "Workspace", queries: PlannedQueriesOption = None, dry_run
 def plan_simulate(
     ws: "Workspace",
     design_queries: Annotated[
-        int | None, typer.Option("--queries", min=1, help="Queries of the design.", show_default="those of the study")
+        int | None, option("Queries of the design.", "--queries", shown="those of the study", min=1)
     ] = None,
     per_method: Annotated[int | None, recorded("New documents each method draws.", min=1)] = None,
-    assessors: Annotated[
-        int | None, typer.Option(min=1, help="Assessors of the design.", show_default="those of the study")
-    ] = None,
+    assessors: Annotated[int | None, option("Assessors of the design.", shown="those of the study", min=1)] = None,
     per_pair: Annotated[int | None, setting("Assessors of each pair.", min=1)] = None,
     repeats: RepeatsOption = None,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
     coefficient: Annotated[
-        str, typer.Option(help="Whose interval is forecast, as `annot agreement --json` has it.")
+        str, option("Whose interval is forecast, as `annot agreement --json` has it.")
     ] = "alpha_ordinal",
     seed: Annotated[int | None, setting("Seed of the simulation.")] = None,
 ) -> Answer:
@@ -156,14 +140,12 @@ def plan_simulate(
     return Answer(found, step.describe(found))
 
 
-@command("push")
+@command("push", server=True)
 def push(
     ws: "Workspace",
     guidelines_changed: Annotated[
-        str | None, typer.Option(metavar="WHY", help="Send guidelines that have changed, and why they have.")
+        str | None, option("Send guidelines that have changed, and why they have.", metavar="WHY")
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send the planned tasks to Label Studio and print the link to each assessor's project; safe to repeat.
@@ -174,9 +156,7 @@ def push(
     from annot.steps import push as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(
-            ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed
-        )
+        pushed = step.push(ws, dry_run=dry_run, advance=advance, guidelines_changed=guidelines_changed)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["planned"])
     return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot push"))
 
@@ -187,7 +167,7 @@ def status(ws: "Workspace") -> Answer:
     from annot.steps import status as step
 
     found = step.status(ws)
-    return Answer(found, step.describe(found))
+    return Answer(found, told("status", found=found))
 
 
 @command("forecast")
@@ -224,11 +204,9 @@ def judgements_withdrawn(ws: "Workspace") -> Answer:
 @command("judgements restore", alone=True)
 def judgements_restore(
     ws: "Workspace",
-    query: Annotated[str | None, typer.Argument(help="The query of the pair.", show_default=False)] = None,
-    doc: Annotated[str | None, typer.Argument(help="The document of the pair.", show_default=False)] = None,
-    assessor: Annotated[
-        str | None, typer.Option(help="Whose answer; with --all, only this person's.", show_default=False)
-    ] = None,
+    query: Annotated[str | None, argument("The query of the pair.")] = None,
+    doc: Annotated[str | None, argument("The document of the pair.")] = None,
+    assessor: Annotated[str | None, option("Whose answer; with --all, only this person's.")] = None,
     every: Annotated[bool, flag("--all", "Every answer that `annot judgements withdrawn` lists.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -243,8 +221,8 @@ def judgements_restore(
     return Answer(done, text)
 
 
-@command("audit")
-def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("audit", server=True)
+def audit(ws: "Workspace") -> Answer:
     """Print whether the projects on the server are as planned and sent; exit code 1 where something is found.
 
     Looks for answers by other accounts, edits by others or after adjudication, answers too fast to be read for, tasks
@@ -254,16 +232,18 @@ def audit(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> 
     from annot.steps import audit as step
 
     with progress("looking at projects") as advance:
-        found = step.audit(ws, url=url, api_key=api_key, advance=advance)
-    return Answer(found, "\n".join(step.lines(found)), finding=step.finding(found))
+        found = step.audit(ws, advance=advance)
+    return Answer(
+        found,
+        "\n".join(step.lines(found)),
+        finding=needs_a_person(found.findings, "the audit found {} thing(s) that need a person"),
+    )
 
 
 @command("comments", csv=True)
 def comments(
     ws: "Workspace",
-    since: Annotated[
-        str | None, typer.Option(help="Only comments of this day or later, such as 2031-03-14.", show_default="all")
-    ] = None,
+    since: Annotated[str | None, option("Only comments of this day or later, such as 2031-03-14.", shown="all")] = None,
 ) -> Answer:
     """Print what assessors wrote with their answers, newest first, from what has been pulled."""
     from annot.steps import comments as step
@@ -276,12 +256,9 @@ def comments(
 def meeting(
     ws: "Workspace",
     since: Annotated[
-        str | None,
-        typer.Option(
-            help="The first day of the period, such as 2031-03-14.", show_default="7 days up to the newest answer"
-        ),
+        str | None, option("The first day of the period, such as 2031-03-14.", shown="7 days up to the newest answer")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder to write into.", show_default="exports")] = None,
+    out: Annotated[Path | None, option("The folder to write into.", shown="exports")] = None,
 ) -> Answer:
     """Write the page for the talk between two batches, meeting.html, and the same as Markdown.
 

@@ -3,22 +3,18 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, WaitOption, flag
-from annot.cli.output import Answer, progress
+from annot.cli.options import DryRunOption, WaitOption, argument, flag, option
+from annot.cli.output import Answer, needs_a_person, progress, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("backup")
+@command("backup", server=True)
 def backup(
     ws: "Workspace",
-    file: Annotated[Path, typer.Argument(help="The new file, as in ../study-2026-03-01.tar.gz.")],
-    url: UrlOption = None,
-    api_key: KeyOption = None,
+    file: Annotated[Path, argument("The new file, as in ../study-2026-03-01.tar.gz.")],
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
@@ -29,14 +25,14 @@ def backup(
     from annot.steps import backup as step
 
     with progress("copying projects") as advance:
-        found = step.backup(ws, file, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
-    return Answer(found, step.describe(found), found.notes)
+        found = step.backup(ws, file, dry_run=dry_run, advance=advance)
+    return Answer(found, told("backup", found=found), found.notes)
 
 
 @command("restore")
 def restore(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
-    folder: Annotated[Path, typer.Argument(help="The folder of the study; made if it is not there.")] = Path(),
+    file: Annotated[Path, argument("A backup.")],
+    folder: Annotated[Path, argument("The folder of the study; made if it is not there.")] = Path(),
     replace: Annotated[
         bool, flag("--replace", "Where something is there, move it to backups/ in that folder.")
     ] = False,
@@ -52,7 +48,7 @@ def restore(
     from annot.steps import restore as step
 
     restored = step.restore(file, folder, replace=replace, wait_seconds=wait, dry_run=dry_run)
-    return Answer(restored, step.describe(restored, dry_run=dry_run), restored.notes)
+    return Answer(restored, told("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
 @command("migrate")
@@ -61,23 +57,22 @@ def migrate(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     from annot.steps import migrate as step
 
     migrated = step.migrate(ws, dry_run=dry_run)
-    return Answer(migrated, step.describe(migrated))
+    return Answer(migrated, told("migrated", migrated=migrated))
 
 
 @command("verify")
-def verify(
-    ws: "Workspace",
-    release: Annotated[Path | None, typer.Option(help="Check this release as well.", show_default=False)] = None,
-) -> Answer:
+def verify(ws: "Workspace", release: Annotated[Path | None, option("Check this release as well.")] = None) -> Answer:
     """Print what is not as it was written: corpus, rankings, pools, plan, qrels, runs, judgements; exit code 1 then."""
     from annot.steps import verify as step
 
     verified = step.verify(ws, release=release)
-    return Answer(verified, step.describe(verified), finding=step.finding(verified))
+    again = "make each again with the command that is named, or take it from a backup with `annot restore`"
+    finding = needs_a_person(verified.findings, "{} thing(s) are not as they were written", hint=again)
+    return Answer(verified, told("verified", verified=verified), finding=finding)
 
 
-@command("rebuild")
-def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False) -> Answer:
+@command("rebuild", server=True)
+def rebuild(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Make a lost database anew: from the study's files, the newest backup in its folder, and the server.
 
     Run `annot init` and `annot facets` before, and `annot pull`, `annot adjudicate pull` and `annot push` afterwards.
@@ -86,5 +81,5 @@ def rebuild(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, d
     """
     from annot.steps import rebuild as step
 
-    rebuilt = step.rebuild(ws, url=url, api_key=api_key, dry_run=dry_run)
-    return Answer(rebuilt, step.describe(rebuilt))
+    rebuilt = step.rebuild(ws, dry_run=dry_run)
+    return Answer(rebuilt, told("rebuilt", rebuilt=rebuilt))

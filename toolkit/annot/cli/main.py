@@ -13,20 +13,11 @@ from annot.cli.commands import app
 from annot.cli.output import say
 from annot.errors import AnnotError
 
-for room in (
-    "prepare",
-    "draw",
-    "people",
-    "judge",
-    "pulling",
-    "settle",
-    "trials",
-    "runs",
-    "measure",
-    "publish",
-    "keep",
-    "support",
-):
+ROOMS = (
+    *("prepare", "imports", "draw", "people", "judge", "pulling", "settle", "trials", "runs", "measure", "publish"),
+    *("keep", "support"),
+)
+for room in ROOMS:
     importlib.import_module(f"annot.cli.{room}")
 
 

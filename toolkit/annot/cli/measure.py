@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, flag
+from annot.cli.options import ConventionOption, DryRunOption, PerQueryOption, TiesOption, argument, flag, option
 from annot.cli.output import Answer, say, table
 
 if TYPE_CHECKING:
@@ -16,8 +14,8 @@ if TYPE_CHECKING:
 @command("query folds")
 def query_folds(
     ws: "Workspace",
-    folds: Annotated[int, typer.Option(min=2, help="How many.")] = 2,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draw.", show_default="annot.toml")] = None,
+    folds: Annotated[int, option("How many.", min=2)] = 2,
+    seed: Annotated[int | None, option("Seed of the draw.", shown="annot.toml")] = None,
     redraw: Annotated[bool, flag("--redraw", "Draw anew although folds are on record.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -31,29 +29,23 @@ def query_folds(
 @command("evaluate", csv=True)
 def evaluate(
     ws: "Workspace",
-    files: Annotated[list[Path] | None, typer.Argument(help="TREC run files.", show_default="exports/runs/")] = None,
-    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="both")] = None,
+    files: Annotated[list[Path] | None, argument("TREC run files.", shown="exports/runs/")] = None,
+    convention: Annotated[str | None, option("csfcube or trec.", shown="both")] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A measure to show, by any name of ir_measures (nDCG@10); the first decides. May be repeated.",
-            show_default="NDCG%20; nDCG in trec",
+        option(
+            "A measure to show, by any name of ir_measures (nDCG@10); the first decides. May be repeated.",
+            shown="NDCG%20; nDCG in trec",
         ),
     ] = None,
-    ties: Annotated[
-        str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
-    ] = "order",
+    ties: TiesOption = "order",
     average: Annotated[
-        str,
-        typer.Option(help="test: mean of the test folds' means, where there are folds; dev: fold 1; plain: queries."),
+        str, option("test: mean of the test folds' means, where there are folds; dev: fold 1; plain: queries.")
     ] = "test",
-    per_query: Annotated[bool, flag("--per-query", "Print each query too.")] = False,
+    per_query: PerQueryOption = False,
     against: Annotated[
         str | None,
-        typer.Option(
-            help="Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file.",
-            show_default=False,
-        ),
+        option("Print our figures beside a paper's instead: csfcube, aspire, scisearch, ..., or a TOML file."),
     ] = None,
 ) -> Answer:
     """Print which run is best, which differences hold, and all measures by facet with intervals.
@@ -86,20 +78,15 @@ def evaluate(
 @command("compare", csv=True)
 def compare(
     ws: "Workspace",
-    runs: Annotated[list[str] | None, typer.Argument(help="Tags of runs, or systems.", show_default="all")] = None,
-    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
+    runs: Annotated[list[str] | None, argument("Tags of runs, or systems.", shown="all")] = None,
+    convention: ConventionOption = None,
     measure: Annotated[
-        str | None,
-        typer.Option(
-            help="The measure to compare on, by any name of ir_measures.", show_default="NDCG%20; nDCG in trec"
-        ),
+        str | None, option("The measure to compare on, by any name of ir_measures.", shown="NDCG%20; nDCG in trec")
     ] = None,
-    ties: Annotated[
-        str, typer.Option(help="Documents that tie: in the convention's order, or expected: the mean over all orders.")
-    ] = "order",
+    ties: TiesOption = "order",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="A folder for the tables (LaTeX, Markdown, CSV, JSON) and the drawing (SVG)."),
+        option("A folder for the tables (LaTeX, Markdown, CSV, JSON) and the drawing (SVG).", "--out", "-o"),
     ] = None,
 ) -> Answer:
     """Print which run is best and whether that is certain, which runs differ, and what so many queries can show."""
@@ -118,13 +105,12 @@ def compare(
 @command("assessor-effect", csv=True)
 def assessor_effect(
     ws: "Workspace",
-    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
+    convention: ConventionOption = None,
     measure: Annotated[
-        str | None,
-        typer.Option(help="A measure of the convention, as `annot evaluate` names it.", show_default="NDCG%20"),
+        str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20")
     ] = None,
     random_assessors: Annotated[
-        int | None, typer.Option(min=1, help="Random choices of one assessor per pair.", show_default="500")
+        int | None, option("Random choices of one assessor per pair.", shown="500", min=1)
     ] = None,
 ) -> Answer:
     """Print whether it matters who judged: the runs ranked by the grades of each, the final and random assessors."""

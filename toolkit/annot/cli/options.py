@@ -36,70 +36,55 @@ def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bo
     return value
 
 
+def argument(text: str, *, shown: bool | str = True, **more: Any) -> Any:
+    """An argument. shown: its default in words."""
+    return typer.Argument(help=text, show_default=shown, **more)
+
+
+def option(text: str, *names: str, shown: bool | str = True, **more: Any) -> Any:
+    """An option, called as its parameter where no name is given. shown: its default in words."""
+    return typer.Option(*names, help=text, show_default=shown, **more)
+
+
 def setting(text: str, **limits: Any) -> Any:
     """An option whose default stands in annot.toml."""
-    return typer.Option(help=text, show_default="annot.toml", **limits)
+    return option(text, shown="annot.toml", **limits)
 
 
 def recorded(text: str, **limits: Any) -> Any:
     """An option whose default is what the pools on record have, and before there are any, stands in annot.toml."""
-    return typer.Option(help=text, show_default="on record, else annot.toml", **limits)
+    return option(text, shown="on record, else annot.toml", **limits)
 
 
 def flag(name: str, text: str) -> Any:
     """An option that is there or not."""
-    return typer.Option(name, help=text)
+    return option(text, name)
 
 
 WorkspaceOption = Annotated[
-    Path,
-    typer.Option(
-        "--workspace",
-        "-C",
-        envvar="ANNOT_WORKSPACE",
-        help="The study's folder.",
-        show_default=".",
-        callback=_workspace,
-    ),
+    Path, option("The study's folder.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.", callback=_form)]
-CsvOption = Annotated[
-    bool, typer.Option("--csv", help="Print the figures as one CSV table instead of text.", callback=_form)
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be done and change nothing.", callback=_dry_run)
-]
-AcceptDeletionsOption = Annotated[
-    bool,
-    typer.Option(
-        "--accept-deletions",
-        help="Answers that are gone from the server count no longer; `annot judgements restore` takes that back.",
-    ),
-]
-WaitOption = Annotated[
-    float,
-    typer.Option(
-        "--wait",
-        min=0.0,
-        metavar="SECONDS",
-        help="Wait so long for another command that is changing this study.",
-        show_default="not at all",
-    ),
-]
+JsonOption = Annotated[bool, option("Print one JSON object instead of text.", "--json", callback=_form)]
+CsvOption = Annotated[bool, option("Print the figures as one CSV table instead of text.", "--csv", callback=_form)]
+DryRunOption = Annotated[bool, option("Say what would be done and change nothing.", "--dry-run", callback=_dry_run)]
+GONE = "Answers that are gone from the server count no longer; `annot judgements restore` takes that back."
+AcceptDeletionsOption = Annotated[bool, flag("--accept-deletions", GONE)]
+WAITS = "Wait so long for another command that is changing this study."
+WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS", shown="not at all")]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
 UrlOption = Annotated[
-    str | None,
-    typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),
+    str | None, option("Label Studio's address.", "--url", envvar="LABEL_STUDIO_URL", shown="the local one")
 ]
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--api-key",
-        envvar="LABEL_STUDIO_API_KEY",
-        help="Personal or legacy token; better in the environment than here.",
-        show_default="the local one",
-    ),
+TOKEN = "Personal or legacy token; better in the environment than here."
+KeyOption = Annotated[str | None, option(TOKEN, "--api-key", envvar="LABEL_STUDIO_API_KEY", shown="the local one")]
+SeedOption = Annotated[int | None, setting("Seed of the draw.")]
+FacetOption = Annotated[str | None, option("Facet for query ids without a facet suffix.", "--facet", "-f")]
+OutOption = Annotated[Path | None, option("The folder to write into.", "--out", "-o", shown="exports/")]
+ConventionOption = Annotated[str | None, option("csfcube or trec.", shown="csfcube")]
+TiesOption = Annotated[
+    str, option("Documents that tie: in the convention's order, or expected: the mean over all orders.")
 ]
+PerQueryOption = Annotated[bool, flag("--per-query", "Print each query too.")]
 
 
 def hand_down(ctx: typer.Context) -> bool:

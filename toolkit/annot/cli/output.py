@@ -33,9 +33,11 @@ class Answer(NamedTuple):
     """What ends the command with its exit code once everything is printed."""
 
 
-def needs_a_person(findings: Sequence[object]) -> FindingError | None:
-    """What ends a check that has printed what it found."""
-    return FindingError(f"{len(findings)} finding(s)") if findings else None
+def needs_a_person(
+    findings: Sequence[object], found: str = "{} finding(s)", *, hint: str | None = None
+) -> FindingError | None:
+    """What ends a check that has printed its findings. found: how many, in words."""
+    return FindingError(found.format(len(findings)), hint=hint) if findings else None
 
 
 def say(text: str) -> None:
@@ -49,6 +51,13 @@ def table(block: str, rows: Iterable[object], **values: object) -> str:
     from annot.report.terminal import printed
 
     return printed(block, rows, **values)
+
+
+def told(name: str, **values: object) -> str:
+    """The text of a command's template, `NAME.txt.j2`."""
+    from annot.report import terminal
+
+    return terminal.told(name, **values)
 
 
 def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -> None:

@@ -4,31 +4,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, flag
-from annot.cli.output import Answer, table
+from annot.cli.options import DryRunOption, KeyOption, argument, flag, option
+from annot.cli.output import Answer, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 group("assessor", help="Add, list and change the people who judge; their accounts are kept in the database only.")
 
-PersonArgument = Annotated[str, typer.Argument(help="The person's name in the study, such as a4.")]
+PersonArgument = Annotated[str, argument("The person's name in the study, such as a4.")]
 OfflineOption = Annotated[
     bool, flag("--offline", "Do not ask Label Studio whether the person has answered more than was pulled.")
 ]
 
 
-@command("assessor add")
+@command("assessor add", server=True)
 def assessor_add(
     ws: "Workspace",
-    pseudonym: Annotated[str, typer.Argument(help="a1, a2, ...: the name used everywhere outside the database.")],
-    account: Annotated[str, typer.Option(help="The e-mail address of the Label Studio account.")],
+    pseudonym: Annotated[str, argument("a1, a2, ...: the name used everywhere outside the database.")],
+    account: Annotated[str, option("The e-mail address of the Label Studio account.")],
     adjudicator: Annotated[bool, flag("--adjudicator", "Settles disputes.")] = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add a person who judges, or bring back one who left.
@@ -37,9 +33,7 @@ def assessor_add(
     """
     from annot.steps import assessor as step
 
-    text, notes = step.add(
-        ws, pseudonym, account=account, adjudicator=adjudicator, url=url, api_key=api_key, dry_run=dry_run
-    )
+    text, notes = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
     return Answer({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
 
 
@@ -52,19 +46,17 @@ def assessor_list(ws: "Workspace") -> Answer:
     return Answer(people, table("people.list", people))
 
 
-@command("assessor account")
+@command("assessor account", server=True)
 def assessor_account(
     ws: "Workspace",
     assessor: PersonArgument,
-    account: Annotated[str, typer.Argument(help="The e-mail address of the new account.")],
-    url: UrlOption = None,
-    api_key: KeyOption = None,
+    account: Annotated[str, argument("The e-mail address of the new account.")],
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Change the account of a person; what they answered with the earlier one stays theirs."""
     from annot.steps import assessor as step
 
-    text, notes = step.change_account(ws, assessor, account=account, url=url, api_key=api_key, dry_run=dry_run)
+    text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
     return Answer({"assessor": assessor}, text, notes)
 
 
@@ -72,9 +64,7 @@ def assessor_account(
 def assessor_server(
     ws: "Workspace",
     assessor: PersonArgument,
-    url: Annotated[
-        str | None, typer.Option("--url", help="The address of their own Label Studio.", show_default="as known")
-    ] = None,
+    url: Annotated[str | None, option("The address of their own Label Studio.", "--url", shown="as known")] = None,
     api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -88,14 +78,12 @@ def assessor_server(
     return Answer({"assessor": assessor, "url": found.url}, found.text, found.notes)
 
 
-@command("assessor replace")
+@command("assessor replace", server=True)
 def assessor_replace(
     ws: "Workspace",
     assessor: PersonArgument,
-    by: Annotated[str, typer.Option("--by", help="Who gets the open pairs.")],
+    by: Annotated[str, option("Who gets the open pairs.", "--by")],
     offline: OfflineOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Move the open pairs of a person who leaves to another, in their order; answered ones stay with who answered.
@@ -104,18 +92,13 @@ def assessor_replace(
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=by, offline=offline, url=url, api_key=api_key, dry_run=dry_run)
-    return Answer(found, step.describe(found, dry_run=dry_run))
+    found = step.leave(ws, assessor, successor=by, offline=offline, dry_run=dry_run)
+    return Answer(found, told("left", found=found, dry_run=dry_run))
 
 
-@command("assessor leave")
+@command("assessor leave", server=True)
 def assessor_leave(
-    ws: "Workspace",
-    assessor: PersonArgument,
-    offline: OfflineOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
-    dry_run: DryRunOption = False,
+    ws: "Workspace", assessor: PersonArgument, offline: OfflineOption = False, dry_run: DryRunOption = False
 ) -> Answer:
     """Move the open pairs of a person who leaves to all others, evenly; answered ones stay with who answered.
 
@@ -124,37 +107,30 @@ def assessor_leave(
     """
     from annot.steps import assessor_leaving as step
 
-    found = step.leave(ws, assessor, successor=None, offline=offline, url=url, api_key=api_key, dry_run=dry_run)
-    return Answer(found, step.describe(found, dry_run=dry_run))
+    found = step.leave(ws, assessor, successor=None, offline=offline, dry_run=dry_run)
+    return Answer(found, told("left", found=found, dry_run=dry_run))
 
 
 @command("assessor silent")
 def assessor_silent(
-    ws: "Workspace",
-    days: Annotated[int, typer.Option(min=0, help="Who has answered nothing for so many days.")] = 14,
+    ws: "Workspace", days: Annotated[int, option("Who has answered nothing for so many days.", min=0)] = 14
 ) -> Answer:
     """Print who has open pairs and has not answered for so long, and the commands that hand their pairs on."""
     from annot.steps import assessor_silent as step
 
     found = step.silent(ws, days=days, now=datetime.now(UTC))
-    return Answer(found, step.describe(found, days=days))
+    return Answer(found, told("silent", found=found, days=days))
 
 
-@command("invite")
+@command("invite", server=True)
 def invite(
     ws: "Workspace",
-    assessors: Annotated[list[str] | None, typer.Argument(help="Whom to invite.", show_default="everyone")] = None,
-    contact: Annotated[
-        str | None, typer.Option(help="Whom the person asks.", show_default="collection.contact in annot.toml")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder for one file a person.", show_default="the terminal")
-    ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
+    assessors: Annotated[list[str] | None, argument("Whom to invite.", shown="everyone")] = None,
+    contact: Annotated[str | None, option("Whom the person asks.", shown="collection.contact in annot.toml")] = None,
+    out: Annotated[Path | None, option("A folder for one file a person.", "--out", "-o", shown="the terminal")] = None,
 ) -> Answer:
     """Write a message for each person, ready to send: where to sign in, which account, how to begin, whom to ask."""
     from annot.steps import invite as step
 
-    made = step.invite(ws, tuple(assessors or ()), contact=contact, out=out, url=url, api_key=api_key)
+    made = step.invite(ws, tuple(assessors or ()), contact=contact, out=out)
     return Answer(made, step.describe(made), step.notes(made))

@@ -4,11 +4,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli import output
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, flag
+from annot.cli.options import DryRunOption, OutOption, argument, flag, option
 from annot.cli.output import Answer
 
 if TYPE_CHECKING:
@@ -21,9 +19,7 @@ def browse(
     partial: Annotated[
         bool, flag("--partial", "Show the grades that are settled while judging is under way; not for assessors.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder to write into.", show_default="exports/")
-    ] = None,
+    out: OutOption = None,
 ) -> Answer:
     """Write the page on which the collection is read: queries, ranked abstracts, grades, two systems side by side.
 
@@ -38,12 +34,8 @@ def browse(
 @command("report")
 def report(
     ws: "Workspace",
-    table: Annotated[
-        str | None, typer.Option(help="Print this table of the report and write nothing.", show_default=False)
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder to write into.", show_default="exports/")
-    ] = None,
+    table: Annotated[str | None, option("Print this table of the report and write nothing.")] = None,
+    out: OutOption = None,
 ) -> Answer:
     """Write the report: one HTML page that answers first, the same as Markdown, and its tables as LaTeX."""
     from annot.report.text import table_text
@@ -72,26 +64,24 @@ def datasheet(ws: "Workspace") -> Answer:
 @command("release", alone=False)
 def release(
     ws: "Workspace",
-    folder: Annotated[Path, typer.Argument(help="A new or empty folder, or an earlier release of this collection.")],
+    folder: Annotated[Path, argument("A new or empty folder, or an earlier release of this collection.")],
     with_text: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            "Titles and abstracts, or the ids of the papers only.",
             "--with-text/--ids-only",
-            help="Titles and abstracts, or the ids of the papers only.",
-            show_default="texts when collection.text_licence names their licence",
+            shown="texts when collection.text_licence names their licence",
         ),
     ] = None,
     licence: Annotated[
-        str | None,
-        typer.Option(help="Of the judgements: an SPDX identifier or a URL.", show_default="annot.toml"),
+        str | None, option("Of the judgements: an SPDX identifier or a URL.", shown="annot.toml")
     ] = None,
     date: Annotated[
-        datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="The only date in the release.", show_default="annot.toml, or none"),
+        datetime | None, option("The only date in the release.", shown="annot.toml, or none", formats=["%Y-%m-%d"])
     ] = None,
     allow: Annotated[
         list[str] | None,
-        typer.Option(help="A text that is meant to be public although it looks like an identity; repeat for more."),
+        option("A text that is meant to be public although it looks like an identity; repeat for more."),
     ] = None,
     draft: Annotated[
         bool, flag("--draft", "Write what is there, marked as a draft, and a list of everything that is missing.")
@@ -118,8 +108,8 @@ def release(
 @command("trace", csv=True)
 def trace(
     ws: "Workspace",
-    query: Annotated[str, typer.Argument(help="A query id.")],
-    document: Annotated[str, typer.Argument(help="A document id.")],
+    query: Annotated[str, argument("A query id.")],
+    document: Annotated[str, argument("A document id.")],
 ) -> Answer:
     """Print the whole story of a pair: corpus record, pool, every judgement, final grade, rank in each run."""
     from annot.report.traced import describe

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, held
-from annot.cli.options import AcceptDeletionsOption, JsonOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import AcceptDeletionsOption, JsonOption, flag, option, setting
 from annot.cli.output import Answer, emit, progress, say, table
 from annot.cli.waiting import WAITING
 from annot.errors import InputError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 
-@command("pull", alone=True)
+@command("pull", alone=True, server=True)
 def pull(
     ws: "Workspace",
     accept_deletions: AcceptDeletionsOption = False,
@@ -27,13 +27,10 @@ def pull(
     every: Annotated[int | None, setting("Seconds from one pull to the next, with --watch.", min=1)] = None,
     hook: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="With --watch: pull as soon as the server calls this address of this machine, too.",
+        option(
+            "With --watch: pull as soon as the server calls this address of this machine, too.", metavar="HOST:PORT"
         ),
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> Answer | None:
     """Fetch the judgements from Label Studio and print what is new; every answer and every change is kept.
@@ -46,17 +43,17 @@ def pull(
     if watch:
         if accept_deletions:
             raise InputError("--accept-deletions is for one pull, whose list you have seen: leave --watch out")
-        _watch(ws.replaced("watch", every=every), hook=hook, url=url, api_key=api_key, as_json=as_json)
+        _watch(ws.replaced("watch", every=every), hook=hook, as_json=as_json)
         return None
     if every is not None or hook is not None:
         raise InputError("--every and --hook need --watch")
     with progress("reading judgements") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
+        pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["assigned", "judged"])
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot pull"))
 
 
-def _watch(ws: "Workspace", *, hook: str | None, url: str | None, api_key: str | None, as_json: bool) -> None:
+def _watch(ws: "Workspace", *, hook: str | None, as_json: bool) -> None:
     from annot.exchange.hints import listening
     from annot.exchange.recording import Pulled
     from annot.steps import pull as step
@@ -65,7 +62,7 @@ def _watch(ws: "Workspace", *, hook: str | None, url: str | None, api_key: str |
     def pull(seen: "dict[int, Seen]") -> Pulled:
         try:
             with held(ws, "pull", wait_seconds=0), progress("reading judgements") as advance:
-                pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, seen=seen)
+                pulled = step.pull(ws, advance=advance, seen=seen)
         finally:
             WAITING.stop()
         finding = pulled.finding("annot pull")
@@ -76,7 +73,7 @@ def _watch(ws: "Workspace", *, hook: str | None, url: str | None, api_key: str |
         emit("pull", Answer(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
 
     try:
-        with listening(ws, hook, url=url, api_key=api_key) if hook else nullcontext(time.sleep) as wait:
+        with listening(ws, hook) if hook else nullcontext(time.sleep) as wait:
             watch(pull, every=ws.settings.watch.every, wait=wait, show=show, tell=say)
     except KeyboardInterrupt:
         say("stopped watching; what was pulled is kept")

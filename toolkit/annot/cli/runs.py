@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, flag
-from annot.cli.output import Answer, progress, table
+from annot.cli.options import DryRunOption, argument, flag, option
+from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -18,11 +16,7 @@ def run(
     ws: "Workspace",
     systems: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="SYSTEM",
-            help="Names that `annot run list` shows.",
-            show_default="the four term baselines of CSFCube",
-        ),
+        argument("Names that `annot run list` shows.", shown="the four term baselines of CSFCube", metavar="SYSTEM"),
     ] = None,
 ) -> Answer:
     """Write runs: the pools ranked by systems, the query's sentences against whole candidate abstracts."""
@@ -45,9 +39,9 @@ def run_list(ws: "Workspace | None") -> Answer:
 @command("run matches")
 def run_matches(
     ws: "Workspace",
-    run: Annotated[str, typer.Argument(help="A run of a system that compares sentences.")],
-    query: Annotated[str, typer.Argument(help="The query's id.")],
-    document: Annotated[str, typer.Argument(help="The document's id.")],
+    run: Annotated[str, argument("A run of a system that compares sentences.")],
+    query: Annotated[str, argument("The query's id.")],
+    document: Annotated[str, argument("The document's id.")],
 ) -> Answer:
     """Print which sentences of a query and of a document a run matched, heaviest first."""
     from annot.steps import run_matches as step
@@ -59,32 +53,19 @@ def run_matches(
 @command("run import")
 def run_import(
     ws: "Workspace",
-    files: Annotated[
-        list[Path], typer.Argument(help="A TREC run, or ranked pools in CSFCube's JSON, one file a facet.")
-    ],
-    tag: Annotated[str, typer.Option(help="The run's name in this study.")],
+    files: Annotated[list[Path], argument("A TREC run, or ranked pools in CSFCube's JSON, one file a facet.")],
+    tag: Annotated[str, option("The run's name in this study.")],
     meta: Annotated[
-        Path | None,
-        typer.Option(help="Its metadata, YAML or JSON, with ir_metadata's fields.", show_default="the file's head"),
+        Path | None, option("Its metadata, YAML or JSON, with ir_metadata's fields.", shown="the file's head")
     ] = None,
-    facet: Annotated[
-        str | None,
-        typer.Option("--facet", "-f", help="Facet of ranked pools.", show_default="in the file's name"),
-    ] = None,
-    system: Annotated[
-        str | None, typer.Option(help="The system that this is one of several runs of.", show_default="the tag")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="The seed that tells it from the others.", show_default=False)
-    ] = None,
+    facet: Annotated[str | None, option("Facet of ranked pools.", "--facet", "-f", shown="in the file's name")] = None,
+    system: Annotated[str | None, option("The system that this is one of several runs of.", shown="the tag")] = None,
+    seed: Annotated[int | None, option("The seed that tells it from the others.")] = None,
     foreign: Annotated[
-        str | None,
-        typer.Option(help="Documents that are in no pool: drop, or keep as unjudged.", show_default="refused"),
+        str | None, option("Documents that are in no pool: drop, or keep as unjudged.", shown="refused")
     ] = None,
-    duplicates: Annotated[
-        str | None, typer.Option(help="Documents that are there twice: best.", show_default="refused")
-    ] = None,
-    missing: Annotated[str, typer.Option(help="Candidates that the run lacks: out, or last.")] = "out",
+    duplicates: Annotated[str | None, option("Documents that are there twice: best.", shown="refused")] = None,
+    missing: Annotated[str, option("Candidates that the run lacks: out, or last.")] = "out",
     distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -107,4 +88,4 @@ def run_import(
         distances=distances,
         dry_run=dry_run,
     )
-    return Answer(imported, step.describe(imported))
+    return Answer(imported, told("run-imported", imported=imported))

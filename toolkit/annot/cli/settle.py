@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import AcceptDeletionsOption, DryRunOption, KeyOption, UrlOption, flag, setting
+from annot.cli.options import (
+    AcceptDeletionsOption,
+    ConventionOption,
+    DryRunOption,
+    PerQueryOption,
+    argument,
+    flag,
+    option,
+    setting,
+)
 from annot.cli.output import Answer, progress, say, table
 
 if TYPE_CHECKING:
@@ -23,10 +32,10 @@ def agreement_measure(
             "compared. zero: as grade 0."
         ),
     ] = None,
-    per_query: Annotated[bool, flag("--per-query", "Print each query too.")] = False,
+    per_query: PerQueryOption = False,
     every: Annotated[bool, flag("--all", "Print every coefficient, with mean, quartiles and pooled.")] = False,
     binarised_at: Annotated[
-        int | None, typer.Option(help="Compare this grade or higher against lower.", show_default="the whole scale")
+        int | None, option("Compare this grade or higher against lower.", shown="the whole scale")
     ] = None,
 ) -> Answer:
     """Print how far assessors agree, per facet, before and after adjudication, with intervals.
@@ -44,7 +53,7 @@ def agreement_measure(
 def agreement_assessors(
     ws: "Workspace",
     query: Annotated[
-        list[str] | None, typer.Option("--query", "-q", help="Show all hard candidates of this query; repeatable.")
+        list[str] | None, option("Show all hard candidates of this query; repeatable.", "--query", "-q")
     ] = None,
 ) -> Answer:
     """Print how assessors compare with each other and the final grades, their pace, and why they disagree."""
@@ -67,26 +76,19 @@ def agreement_guidelines(ws: "Workspace") -> Answer:
 group("adjudicate", help="Send disagreements to an adjudicator, and fetch the decisions.")
 
 
-@command("adjudicate push")
-def adjudicate_push(
-    ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None, dry_run: DryRunOption = False
-) -> Answer:
+@command("adjudicate push", server=True)
+def adjudicate_push(ws: "Workspace", dry_run: DryRunOption = False) -> Answer:
     """Send the disputed pairs to Label Studio and print the link to each adjudicator's project; safe to repeat."""
     from annot.steps import adjudicate as step
 
     with progress("sending disputes") as advance:
-        pushed = step.push(ws, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        pushed = step.push(ws, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["adjudicator"], pairs=["disputes"])
     return Answer(pushed, text, pushed.notes, finding=pushed.finding("annot adjudicate push"))
 
 
-@command("adjudicate pull", alone=True)
-def adjudicate_pull(
-    ws: "Workspace",
-    accept_deletions: AcceptDeletionsOption = False,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
-) -> Answer:
+@command("adjudicate pull", alone=True, server=True)
+def adjudicate_pull(ws: "Workspace", accept_deletions: AcceptDeletionsOption = False) -> Answer:
     """Fetch the adjudicators' decisions from Label Studio and print what is new.
 
     Decisions that counted and that the server no longer has are listed (exit code 1); they count on until you accept
@@ -95,7 +97,7 @@ def adjudicate_pull(
     from annot.steps import adjudicate as step
 
     with progress("reading decisions") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance, accept_deletions=accept_deletions)
+        pulled = step.pull(ws, advance=advance, accept_deletions=accept_deletions)
     text = table("people.pulled", pulled.assessors, who=["adjudicator"], pairs=["disputes", "settled"])
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot adjudicate pull"))
 
@@ -103,15 +105,11 @@ def adjudicate_pull(
 @command("adjudicate return")
 def adjudicate_return(
     ws: "Workspace",
-    query_id: Annotated[str | None, typer.Argument(help="A query.")] = None,
-    doc_id: Annotated[str | None, typer.Argument(help="A document that the assessor has judged for it.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="The assessor, by pseudonym.")] = None,
-    why: Annotated[
-        str | None, typer.Option("--why", help="What to look at again; the assessor reads it above the pair.")
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", help="Many pairs: a table with query_id, doc_id, to and why.")
-    ] = None,
+    query_id: Annotated[str | None, argument("A query.")] = None,
+    doc_id: Annotated[str | None, argument("A document that the assessor has judged for it.")] = None,
+    to: Annotated[str | None, option("The assessor, by pseudonym.", "--to")] = None,
+    why: Annotated[str | None, option("What to look at again; the assessor reads it above the pair.", "--why")] = None,
+    file: Annotated[Path | None, option("Many pairs: a table with query_id, doc_id, to and why.", "--file")] = None,
     undo: Annotated[bool, flag("--undo", "Take back returned pairs that are not answered yet.")] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -171,12 +169,10 @@ def qrels(
 @command("qrels compare", csv=True)
 def qrels_compare(
     ws: "Workspace",
-    a: Annotated[Path, typer.Argument(help="TREC qrels; the reference.")],
-    b: Annotated[Path, typer.Argument(help="TREC qrels of the same queries.")],
-    convention: Annotated[str | None, typer.Option(help="csfcube or trec.", show_default="csfcube")] = None,
-    measure: Annotated[
-        str | None, typer.Option(help="The measure that orders the runs.", show_default="NDCG%20; nDCG in trec")
-    ] = None,
+    a: Annotated[Path, argument("TREC qrels; the reference.")],
+    b: Annotated[Path, argument("TREC qrels of the same queries.")],
+    convention: ConventionOption = None,
+    measure: Annotated[str | None, option("The measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Answer:
     """Print how alike two qrels are: grades query by query, the order of the runs, and runs that change sides."""
     from annot.steps import qrels_compare as step

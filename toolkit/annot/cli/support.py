@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import KeyOption, UrlOption, flag
-from annot.cli.output import Answer, progress, say
+from annot.cli.options import argument, flag, option
+from annot.cli.output import Answer, needs_a_person, progress, say, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -20,16 +18,14 @@ def _told(ws: "Workspace", *, stopped: bool = False) -> Answer:
     from annot.exchange.whose_server import isolated
     from annot.steps import studio as step
 
-    states = step.status(ws)
-    return Answer(states if isolated(ws) else states[0], step.describe(ws, states, stopped=stopped))
+    states, own = step.status(ws), isolated(ws)
+    return Answer(states if own else states[0], told("studio", states=states, own=own, stopped=stopped))
 
 
 @command("studio up")
 def studio_up(
     ws: "Workspace",
-    port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.", show_default="a free one")
-    ] = None,
+    port: Annotated[int | None, option("The port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
     per_assessor: Annotated[
         bool, flag("--per-assessor", 'A server for each person, as isolation = "server" in annot.toml has it.')
     ] = False,
@@ -60,8 +56,8 @@ def studio_status(ws: "Workspace") -> Answer:
     return _told(ws)
 
 
-@command("doctor", needs_study=False)
-def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("doctor", needs_study=False, server=True)
+def doctor(ws: "Workspace | None") -> Answer:
     """Print what is unsafe or in the way, on this machine, in this study and on its server, and how to mend it.
 
     Looked at: the server's release and known advisories, sign-up without invitation, https, clocks; who can read the
@@ -69,13 +65,18 @@ def doctor(ws: "Workspace | None", url: UrlOption = None, api_key: KeyOption = N
     """
     from annot.steps import doctor as step
 
-    examined = step.examine(ws, url=url, api_key=api_key)
-    return Answer(examined, step.describe(examined), examined.notes, finding=step.finding(examined))
+    examined = step.examine(ws)
+    return Answer(
+        examined,
+        told("doctor", examined=examined),
+        examined.notes,
+        finding=needs_a_person(examined.findings, "{} thing(s) to mend"),
+    )
 
 
 @command("demo")
 def demo(
-    folder: Annotated[Path, typer.Argument(help="The folder of the demonstration; made if it is not there.")] = Path(
+    folder: Annotated[Path, argument("The folder of the demonstration; made if it is not there.")] = Path(
         "demo-workspace"
     ),
     fresh: Annotated[bool, flag("--fresh", "Draw from rankings trained just now instead of the frozen ones.")] = False,

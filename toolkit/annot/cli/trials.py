@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
-from annot.cli.output import Answer, progress, table
+from annot.cli.options import DryRunOption, SeedOption, argument, option, setting
+from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -19,11 +17,10 @@ group("train", help="Train assessors on pairs whose grade is known, and see who 
 def train_gold(
     ws: "Workspace",
     file: Annotated[
-        Path | None,
-        typer.Argument(help="A table with query_id, doc_id, grade and why.", show_default="settled pairs, drawn"),
+        Path | None, argument("A table with query_id, doc_id, grade and why.", shown="settled pairs, drawn")
     ] = None,
     per_facet: Annotated[int | None, setting("Gold pairs of each facet.", min=1)] = None,
-    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make the gold pairs: those of a file, or settled pairs of all grades, drawn; also written to training/gold.tsv.
@@ -37,36 +34,30 @@ def train_gold(
     return Answer(made, step.describe(made), notes)
 
 
-@command("train push")
+@command("train push", server=True)
 def train_push(
     ws: "Workspace",
-    assessor: Annotated[
-        list[str] | None, typer.Option(help="Train this person; may be repeated.", show_default="all who assess")
-    ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
+    assessor: Annotated[list[str] | None, option("Train this person; may be repeated.", shown="all who assess")] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send each assessor the next batch, a facet, and the answered batches again with the gold grade and why."""
     from annot.steps import train as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(
-            ws, assessors=tuple(assessor or ()), url=url, api_key=api_key, dry_run=dry_run, advance=advance
-        )
+        pushed = step.push(ws, assessors=tuple(assessor or ()), dry_run=dry_run, advance=advance)
     blocks = [table("people.sent", pushed.batches, who=["assessor"], pairs=["to judge"])]
     if pushed.feedback:
         blocks.append(table("people.sent", pushed.feedback, who=["assessor"], pairs=["with gold grades"]))
     return Answer(pushed, "\n\n".join(blocks), pushed.notes, finding=pushed.finding())
 
 
-@command("train pull", alone=True)
-def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("train pull", alone=True, server=True)
+def train_pull(ws: "Workspace") -> Answer:
     """Fetch the answers to gold pairs and note down who has passed; none of them counts as a judgement."""
     from annot.steps import train as step
 
     with progress("reading answers") as advance:
-        pulled = step.pull(ws, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["gold pairs", "answered"])
     return Answer(pulled, text, pulled.notes, finding=pulled.finding("annot train pull"))
 
@@ -74,7 +65,7 @@ def train_pull(ws: "Workspace", url: UrlOption = None, api_key: KeyOption = None
 @command("train hide")
 def train_hide(
     ws: "Workspace",
-    share: Annotated[float, typer.Option(min=0.0, max=0.5, help="Hidden pairs per pair of the plan.")] = 0.05,
+    share: Annotated[float, option("Hidden pairs per pair of the plan.", min=0.0, max=0.5)] = 0.05,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add settled pairs, unannounced, to the pairs of assessors who do not know them; `annot push` sends them.
@@ -93,21 +84,21 @@ def train_report(ws: "Workspace") -> Answer:
     from annot.steps import train as step
 
     found = step.report(ws)
-    return Answer(found, step.describe(found))
+    return Answer(found, told("training", found=found))
 
 
 group("substudy", help="Judge a few pairs on abstracts and on full texts, beside the collection, and compare.")
 
-ViewOption = Annotated[str, typer.Option(help="abstract or full: what the pairs are judged on.")]
+ViewOption = Annotated[str, option("abstract or full: what the pairs are judged on.")]
 
 
 @command("substudy draw")
 def substudy_draw(
     ws: "Workspace",
-    assessor: Annotated[str, typer.Option(help="Who judges all pairs, in both views.")],
-    queries: Annotated[int, typer.Option(min=1, help="Queries of each facet.")] = 3,
-    candidates: Annotated[int, typer.Option(min=1, help="Candidates of each query.")] = 5,
-    seed: Annotated[int | None, setting("Seed of the draw.")] = None,
+    assessor: Annotated[str, option("Who judges all pairs, in both views.")],
+    queries: Annotated[int, option("Queries of each facet.", min=1)] = 3,
+    candidates: Annotated[int, option("Candidates of each query.", min=1)] = 5,
+    seed: SeedOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Draw the pairs: queries of all types of papers, candidates at random across the final grades.
@@ -124,35 +115,32 @@ def substudy_draw(
     return Answer(planned, step.describe_plan(planned), notes)
 
 
-@command("substudy push")
+@command("substudy push", server=True)
 def substudy_push(
     ws: "Workspace",
     view: ViewOption,
     texts: Annotated[
-        Path | None,
-        typer.Option(help="A table with the columns paper_id and where.", show_default="substudy/full-texts.tsv"),
+        Path | None, option("A table with the columns paper_id and where.", shown="substudy/full-texts.tsv")
     ] = None,
-    url: UrlOption = None,
-    api_key: KeyOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Send the pairs in one view to the assessor's own project; the full texts follow when all abstracts are judged."""
     from annot.steps import substudy as step
 
     with progress("sending tasks") as advance:
-        pushed = step.push(ws, view=view, texts=texts, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        pushed = step.push(ws, view=view, texts=texts, dry_run=dry_run, advance=advance)
     text = table("people.sent", pushed.projects, who=["assessor"], pairs=["pairs"])
     finding = pushed.finding(f"annot substudy push --view {view}")
     return Answer(pushed, text, pushed.notes, finding=finding)
 
 
-@command("substudy pull", alone=True)
-def substudy_pull(ws: "Workspace", view: ViewOption, url: UrlOption = None, api_key: KeyOption = None) -> Answer:
+@command("substudy pull", alone=True, server=True)
+def substudy_pull(ws: "Workspace", view: ViewOption) -> Answer:
     """Fetch the answers of one view and print what is new; they never count as judgements."""
     from annot.steps import substudy as step
 
     with progress("reading answers") as advance:
-        pulled = step.pull(ws, view=view, url=url, api_key=api_key, advance=advance)
+        pulled = step.pull(ws, view=view, advance=advance)
     text = table("people.pulled", pulled.assessors, who=["assessor"], pairs=["pairs", "answered"])
     finding = pulled.finding(f"annot substudy pull --view {view}")
     return Answer(pulled, text, pulled.notes, finding=finding)
@@ -164,4 +152,4 @@ def substudy_report(ws: "Workspace") -> Answer:
     from annot.steps import substudy as step
 
     found = step.report(ws)
-    return Answer(found, step.describe(found))
+    return Answer(found, told("substudy", found=found))

@@ -55,10 +55,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
     """The adjudicator settles what is left; returns how many decisions there are then."""
     known = _known(ws)
     with open_store(ws.database_url) as store, store.read() as session:
-        disputes = {
-            (dispute.query_id, dispute.doc_id): dispute
-            for dispute in outcome_of(session, ws.settings).settlement.disputed
-        }
+        disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
     def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[asked.query_id], asked.doc_id)
@@ -94,7 +91,7 @@ def work(ws: Workspace, round: Round, responders: Mapping[str, Respond], advance
             every = projects.read_projects(session, round=round)
             accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
     parcels = None if made is None else {parcel.assessor: parcel.tasks for parcel in made}
-    with connect(ws, url=None, api_key=None) as gateway:
+    with connect(ws) as gateway:
         server = gateway.identity()
         busy = [
             project

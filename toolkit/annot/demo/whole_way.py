@@ -100,13 +100,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         overlap = _pools(ws, fresh=fresh, tell=tell, advance=advance)
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
-            ws,
-            person.name,
-            account=f"{person.name}@demo.example.org",
-            adjudicator=person is ADJUDICATOR,
-            url=None,
-            api_key=None,
-            dry_run=False,
+            ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
         )
     planned = plan.make(
         ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, seed=None, grow=False, dry_run=False
@@ -117,21 +111,21 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
         f"repeats; plan {planned.sha256[:12]}"
     )
     with watch("sending tasks") as advance:
-        pushed = push.push(ws, url=None, api_key=None, dry_run=False, advance=advance)
+        pushed = push.push(ws, dry_run=False, advance=advance)
     tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     _remember_simulation(ws)
     truth = simulated_people.demo_relevance()
     tell("8/12 judging: simulated assessors answer through Label Studio, each with an account of their own")
     with watch("judging") as advance:
         judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
-    pull.pull(ws, url=None, api_key=None, advance=_quietly)
+    pull.pull(ws, advance=_quietly)
     tell(f"     {judged} judgements pulled back")
-    adjudicate.push(ws, url=None, api_key=None, dry_run=False, advance=_quietly)
+    adjudicate.push(ws, dry_run=False, advance=_quietly)
     with watch("settling") as advance:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
-    adjudicate.pull(ws, url=None, api_key=None, advance=_quietly)
+    adjudicate.pull(ws, advance=_quietly)
     tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator, the same way")
-    audited = audit.audit(ws, url=None, api_key=None, advance=_quietly)
+    audited = audit.audit(ws, advance=_quietly)
     tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
     together = table.groups[-1]

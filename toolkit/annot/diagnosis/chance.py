@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.diagnosis.panel import Array
+from annot.stats.arrays import Array
 
 ALPHA = 0.02
 """The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""

@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from annot.diagnosis.chance import ZERO, higher
-from annot.diagnosis.panel import Array, Compared, Index, sums
+from annot.diagnosis.panel import Compared, sums
+from annot.stats.arrays import Array, Integers
 from annot.stats.clustered import FEWEST_QUERIES, too_few
 from annot.stats.values import Estimate, Interval, Undefined
 
@@ -28,9 +29,9 @@ class Contrast:
     """For a threshold the place in the scale of the grade that it opens."""
     cells: Array
     """Shape (C,), the figure in each cell of `Compared`; nan where it has none."""
-    n: Index
+    n: Integers
     """Shape (M,), queries it rests on."""
-    telling: Index
+    telling: Integers
     """Shape (M,), queries in which it is not exactly 0."""
     mean: Array
     """Shape (M,), over queries; nan where there is none."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.diagnosis.panel import Array, Index, Panel, sums
+from annot.diagnosis.panel import Panel, sums
+from annot.stats.arrays import Array, Integers
 from annot.stats.clustered import no_share, share
 from annot.stats.values import Share
 
@@ -68,7 +69,7 @@ class ModelAgainstFinal:
     converged: bool
 
 
-def dawid_skene(pair: Index, who: Index, grade: Index, *, n_grades: int, max_steps: int) -> DawidSkene:
+def dawid_skene(pair: Integers, who: Integers, grade: Integers, *, n_grades: int, max_steps: int) -> DawidSkene:
     """Run the EM until a step raises the log-likelihood by less than `TOLERANCE` a pair, or `max_steps` are used up.
 
     pair, who, grade: shape (J,), of each judgement, by number from 0; `pair` ascends and leaves none out.
@@ -119,7 +120,7 @@ def compare_with_final(panel: Panel, *, level: float) -> ModelAgainstFinal:
     pairs = "1 pair is" if waiting == 1 else f"{waiting} pairs are"
     reason = f"{pairs} disputed and not settled; until then only undisputed pairs have a final grade"
 
-    def same(grades: Index, at: Index) -> Share:
+    def same(grades: Integers, at: Integers) -> Share:
         return no_share(reason) if waiting else share(grades[at] == panel.final[at], panel.query[at], level=level)
 
     facets = np.array(panel.facets)[settled]
@@ -139,7 +140,7 @@ def compare_with_final(panel: Panel, *, level: float) -> ModelAgainstFinal:
     )
 
 
-def _lower_median(panel: Panel) -> Index:
+def _lower_median(panel: Panel) -> Integers:
     """Shape (N,), the place of the grade below or at which half of a pair's judgements lie."""
     ordered = panel.grade[np.lexsort((panel.grade, panel.pair))]
     first = np.searchsorted(panel.pair, np.arange(len(panel.query_ids)))

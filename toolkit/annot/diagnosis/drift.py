@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.diagnosis.chance import ALPHA, Test, detectable, variance_between
-from annot.diagnosis.panel import Array, Compared, Index, Panel
+from annot.diagnosis.panel import Compared, Panel
+from annot.stats.arrays import Array, Integers
 from annot.stats.durations import winsorised
 from annot.stats.significance import holm
 from annot.stats.values import Undefined, Value
@@ -137,7 +138,7 @@ def _tested(
     yield _compared(drift, days, means, size) if many else _Tested(drift, None)
 
 
-def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: Index) -> _Tested:
+def _compared(drift: Drift, labels: npt.NDArray[np.str_], means: Array, size: Integers) -> _Tested:
     """The queries compared by their labels. labels, means, size: shape (Q,), size in judgements."""
     groups = {str(name): labels == name for name in np.unique(labels)}
     levels = []

@@ -20,7 +20,8 @@ import numpy as np
 from annot.diagnosis.chance import ALPHA, detectable
 from annot.diagnosis.contrasts import noise, severity, threshold
 from annot.diagnosis.items import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
-from annot.diagnosis.panel import Array, Compared, Index, Panel
+from annot.diagnosis.panel import Compared, Panel
+from annot.stats.arrays import Array, Integers
 from annot.stats.clustered import share
 from annot.stats.seeding import generator
 from annot.stats.values import Estimate, Undefined, Value
@@ -129,7 +130,7 @@ class _Asked:
 
 
 def _finding(
-    asked: _Asked, question: int, assessor: int, shuffled: Index, p_value: float, level: float
+    asked: _Asked, question: int, assessor: int, shuffled: Integers, p_value: float, level: float
 ) -> AssessorFinding:
     panel, contrast = asked.compared.panel, asked.contrasts[question]
     alike = [
@@ -158,14 +159,14 @@ def _finding(
     )
 
 
-def _halves(compared: Compared, assessor: int, cells: Array, shuffled: Index) -> tuple[Value, ...]:
+def _halves(compared: Compared, assessor: int, cells: Array, shuffled: Integers) -> tuple[Value, ...]:
     """Means over every other query of theirs, in the order of `shuffled`, and over the rest."""
     at = np.flatnonzero((compared.cell_who == assessor) & ~np.isnan(cells))
     at = at[np.argsort(shuffled[compared.cell_query[at]])]
     return tuple(float(cells[half].mean()) if len(half) else Undefined("one query") for half in (at[::2], at[1::2]))
 
 
-def _without_information(compared: Compared, shuffled: Index, level: float) -> list[AssessorFinding]:
+def _without_information(compared: Compared, shuffled: Integers, level: float) -> list[AssessorFinding]:
     """Those who give one grade whatever the pair is."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)

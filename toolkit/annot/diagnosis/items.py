@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annot.diagnosis.chance import ALPHA, higher
-from annot.diagnosis.panel import Compared, Mask, Panel
+from annot.diagnosis.panel import Compared, Panel
+from annot.stats.arrays import Mask
 from annot.stats.rounding import significant
 from annot.stats.significance import holm
 

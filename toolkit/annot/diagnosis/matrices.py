@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.diagnosis import contrasts
-from annot.diagnosis.panel import Array, Compared, Index, Panel
+from annot.diagnosis.panel import Compared, Panel
 from annot.errors import UndefinedStatistic
+from annot.stats.arrays import Array, Integers
 from annot.stats.clustered import FEWEST_QUERIES, jackknife_interval, mean_by_queries, no_share, share, too_few
 from annot.stats.values import Estimate, Interval, Share, Undefined, Value
 
@@ -78,7 +79,7 @@ def pairwise_matrix(panel: Panel, *, coefficient: Coefficient, level: float) -> 
     return tuple(_between(panel, first, second, coefficient, level) for first, second in _meetings(panel))
 
 
-def _meetings(panel: Panel) -> Iterator[tuple[Index, Index]]:
+def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
     """For every two assessors who met, the places of their judgements of the common pairs in the panel."""
     found = []
     for apart in range(1, int(panel.n_judged.max(initial=0))):
@@ -96,7 +97,7 @@ def _meetings(panel: Panel) -> Iterator[tuple[Index, Index]]:
             yield one, other
 
 
-def _between(panel: Panel, first: Index, second: Index, coefficient: Coefficient, level: float) -> AssessorPair:
+def _between(panel: Panel, first: Integers, second: Integers, coefficient: Coefficient, level: float) -> AssessorPair:
     rows, columns = panel.grade[first], panel.grade[second]
     both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
     queries = panel.query[panel.pair[first]]
@@ -129,7 +130,7 @@ def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
     return tuple(_against_final(panel, name, mine, level) for name, mine in by_name)
 
 
-def _against_final(panel: Panel, name: str, mine: Index, level: float) -> AgainstFinal:
+def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> AgainstFinal:
     waiting = int(panel.open[panel.pair[mine]].sum())
     at = mine[panel.independent[panel.pair[mine]]]
     if waiting or not len(at):
@@ -178,7 +179,7 @@ def _value(coefficient: Coefficient, both: Array, scale: Sequence[int]) -> Value
 
 
 def _interval(
-    value: Value, coefficient: Coefficient, both: Array, panel: Panel, queries: Index, level: float
+    value: Value, coefficient: Coefficient, both: Array, panel: Panel, queries: Integers, level: float
 ) -> Interval | Undefined:
     if isinstance(value, Undefined):
         return value
@@ -195,7 +196,7 @@ def _interval(
     return jackknife_interval(value, np.array(without), level=level)
 
 
-def _table(panel: Panel, rows: Index, columns: Index) -> tuple[tuple[int, ...], ...]:
+def _table(panel: Panel, rows: Integers, columns: Integers) -> tuple[tuple[int, ...], ...]:
     g = len(panel.scale)
     counts = np.bincount(rows * g + columns, minlength=g * g).reshape(g, g)
     return tuple(tuple(map(int, row)) for row in counts)

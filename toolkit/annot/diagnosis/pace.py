@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annot.diagnosis.chance import ALPHA
-from annot.diagnosis.panel import Array, Index, Panel
+from annot.diagnosis.panel import Panel
+from annot.stats.arrays import Array, Integers
 from annot.stats.clustered import share
 from annot.stats.durations import fences, winsorised
 from annot.stats.seeding import generator
@@ -95,7 +96,7 @@ def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
     )
 
 
-def _pace(panel: Panel, assessor: str, timed: Index, fence: float, bound: float, level: float) -> Pace:
+def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: float, level: float) -> Pace:
     times, pairs = panel.seconds[timed], panel.pair[timed]
     rule = (
         f"faster than {bound:.1f} s: the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} of the assessors' "
@@ -161,11 +162,11 @@ def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
     return tuple(found)
 
 
-def _p(drawn: Index, run: RunOfGrades) -> float:
+def _p(drawn: Integers, run: RunOfGrades) -> float:
     return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
 
 
-def _runs(panel: Panel, places: Index) -> list[RunOfGrades]:
+def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
     starts = np.flatnonzero(np.diff(panel.grade[places], prepend=-1))
     lengths = np.diff(np.append(starts, len(places)))
     return [
@@ -174,13 +175,13 @@ def _runs(panel: Panel, places: Index) -> list[RunOfGrades]:
     ]
 
 
-def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Index:
+def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
     """The longest run in each of many orders of the grades within each query; few where `observed` is nothing rare."""
     rng = generator(seed, "streaks", panel.assessors[assessor])
     places = panel.in_order[assessor]
     grades, query = panel.grade[places], panel.query[panel.pair[places]]
     of_queries = [np.flatnonzero(query == one) for one in np.unique(query)]
-    lengths: Index = np.zeros(0, dtype=np.int64)
+    lengths: Integers = np.zeros(0, dtype=np.int64)
     while len(lengths) < enough and (lengths >= observed).sum() < RARE:
         permuted = np.tile(grades, (PERMUTATIONS, 1))
         for at in of_queries:
@@ -189,7 +190,7 @@ def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int
     return lengths
 
 
-def _longest(grades: Index) -> Index:
+def _longest(grades: Integers) -> Integers:
     """The longest run in each row."""
     rows, n = grades.shape
     place = np.arange(n)

@@ -11,10 +11,8 @@ import numpy.typing as npt
 
 from annot.judged import FIRST, first_judgements
 from annot.records import Assignment, Decision, Judgement
+from annot.stats.arrays import Array, Integers, Mask
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 NO_GRADE = -1
 
 
@@ -30,21 +28,21 @@ class Panel:
     """The facet of each pair's query."""
     scale: tuple[int, ...]
     """The grades, ascending."""
-    pair: Index
+    pair: Integers
     """Shape (J,), the pair of each judgement, ascending."""
-    who: Index
+    who: Integers
     """Shape (J,), the assessor of each judgement, ascending within a pair."""
-    grade: Index
+    grade: Integers
     """Shape (J,), the place of its grade in the scale."""
     seconds: Array
     """Shape (J,), nan where no time was taken."""
     days: npt.NDArray[np.str_]
     """Shape (J,), ISO 8601, UTC; "" where a moment is missing."""
-    in_order: tuple[Index, ...]
+    in_order: tuple[Integers, ...]
     """For each assessor the places of their judgements, first to last."""
     by_clock: Mask
     """Shape (M,), true for those whose order is that of `judged_at`, false where it is that of the plan."""
-    final: Index
+    final: Integers
     """Shape (N,), the place of the final grade in the scale, -1 where there is none yet."""
     adjudicated: Mask
     """Shape (N,), true where a person settled the pair."""
@@ -57,13 +55,13 @@ class Panel:
         return float(self.scale[-1] - self.scale[0])
 
     @cached_property
-    def query(self) -> Index:
+    def query(self) -> Integers:
         """Shape (N,), the query of each pair by number, in the order of the pairs."""
         changes = [one != other for one, other in zip(self.query_ids, self.query_ids[1:], strict=False)]
         return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)[: len(self.query_ids)]
 
     @cached_property
-    def n_judged(self) -> Index:
+    def n_judged(self) -> Integers:
         """Shape (N,), how many judged each pair."""
         return np.bincount(self.pair, minlength=len(self.query_ids))
 
@@ -90,14 +88,14 @@ def panel_of(
     judgements have one; else it is that of the plan, and what was not planned comes last, by query and document.
     Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
-    decided = {(decision.query_id, decision.doc_id): decision for decision in decisions}
+    decided = {decision.pair: decision for decision in decisions}
     counting = first_judgements(judgements, decided.values(), facets, grades=scale)
     given = sorted(
         (one for one in counting if one.grade is not None), key=lambda one: (one.query_id, one.doc_id, one.assessor)
     )
     place = {grade: at for at, grade in enumerate(scale)}
     number = {name: at for at, name in enumerate(sorted({one.assessor for one in given}))}
-    row = {pair: at for at, pair in enumerate(dict.fromkeys((one.query_id, one.doc_id) for one in given))}
+    row = {pair: at for at, pair in enumerate(dict.fromkeys(one.pair for one in given))}
     who = np.array([number[one.assessor] for one in given], dtype=np.int64)
     undated = {one.assessor for one in given if one.judged_at is None}
     timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
@@ -109,7 +107,7 @@ def panel_of(
         doc_ids=tuple(doc_id for _, doc_id in row),
         facets=tuple(facets[query_id] for query_id, _ in row),
         scale=tuple(scale),
-        pair=np.array([row[one.query_id, one.doc_id] for one in given], dtype=np.int64),
+        pair=np.array([row[one.pair] for one in given], dtype=np.int64),
         who=who,
         grade=np.array([place[one.grade] for one in given if one.grade is not None], dtype=np.int64),
         seconds=np.array([one.lead_time or np.nan for one in given], dtype=np.float64),
@@ -125,8 +123,8 @@ def panel_of(
 
 
 def _in_order(
-    given: Sequence[Judgement], assignments: Iterable[Assignment], who: Index, timed: Mask
-) -> tuple[Index, ...]:
+    given: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
+) -> tuple[Integers, ...]:
     position = {
         (planned.query_id, planned.doc_id, planned.assessor): planned.position
         for planned in assignments
@@ -154,7 +152,7 @@ class Compared:
         kept = ~np.isin(panel.who, [panel.assessors.index(name) for name in without])
         count = np.bincount(panel.pair[kept], minlength=len(panel.query_ids))
         self.panel = panel
-        self.at: Index = np.flatnonzero(kept & (count[panel.pair] > 1))
+        self.at: Integers = np.flatnonzero(kept & (count[panel.pair] > 1))
         """Shape (K,), the place of each in the panel."""
         self.pair, self.who, self.grade = panel.pair[self.at], panel.who[self.at], panel.grade[self.at]
         self.others = count[self.pair] - 1
@@ -198,6 +196,6 @@ class Compared:
         )
 
 
-def sums(group: Index, values: npt.ArrayLike, size: int) -> Array:
+def sums(group: Integers, values: npt.ArrayLike, size: int) -> Array:
     """The sum of the values of each group, shape (size,)."""
     return np.bincount(group, weights=np.asarray(values, dtype=np.float64), minlength=size).astype(np.float64)

@@ -14,13 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
 from annot.stats.significance import holm, randomisation_tests, t_tests, tukey_tests
 from annot.stats.values import Interval, Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 ALPHA, POWER = 0.05, 0.8
 EXACT_UP_TO = 20

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.errors import InputError
 from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
 from annot.records import Judgement, Qrel, Ranking
+from annot.stats.arrays import Array
 from annot.stats.clustered import ratio_interval
 from annot.stats.rounding import rounding
 from annot.stats.values import Interval, Undefined
 
-Array = npt.NDArray[np.float64]
 Values = Mapping[str, Mapping[str, float]]
 """By query, then measure."""
 
@@ -222,11 +221,7 @@ def of_runs(
 
 
 def _average_of(
-    members: set[str],
-    facet: str,
-    splits: Mapping[str, tuple[str, ...]],
-    papers: Mapping[str, str],
-    average: str,
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str], average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     if average == "dev":

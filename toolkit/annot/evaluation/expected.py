@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.evaluation.gradings import Discount, Family, family_of
-
-Array = npt.NDArray[np.float64]
+from annot.stats.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from annot.stats.arrays import Array, Mask
+
 Grades = npt.NDArray[np.integer[Any]]
 
 Discount = Callable[[int], Array]
@@ -36,18 +37,8 @@ class Graded:
     relevant_from: int
 
 
-def _hits(graded: Graded) -> npt.NDArray[np.bool_]:
+def _hits(graded: Graded) -> Mask:
     return graded.submitted >= graded.relevant_from
-
-
-def _found(graded: Graded) -> Array:
-    """Relevant documents of the submitted list, shape (B,)."""
-    return np.asarray(_hits(graded).sum(axis=1), dtype=np.float64)
-
-
-def _relevant(graded: Graded) -> Array:
-    """Relevant documents among the judged, shape (B,)."""
-    return np.asarray((graded.judged >= graded.relevant_from).sum(axis=1), dtype=np.float64)
 
 
 def _top(graded: Graded, k: int) -> Array:
@@ -55,14 +46,16 @@ def _top(graded: Graded, k: int) -> Array:
 
 
 def _of(graded: Graded, family: Family) -> Array:
-    return _found(graded) if family.of_submitted else _relevant(graded)
+    """Relevant documents of the submitted list or among the judged, shape (B,)."""
+    grades = graded.submitted if family.of_submitted else graded.judged
+    return np.asarray((grades >= graded.relevant_from).sum(axis=1), dtype=np.float64)
 
 
 def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
-    hits = _hits(graded)
+    hits, found = _hits(graded), _of(graded, family)
     n = hits.shape[1]
     last = n - np.argmax(hits[:, ::-1], axis=1) if n else np.zeros(len(hits), dtype=np.int64)
-    return _ratio(_found(graded), last.astype(np.float64), where=_found(graded) > 0)
+    return _ratio(found, last.astype(np.float64), where=found > 0)
 
 
 def _r_precision(graded: Graded, family: Family, k: int) -> Array:
@@ -109,7 +102,7 @@ def _best_first(grades: Grades) -> Grades:
     return np.sort(grades, axis=1)[:, ::-1]
 
 
-def _ratio(numerator: Array, denominator: Array, *, where: npt.NDArray[np.bool_]) -> Array:
+def _ratio(numerator: Array, denominator: Array, *, where: Mask) -> Array:
     result = np.zeros(len(numerator))
     np.divide(numerator, denominator, out=result, where=where)
     return result

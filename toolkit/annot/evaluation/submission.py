@@ -75,11 +75,7 @@ def look(
 
 def refused(findings: Sequence[Finding], rules: Rules) -> tuple[Finding, ...]:
     """The findings for which the rules have no answer."""
-    answered = {
-        "foreign queries": rules.foreign,
-        "foreign candidates": rules.foreign,
-        "duplicates": rules.duplicates,
-    }
+    answered = {"foreign queries": rules.foreign, "foreign candidates": rules.foreign, "duplicates": rules.duplicates}
     return tuple(one for one in findings if answered.get(one.what, "told") is None)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.agreement.between import Between, agreement_between
 from annot.agreement.coefficients import COEFFICIENTS
@@ -14,6 +13,7 @@ from annot.errors import UndefinedStatistic
 from annot.evaluation.comparisons import RunComparison
 from annot.evaluation.evaluated import CHANCE, Evaluated
 from annot.records import Qrel
+from annot.stats.arrays import Array
 from annot.stats.rounding import rounding
 from annot.stats.significance import tau_ap, tau_b_of_rows
 from annot.stats.values import Undefined, Value
@@ -129,7 +129,7 @@ def _topics(
         yield Topic(query_id, len(both), len(of_a) - len(both), len(of_b) - len(both), kappa, alpha)
 
 
-def _coefficient(name: str, ratings: npt.NDArray[np.float64], grades: tuple[int, ...]) -> Value:
+def _coefficient(name: str, ratings: Array, grades: tuple[int, ...]) -> Value:
     try:
         return float(COEFFICIENTS[name](ratings, grades))
     except UndefinedStatistic as reason:

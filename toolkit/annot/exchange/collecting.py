@@ -93,8 +93,6 @@ def collect_all(
     *,
     round: Round,
     hint: str,
-    url: str | None,
-    api_key: str | None,
     advance: Advance,
     seen: dict[int, Seen] | None = None,
 ) -> tuple[Away, ...]:
@@ -109,7 +107,7 @@ def collect_all(
         for haul in collect(ws, store, gateway, round=round, hint=hint, advance=advance, seen=seen):
             take(haul)
 
-    return on_servers(ws, store, names, take_each, url=url, api_key=api_key)
+    return on_servers(ws, store, names, take_each)
 
 
 def collect(

@@ -27,23 +27,24 @@ class Away(NamedTuple):
 
 
 @contextmanager
-def connect(ws: Workspace, *, url: str | None, api_key: str | None, person: str | None = None) -> Iterator[Gateway]:
+def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
     """A gateway to the server, its token checked, for as long as the context lasts.
 
-    `url` and `api_key` come from the options or from LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY; without a URL the
-    local server is taken. In mode `server` it is the server of `person`, and a URL must be its address. Raises
-    StudioError when there is none, or it refuses.
+    Where no server is named with the workspace, the local one is taken. In mode `server` it is the server of `person`,
+    and one that is named must be theirs. Raises StudioError when there is none, or it refuses.
     """
     if isolated(ws):
         assert person is not None
-        if url is not None and person not in people_at(ws, url, [person]):
-            raise InputError(f"{url} is not the server of {person}", hint="leave out --url and LABEL_STUDIO_URL")
+        if ws.studio_url is not None and person not in people_at(ws, ws.studio_url, [person]):
+            raise InputError(
+                f"{ws.studio_url} is not the server of {person}", hint="leave out --url and LABEL_STUDIO_URL"
+            )
         place = place_of(ws, person)
-    elif url is None:
+    elif ws.studio_url is None:
         # A key in the environment is for the server named there, not for the local one.
         place = place_of(ws, None)
     else:
-        place = Place(url, api_key or "", here=False)
+        place = Place(ws.studio_url, ws.studio_token or "", here=False)
     if not place.token:
         raise StudioError(
             f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings"
@@ -54,31 +55,25 @@ def connect(ws: Workspace, *, url: str | None, api_key: str | None, person: str 
 
 
 def on_servers(
-    ws: Workspace,
-    store: Store,
-    names: Sequence[str],
-    work: Callable[[Gateway, Sequence[str]], None],
-    *,
-    url: str | None,
-    api_key: str | None,
+    ws: Workspace, store: Store, names: Sequence[str], work: Callable[[Gateway, Sequence[str]], None]
 ) -> tuple[Away, ...]:
     """Do `work` on the one server, for all these people; or in mode `server` on that of each, for this person.
 
     There a server that is away or refuses keeps nobody else waiting: it is named in what is returned. Raises
-    StudioError when none could be asked. With a URL only the server of that address is asked.
+    StudioError when none could be asked. Where a server is named, only that one is asked.
     """
     if not isolated(ws):
-        with connect(ws, url=url, api_key=api_key) as gateway:
+        with connect(ws) as gateway:
             work(gateway, names)
         return ()
-    asked = list(names) if url is None else people_at(ws, url, names)
+    asked = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
     with store.read() as session:
         left = {person.assessor for person in people.read_assessors(session) if person.left_on is not None}
     owners: dict[str, str] = {}
     away = []
     for person in asked:
         try:
-            with connect(ws, url=None, api_key=None, person=person) as gateway:
+            with connect(ws, person=person) as gateway:
                 refuse_shared(store, gateway, person, owners)
                 work(gateway, [person])
         except (StudioError, MissingInput) as error:

@@ -31,9 +31,7 @@ CALLER_SECONDS = 5.0
 
 
 @contextmanager
-def listening(
-    ws: Workspace, address: str, *, url: str | None, api_key: str | None
-) -> Iterator[Callable[[float], None]]:
+def listening(ws: Workspace, address: str) -> Iterator[Callable[[float], None]]:
     """A wait that ends early when answers have changed on the server; its webhooks are there as long as the context.
 
     address: `HOST:PORT`, of this machine as the server reaches it. Webhooks that an earlier run of this study left are
@@ -44,7 +42,7 @@ def listening(
     path = ours + secrets.token_urlsafe(24)
     happened = threading.Event()
     with _listener(address, place, path, happened):
-        with connect(ws, url=url, api_key=api_key) as gateway:
+        with connect(ws) as gateway:
             _delete(gateway, ours)
             for project_id in _projects(ws, gateway):
                 _add(gateway, project_id, f"http://{address}{path}")
@@ -58,7 +56,7 @@ def listening(
             yield wait
         finally:
             # Where the server is away, the next run deletes it.
-            with suppress(StudioError), connect(ws, url=url, api_key=api_key) as gateway:
+            with suppress(StudioError), connect(ws) as gateway:
                 _delete(gateway, path)
 
 

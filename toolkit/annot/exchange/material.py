@@ -18,6 +18,9 @@ from annot.study import guidelines
 from annot.study.corpus_facts import labels_of, papers_of
 from annot.study.workspace import Workspace
 
+FIRST: dict[Screen, str] = {"adjudicate": "adjudication", "feedback": "training", "full-text": "full-text"}
+"""The page that comes before the general one on these screens."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskMaterial:
@@ -79,14 +82,10 @@ def tasks_of(ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked]) -
     return tasks
 
 
-def instructions_of(ws: Workspace, material: TaskMaterial, *, screen: Screen, first: Sequence[str] = ()) -> str:
-    """The task, the guidelines of every facet there is, and the keys, as the project's instructions.
-
-    first: pages before them.
-    """
-    pages = [*first, guidelines.general(ws), *(guideline.text for guideline in material.guidelines.values())]
-    if screen == "adjudicate":
-        pages.insert(0, guidelines.adjudication(ws))
+def instructions_of(ws: Workspace, material: TaskMaterial, *, screen: Screen) -> str:
+    """The task, the guidelines of every facet there is, and the keys, as the project's instructions."""
+    names = [FIRST[screen], "general"] if screen in FIRST else ["general"]
+    pages = [guidelines.page(ws, name) for name in names] + [one.text for one in material.guidelines.values()]
     return instructions_html(
         pages,
         scale_names=ws.settings.scale.names,

@@ -12,7 +12,6 @@ from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
 from annot.exchange.shown import changed_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.project_verbs import PROJECT_SETTINGS
-from annot.labelstudio.screens import adjudicate_screen, facets_screen, feedback_screen, full_text_screen
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
 from annot.store import projects, trials
@@ -73,7 +72,10 @@ def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accoun
         changed=changed_tasks(ws, store, project, tasks, may_stand),
         graded=project.round != "train-feedback",
         settings=there.settings,
-        expected_settings={**PROJECT_SETTINGS, "label_config": _screen(ws, project).strip()},
+        expected_settings={
+            **PROJECT_SETTINGS,
+            "label_config": guidelines.screen(ws, ROUNDS[project.round].screen).strip(),
+        },
     )
 
 
@@ -86,18 +88,3 @@ def _lines(store: Store, project: Project) -> Lines:
             if line.stands.server == project.server:
                 found[line.stands.record.asked, line.stands.annotation] = line
     return found
-
-
-def _screen(ws: Workspace, project: Project) -> str:
-    names, labels = ws.settings.scale.names, ws.settings.labels.names
-    shared: dict[str, Any] = {"language": ws.settings.collection.language, "overrides": ws.root / "templates"}
-    if project.round == "adjudicate":
-        opinions = 0 if ws.settings.adjudication.ratings == "hidden" else ws.settings.judging.per_pair
-        return adjudicate_screen(scale_names=names, labels=labels, opinions=opinions, **shared)
-    if project.round == "train-feedback":
-        return feedback_screen(scale_names=names, labels=labels, **shared)
-    if project.round == "labels":
-        return facets_screen(labels=labels, overrides=ws.root / "templates")
-    if project.round == "substudy-full":
-        return full_text_screen(scale_names=names, labels=labels, **shared)
-    return guidelines.screen(ws)

@@ -135,5 +135,5 @@ def _not_to_be_known(
         return {one.pair: (facets[one.query_id], one.grade) for one in trials.read_gold(session)}, "the gold grades"
     if round in ("substudy-abstract", "substudy-full"):
         decisions = outcome_of(session, ws.settings).decisions
-        return {(one.query_id, one.doc_id): (one.query_id, one.grade) for one in decisions}, "the final grades"
+        return {one.pair: (one.query_id, one.grade) for one in decisions}, "the final grades"
     return {}, ""

@@ -55,7 +55,7 @@ def own_tasks(session: Session, round: Round, assessor: str) -> dict[str, Asked]
         asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
         asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
-        asked = {Asked(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+        asked = {Asked(*assignment.pair) for assignment in people.read_assignments(session)}
     elif round == "labels":
         asked = {Asked(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
     else:

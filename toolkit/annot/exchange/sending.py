@@ -65,8 +65,6 @@ def push_parcels(
     parcels: Sequence[Parcel],
     *,
     round: Round,
-    url: str | None,
-    api_key: str | None,
     dry_run: bool,
     advance: Advance,
     checked: bool = False,
@@ -98,7 +96,7 @@ def push_parcels(
         rows.extend(sent)
         notes.extend(told)
 
-    away = on_servers(ws, store, [parcel.assessor for parcel in parcels], send, url=url, api_key=api_key)
+    away = on_servers(ws, store, [parcel.assessor for parcel in parcels], send)
     if waiting and not rows and not away:
         raise FindingError(f"{len(waiting)} person(s) cannot open {', '.join(places)}", faults=waiting)
     later = tuple(f"{fault}, then run `{ROUNDS[round].push}` again" for fault in waiting)
@@ -224,11 +222,7 @@ def _accounts(store: Store, gateway: Gateway, names: Sequence[str]) -> tuple[dic
 
 
 def _stale(
-    round: Round,
-    listed: Sequence[StudioTask],
-    parcel: Parcel,
-    own: Mapping[str, Asked],
-    noted: Collection[Asked],
+    round: Round, listed: Sequence[StudioTask], parcel: Parcel, own: Mapping[str, Asked], noted: Collection[Asked]
 ) -> list[StudioTask]:
     """Unanswered tasks that have to go, and where they are still asked, to be sent again.
 

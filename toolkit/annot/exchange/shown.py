@@ -105,7 +105,7 @@ def _on_record(ws: Workspace, session: Session, project: Project) -> OnRecord:
         answers = (revision.record for revision in trials.read_given(session, project.assessor))
         gold = {one.pair: f"{one.grade} {names[one.grade]}" for one in trials.read_gold(session)}
     for one in answers:
-        said = opinions.setdefault((one.query_id, one.doc_id), {}).setdefault(one.assessor, [])
+        said = opinions.setdefault(one.pair, {}).setdefault(one.assessor, [])
         said.append((opinion_text(one, names), comment_text(one.comment)))
     versions = {
         facet: {definition_of(sent.text) for sent in every} for facet, every in read_guidelines(session).items()

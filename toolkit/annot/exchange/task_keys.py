@@ -23,7 +23,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             secret = read_secret(session)
-            pairs = {(assignment.query_id, assignment.doc_id) for assignment in people.read_assignments(session)}
+            pairs = {assignment.pair for assignment in people.read_assignments(session)}
             pairs |= trials.read_pairs(session)
             pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
             for project in projects.read_projects(session):

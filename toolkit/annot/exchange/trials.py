@@ -23,15 +23,7 @@ SourceOf = Callable[[Session, Haul], Callable[[Found], str]]
 
 
 def pull_answers(
-    ws: Workspace,
-    store: Store,
-    round: Round,
-    *,
-    hint: str,
-    url: str | None,
-    api_key: str | None,
-    advance: Advance,
-    source_of: SourceOf | None = None,
+    ws: Workspace, store: Store, round: Round, *, hint: str, advance: Advance, source_of: SourceOf | None = None
 ) -> Pulled:
     """Bring in the answers of a round. An answer that is gone from the server stays on record and still counts."""
     rows: list[Collected] = []
@@ -58,7 +50,7 @@ def pull_answers(
         )
         notes.extend([*haul.notes, *haul.flagged("answer")])
 
-    away = collect_all(ws, store, take, round=round, hint=hint, url=url, api_key=api_key, advance=advance)
+    away = collect_all(ws, store, take, round=round, hint=hint, advance=advance)
     return Pulled(tuple(rows), (*notes, *away_notes(away)), away=away)
 
 

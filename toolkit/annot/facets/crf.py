@@ -25,13 +25,7 @@ _XZ_MAGIC = b"\xfd7zXZ\x00"
 _CRF_MAGIC = b"lCRF"
 
 
-SETTINGS = {
-    "c1": 0.0,
-    "c2": 16.0,
-    "feature.minfreq": 1,
-    "feature.possible_transitions": True,
-    "max_iterations": 1000,
-}
+SETTINGS = {"c1": 0.0, "c2": 16.0, "feature.minfreq": 1, "feature.possible_transitions": True, "max_iterations": 1000}
 """What decides a training besides the data: the weights of the L1 and the L2 penalty, how often a feature (attribute
 and label) must be seen, and when L-BFGS stops that has not converged long before. The shipped model was trained so."""
 

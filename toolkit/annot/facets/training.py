@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from annot.formats.faults import Faults
-from annot.formats.json_lines import in_words, read_objects
+from annot.formats.json_lines import read_models
 from annot.names import near
 
 
@@ -36,13 +36,7 @@ def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | N
     """
     faults = Faults(name)
     abstracts = []
-    for line, record in read_objects(lines, faults):
-        try:
-            abstract = LabelledAbstract.model_validate(record)
-        except ValidationError as error:
-            for fault in in_words(error):
-                faults.add(fault, line=line)
-            continue
+    for line, abstract in read_models(lines, faults, LabelledAbstract):
         abstracts.append(abstract)
         unknown = [] if known is None else sorted({*abstract.labels}.difference(known))
         if known is not None and unknown:

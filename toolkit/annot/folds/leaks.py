@@ -23,14 +23,8 @@ class Leaks:
     query_papers: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     candidates: tuple[str, ...]
-    query_as_candidate: tuple[str, ...]
-    """Query papers of the one side that are candidates of the other."""
     near_duplicates: tuple[tuple[str, str, float], ...]
     """A query paper of each side, and how much of their texts is the same."""
-
-    @property
-    def void(self) -> bool:
-        return bool(self.query_papers or self.pairs or self.near_duplicates)
 
 
 def find_leaks(
@@ -46,7 +40,6 @@ def find_leaks(
         tuple(sorted(own & theirs)),
         tuple(sorted(pairs & other_pairs)),
         tuple(sorted(candidates & other_candidates)),
-        tuple(sorted((own & other_candidates) | (theirs & candidates))),
         tuple(_near_duplicates(own - theirs, theirs - own, papers)),
     )
 

@@ -9,37 +9,3 @@ while fewer than `MIN_FREEDOM` degrees of freedom stand behind that, single judg
 a design, intervals also carry that its pilot is small, and there are none from fewer than `MIN_QUERIES` queries.
 The clock is an argument.
 """
-
-from __future__ import annotations
-
-from annot.forecast.design import ALL, Together, pool_size, simulate_design
-from annot.forecast.hours import cost_of
-from annot.forecast.outlook import (
-    AssessorForecast,
-    Design,
-    DesignForecast,
-    Finish,
-    Forecast,
-    PairTime,
-    Rules,
-)
-from annot.forecast.remainder import forecast
-from annot.forecast.settling import settling_hours, settling_of
-
-__all__ = [
-    "ALL",
-    "AssessorForecast",
-    "Design",
-    "DesignForecast",
-    "Finish",
-    "Forecast",
-    "PairTime",
-    "Rules",
-    "Together",
-    "cost_of",
-    "forecast",
-    "pool_size",
-    "settling_hours",
-    "settling_of",
-    "simulate_design",
-]

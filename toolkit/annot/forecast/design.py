@@ -1,42 +1,28 @@
-"""What a design will take and show, from the times and the agreement of a pilot: its labour, and the pilot redrawn.
-
-A pilot is redrawn as one that might as well have been. A pilot of P queries knows the mean over all queries up to its
-own chance, and how queries differ from that mean still less. Each redrawing holds one answer to both that fits the
-pilot, as Student's t does: one draw of the chi-square distribution with P - 1 degrees of freedom says by how much
-queries differ more or less than the pilot's do, and the mean is off by a normal deviate on that scale. Which of the
-pilot's queries those to come are like has weights of its own (Rubin 1981, The Bayesian bootstrap, Annals of Statistics
-9, 130-134).
-`benchmarks/forecast_coverage.py` measures how often such intervals hold what then comes.
-"""
+"""What a design will take and show, from the times and the agreement of a pilot: its labour, and the pilot redrawn."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.errors import InputError, UndefinedStatistic
-from annot.forecast.hours import HOUR, Speed, cost_of, kept_times, predicted, speed_of
+from annot.forecast.hours import cost_of, predicted
+from annot.forecast.labour import Labour, labour_of
 from annot.forecast.outlook import Design, DesignForecast, Rules
+from annot.forecast.redrawing import MIN_QUERIES, own_share, redrawn
 from annot.forecast.settling import settling_draws, settling_of, settling_value
 from annot.judged import counted
 from annot.records import Judgement
+from annot.stats.arrays import Array, Integers, Mask
 from annot.stats.rounding import rounding
 from annot.stats.seeding import generator
 from annot.stats.values import Estimate, Interval, Undefined, Value
 
-Array = npt.NDArray[np.float64]
-Tables = npt.NDArray[np.int64]
-Indices = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
 ALL, JUDGING_ALONE = "judging and adjudication", "judging only, adjudication not included"
 ONCE = Undefined("each pair is judged once, so there is no agreement to measure")
-MIN_QUERIES = 4
-"""Of intervals at 95%, pilots of three CSFCube queries gave 70 to 90 of 100 that held, of four 82 to 98."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +30,12 @@ class Together:
     """What the assessors of a pair said together in a pilot of P queries."""
 
     query_ids: tuple[str, ...]
-    tables: Tables
+    tables: Integers
     """Shape (P, C): how often each query's pairs had each of C patterns of grades."""
     disputed: Mask
     """Shape (C,): the patterns that must be settled."""
-    coefficient: Callable[[Array | Tables], float]
-    interval: Callable[[Tables], tuple[float, float]]
+    coefficient: Callable[[Array | Integers], float]
+    interval: Callable[[Integers], tuple[float, float]]
     """Of such tables; `interval` gives both ends. Both raise UndefinedStatistic."""
 
 
@@ -187,7 +173,7 @@ def _simulated(
     return _Drawn(hours, disputed, values, widths)
 
 
-def _agreement(together: Together, study: Tables) -> tuple[float, float]:
+def _agreement(together: Together, study: Integers) -> tuple[float, float]:
     try:
         value = together.coefficient(study)
         low, high = together.interval(study)
@@ -218,7 +204,7 @@ def _agreement_expected(
     return coefficient, _estimate(float(np.nanmedian(drawn.widths)), few, drawn.widths, level)
 
 
-def _shares(tables: Tables) -> Array:
+def _shares(tables: Integers) -> Array:
     """How often each query's pairs showed each pattern, as a share of the query's pairs."""
     return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
@@ -267,107 +253,3 @@ def _check_design(design: Design, together: Together | Undefined) -> None:
             faults.append("a query of the pilot has no pair that was judged")
     if faults:
         raise InputError("the design cannot be simulated", faults=faults)
-
-
-@dataclass(frozen=True, slots=True)
-class Labour:
-    """What the times of a pilot show: of T queries, by n people."""
-
-    query_ids: tuple[str, ...]
-    by_query: Array
-    """Shape (T,): the time of a query's pairs over that of its assessors on the average query."""
-    by_person: Array
-    """Shape (n,): seconds a pair."""
-
-    def expected(self, asked: int) -> float:
-        """Hours for so many judgements, shared evenly."""
-        return asked * float(self.by_person.mean() * self.by_query.mean()) / HOUR
-
-    def simulated(self, asked: int, redrawn: Redrawn, like: Indices, people: int, rng: np.random.Generator) -> float:
-        """Hours of one study, whose queries are `like` those of the pilot as it is `redrawn`."""
-        queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
-        return asked * float(queries.mean() * self._team(people, rng).mean()) / HOUR
-
-    def _team(self, people: int, rng: np.random.Generator) -> Array:
-        """The pilot's people: some of them, or all and others who differ from them as they do from each other."""
-        n = len(self.by_person)
-        if people <= n:
-            return rng.choice(self.by_person, size=people, replace=False)
-        spread = np.var(np.log(self.by_person), ddof=1) * (1 + 1 / n) if n > 1 else 0.0
-        others = np.exp(np.sqrt(spread) * rng.standard_normal(people - n) - spread / 2)
-        return np.concatenate([self.by_person, self.by_person.mean() * others])
-
-
-def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Labour | Undefined:
-    """Learn from times within the fences.
-
-    A query's time is relative to its own assessors', so that a query that slow people judged is no slow query.
-    """
-    speed = speed_of(by_assessor, fence=fence)
-    if not isinstance(speed, Speed):
-        return speed
-    relative: dict[str, list[float]] = {}
-    for name, times in kept_times(by_assessor, fence=fence).items():
-        for query_id, seconds in times:
-            relative.setdefault(query_id, []).append(seconds / speed.means[name])
-    query_ids = tuple(sorted(relative))
-    by_query = np.array([np.mean(relative[query_id]) for query_id in query_ids])
-    return Labour(query_ids, by_query, np.array([speed.means[name] for name in sorted(speed.means)]))
-
-
-@dataclass(frozen=True, slots=True)
-class Redrawn:
-    """One redrawing of a pilot of P queries."""
-
-    mean: Array
-    """Shape (P,), sum 1: the weights of the queries in the mean of all queries. Some may be negative, as that mean may
-    lie outside of the pilot's queries."""
-    mix: Array
-    """Shape (P,), sum 1: how often a query to come is like each of the pilot's."""
-    scale: float
-    """By how much queries differ more from each other than the pilot's do."""
-
-    def picked(self, n: int, rng: np.random.Generator) -> Indices:
-        """Which of the pilot's queries each of n queries to come is like."""
-        return rng.choice(len(self.mix), size=n, p=self.mix)
-
-    def future(self, values: Array, share: float) -> Array:
-        """What queries like each of the pilot's show.
-
-        values: shape (P, ...), what the pilot's queries show. share: how much of their variance is theirs and not
-        chance; the mean's error keeps both, as both are in the pilot's mean.
-        """
-        around = values - np.tensordot(self.mix, values, axes=1)
-        return np.asarray(np.tensordot(self.mean, values, axes=1) + math.sqrt(share) * self.scale * around)
-
-
-def redrawn(n: int, rng: np.random.Generator) -> Redrawn:
-    """Redraw a pilot of n queries; one that is too small is taken at its word.
-
-    Deviates g, less their mean, weigh the queries so that their weighted mean has variance s^2 / n, s^2 the variance of
-    the queries. Differences in a mix of Dirichlet's distribution with concentration 1 have variance s^2 (n - 1) /
-    (n + 1) on average, which is made good.
-    """
-    if n < MIN_QUERIES:
-        even = np.full(n, 1 / n)
-        return Redrawn(even, even, math.sqrt(n / max(1, n - 1)))
-    chi = rng.chisquare(n - 1) / (n - 1)
-    deviates = rng.standard_normal(n)
-    off = (deviates - deviates.mean()) / math.sqrt(n * (n - 1) * chi)
-    return Redrawn(1 / n + off, rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
-
-
-def own_share(tables: Tables) -> float:
-    """How much of the variance of the queries' distributions is theirs; the rest is drawing their pairs. 0..1.
-
-    tables: shape (P, C), how often each query's pairs showed each pattern. Drawing n pairs makes a variance of
-    p (1 - p) / (n - 1), as estimated from the same n; a query of one pair cannot tell.
-    """
-    n = tables.sum(axis=1, keepdims=True).astype(np.float64)
-    p = tables / n
-    enough = n[:, 0] >= 2
-    observed = float(p.var(axis=0, ddof=1).sum()) if len(p) > 1 else 0.0
-    if observed == 0 or not enough.any():
-        return 1.0
-    by_chance = float((p * (1 - p) / np.maximum(n - 1, 1)).sum(axis=1)[enough].mean())
-    return max(0.0, 1 - by_chance / observed)

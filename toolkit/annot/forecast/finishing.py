@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.forecast.hours import moment_of, tails
 from annot.forecast.outlook import Finish, Rules
 from annot.records import Judgement
+from annot.stats.arrays import Array
 from annot.stats.seeding import generator
 from annot.stats.values import Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 MIN_DAYS = 3
 LONGEST = 36_500.0

@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.forecast.outlook import PairTime, Rules
 from annot.records import Judgement
+from annot.stats.arrays import Array, Integers
 from annot.stats.durations import fences, winsorised
 from annot.stats.seeding import generator
 from annot.stats.values import Estimate, Interval, Undefined
-
-Array = npt.NDArray[np.float64]
 
 MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
@@ -61,7 +59,7 @@ def speed_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) ->
     if sum(len({query_id for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
         unit = "judgements"
     means: dict[str, float] = {}
-    sizes: dict[str, npt.NDArray[np.int64]] = {}
+    sizes: dict[str, Integers] = {}
     squares = 0.0
     for name, times in kept.items():
         seconds = np.array([time for _, time in times])

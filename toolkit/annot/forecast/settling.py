@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.forecast.hours import HOUR, MIN_FREEDOM, NO_TIMES, Speed, predicted, scale_of, speed_of
 from annot.forecast.outlook import Rules
 from annot.records import Judgement
+from annot.stats.arrays import Array
 from annot.stats.seeding import generator
 from annot.stats.values import Estimate, Undefined, Value
-
-Array = npt.NDArray[np.float64]
 
 NOT_KNOWN = Undefined("how long a dispute takes is not known yet: none was settled with a time")
 WHO = "adjudicators"

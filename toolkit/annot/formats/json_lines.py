@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from annot.formats.faults import Faults, json_problem, numbered
 from annot.names import near
 
+M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 
 
@@ -29,6 +30,16 @@ def read_objects(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, di
             faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object a line", line=number)
 
 
+def read_models(lines: Iterable[str], faults: Faults, model: type[M]) -> Iterator[tuple[int, M]]:
+    """The object on each line as its model has it, with the line's number."""
+    for number, record in read_objects(lines, faults):
+        try:
+            yield number, model.model_validate(record)
+        except ValidationError as error:
+            for problem in in_words(error):
+                faults.add(problem, line=number)
+
+
 def whole_json(file: Iterable[str]) -> Iterator[str]:
     """The lines of a file that is one JSON text, one record a line: the values of its object (as SciDocs writes its
     papers by id) or the entries of its list. JSON Lines come back as they are."""
@@ -38,13 +49,11 @@ def whole_json(file: Iterable[str]) -> Iterator[str]:
     except (ValueError, RecursionError):
         yield from text.splitlines()
         return
-    several = isinstance(records, list) or (isinstance(records, dict) and all(map(_is_object, records.values())))
+    several = isinstance(records, list) or (
+        isinstance(records, dict) and all(isinstance(record, dict) for record in records.values())
+    )
     for record in (records.values() if isinstance(records, dict) else records) if several else [records]:
         yield json.dumps(record)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
@@ -61,8 +70,8 @@ def in_words(error: ValidationError) -> list[str]:
         if fault["type"] == "missing" and isinstance(last, int):
             problem = f"found {fault['input']!r:.60}, expected more entries"
         elif fault["type"] == "missing":
-            keys = [key for key in fault["input"] if key != last]
-            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {near(str(last), keys)}"
+            found = near(str(last), [key for key in fault["input"] if key != last], others="found")
+            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {found}"
         elif fault["type"] == "extra_forbidden":
             problem = f"found {fault['input']!r:.60}, expected no such field"
         elif fault["type"] == "value_error":

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from annot.formats.faults import Faults
-from annot.formats.json_lines import in_words, read_objects
+from annot.formats.json_lines import read_models
 
 ENDING = ".matches.jsonl"
 
@@ -41,13 +41,7 @@ def read_matches(lines: Iterable[str], *, name: str) -> dict[tuple[str, str], tu
     """The matches of each (query_id, doc_id). Raises InputError with every fault, a pair given twice among them."""
     faults = Faults(name)
     found: dict[tuple[str, str], tuple[Match, ...]] = {}
-    for number, record in read_objects(lines, faults):
-        try:
-            line = _Line.model_validate(record)
-        except ValidationError as error:
-            for problem in in_words(error):
-                faults.add(problem, line=number)
-            continue
+    for number, line in read_models(lines, faults, _Line):
         if (line.query_id, line.doc_id) in found:
             faults.add(f"document {line.doc_id!r} is there twice for query {line.query_id!r}", line=number)
         found[line.query_id, line.doc_id] = tuple(Match(*match) for match in line.matches)

@@ -32,8 +32,7 @@ def asking(url: str, doing: str) -> Iterator[None]:
         raise _unanswered(error, url=url, doing=doing) from None
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise StudioError(
-            f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})",
-            hint=_CHECK_ADDRESS,
+            f"{url} answers, but not as Label Studio does, while {doing} ({type(error).__name__})", hint=_CHECK_ADDRESS
         ) from None
     except Exception as error:
         if not hasattr(error, "status_code"):

@@ -16,53 +16,21 @@ from annot.labelstudio.studio_records import KEY, Payload
 from annot.templating import render
 
 
-def judge_screen(*, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None) -> str:
-    """The configuration of the screen on which an assessor judges. `overrides` is the study's `templates/`.
-
-    `labels` are those that a sentence may be given; `language` is the collection's (BCP 47).
-    Raises InputError (template, line, cause) where a template does not render or does not hold.
-    """
-    return _screen("judge.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
-
-
-def full_text_screen(
-    *, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None
-) -> str:
-    """The configuration of the screen that shows where two full texts are."""
-    return _screen("full-text.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides)
-
-
-def feedback_screen(*, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None) -> str:
-    """The configuration of the screen that shows an assessor's own grade, the gold grade and why."""
-    return _screen("feedback.xml.j2", scale_names, labels, language, opinions=0, overrides=overrides, graded=False)
-
-
-def adjudicate_screen(
-    *, scale_names: Sequence[str], labels: Sequence[str], language: str, opinions: int, overrides: Path | None
-) -> str:
-    """The configuration of the adjudicator's screen; `opinions` others' are shown (0 where the policy hides them)."""
-    return _screen("adjudicate.xml.j2", scale_names, labels, language, opinions=opinions, overrides=overrides)
-
-
-def facets_screen(*, labels: Sequence[str], overrides: Path | None) -> str:
-    """The configuration of the screen on which the labels of a query paper's sentences are corrected."""
-    xml = render(
-        "facets.xml.j2", {"controls": controls, "label_keys": controls.label_keys(labels)}, overrides=overrides
-    )
-    return _checked("facets.xml.j2", xml, grades=None)
-
-
-def _screen(
-    template: str,
+def screen_of(
+    kind: Screen,
+    *,
     scale_names: Sequence[str],
     labels: Sequence[str],
     language: str,
-    *,
-    opinions: int,
     overrides: Path | None,
-    graded: bool = True,
+    opinions: int = 0,
 ) -> str:
-    """graded: whether a grade is given on it."""
+    """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
+
+    `labels` are those that a sentence may be given; `language` is the collection's (BCP 47); `opinions`: how many
+    others' an adjudicator is shown (0 where the policy hides them), and 0 on the other screens.
+    Raises InputError (template, line, cause) where a template does not render or does not hold.
+    """
     values: dict[str, Any] = {
         "controls": controls,
         "reasons": controls.reasons(language),
@@ -73,8 +41,20 @@ def _screen(
         ],
         "opinions": list("abcdefghij"[:opinions]),
     }
-    xml = render(template, values, overrides=overrides)
-    return _checked(template, xml, grades=[grade["value"] for grade in values["grades"]] if graded else None)
+    template = f"{kind}.xml.j2"
+    grades = [grade["value"] for grade in values["grades"]]
+    # Feedback shows grades, and asks for none.
+    return _checked(
+        template, render(template, values, overrides=overrides), grades=None if kind == "feedback" else grades
+    )
+
+
+def facets_screen(*, labels: Sequence[str], overrides: Path | None) -> str:
+    """The configuration of the screen on which the labels of a query paper's sentences are corrected."""
+    xml = render(
+        "facets.xml.j2", {"controls": controls, "label_keys": controls.label_keys(labels)}, overrides=overrides
+    )
+    return _checked("facets.xml.j2", xml, grades=None)
 
 
 def _checked(template: str, xml: str, *, grades: Sequence[str] | None) -> str:

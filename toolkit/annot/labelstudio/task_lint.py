@@ -187,13 +187,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
-def lint_tasks(
-    tasks: Sequence[Payload],
-    *,
-    screen: Screen,
-    labels: Sequence[str],
-    private: Collection[str],
-) -> None:
+def lint_tasks(tasks: Sequence[Payload], *, screen: Screen, labels: Sequence[str], private: Collection[str]) -> None:
     """Raise LeakError, with every fault, where a task carries more than its screen may show.
 
     `labels` are those that sentences may have.

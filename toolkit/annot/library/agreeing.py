@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from annot.agreement import COEFFICIENTS, agreement_table
+from annot.agreement.coefficients import COEFFICIENTS
 from annot.agreement.contingency import count, tables_between
 from annot.agreement.pooled import interval_of, pooled_between
 from annot.agreement.ratings import POLICIES
+from annot.agreement.tables import agreement_table
 from annot.errors import InputError
 from annot.library import tidy
 from annot.library.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.names import check_name
 from annot.records import Decision, Judgement
 from annot.settings import Settings
+from annot.stats.arrays import Array
 from annot.stats.values import to_json
 
 LEVELS = ("ordinal", "nominal", "interval")
@@ -228,7 +229,7 @@ def _decisions(final: Any) -> Iterable[Decision]:
     return tuple(Decision(*qrel, "adjudicated") for qrel in qrels_in(final).qrels)
 
 
-def _matrix(judgements: Sequence[Judgement]) -> npt.NDArray[np.float64]:
+def _matrix(judgements: Sequence[Judgement]) -> Array:
     """Shape (assessors, pairs), nan where there is no grade."""
     frame = pd.DataFrame([(one.query_id, one.doc_id, one.assessor, one.grade) for one in judgements])
     pairs = pd.MultiIndex.from_frame(frame[[0, 1]].drop_duplicates())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,21 +15,11 @@ import pandas as pd
 
 from annot.errors import InputError
 from annot.formats.faults import Faults
-from annot.formats.judgements_file import NAMES
 from annot.formats.trec import read_qrels, read_run
+from annot.library.given_tables import COLUMNS, LONG, as_frame, called, id_in, items_of, rows_of
 from annot.ordering import ranked
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
 
-COLUMNS = {
-    **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},
-    "facet": ("facet",),
-    "query paper": ("query_paper",),
-    "flags": ("flags",),
-    "score": ("score",),
-    "run": ("run", "tag", "method"),
-}
-"""The names under which a column is found; case, and hyphen or blank for `_`, do not matter."""
-LONG = ("query", "document", "assessor", "grade")
 EVERYTHING = "together"
 """The facet of queries that have none."""
 UNNAMED = "run"
@@ -65,10 +54,10 @@ def ratings_in(given: Any, *, name: str) -> GivenRatings:
 
     Rows of lists are judgements where one of their first three values is text. Raises InputError with every fault.
     """
-    frame = _as_frame(given, name)
+    frame = as_frame(given, name)
     if not len(frame):
         raise InputError(f"{name}: no judgement in it")
-    if _is_long(frame):
+    if any(called(frame, COLUMNS[field]) for field in LONG):
         return _long_ratings(frame, name)
     return _matrix_ratings(frame, name)
 
@@ -102,15 +91,17 @@ def qrels_in(given: Any) -> GivenQrels:
         path = Path(given)
         given = pd.DataFrame(read_qrels(_lines(path), name=str(path)), columns=["query", "document", "grade"])
     if isinstance(given, Mapping):
-        rows = [(query, document, grade) for query, of in _items(given, name) for document, grade in _items(of, name)]
+        rows = [
+            (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
+        ]
         given = pd.DataFrame(rows, columns=["query", "document", "grade"])
-    frame = _as_frame(given, name, ("query", "document", "grade"))
+    frame = as_frame(given, name, ("query", "document", "grade"))
     faults = Faults(name)
     found: dict[tuple[str, str], Qrel] = {}
     facets: dict[str, str] = {}
     papers: dict[str, str] = {}
-    for label, row in _rows(frame, ("query", "document", "grade"), ("facet", "query paper"), faults):
-        pair = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
+    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", "query paper"), faults):
+        pair = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
         grade = _grade(row["grade"], label, faults)
         if grade is None:
             faults.add("no grade; leave out the row of a pair that is not judged", place=label)
@@ -137,10 +128,10 @@ def runs_in(given: Any, *, name: str) -> RunsByTag:
     if isinstance(given, pd.DataFrame):
         return _runs_of_frame(given, name)
     if isinstance(given, Mapping):
-        items = list(_items(given, name))
+        items = list(items_of(given, name))
         if items and all(_is_run(value) for _, value in items):
             return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
-        rows = [(query, document, score) for query, of in items for document, score in _items(of, name)]
+        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name)]
         return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
     if isinstance(given, Sequence):
         found: RunsByTag = {}
@@ -171,8 +162,8 @@ def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
 def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     faults = Faults(name)
     scored: dict[str, dict[str, dict[str, float]]] = {}
-    for label, row in _rows(frame, ("query", "document", "score"), ("run",), faults):
-        query, document = _id(row["query"], "query", label, faults), _id(row["document"], "document", label, faults)
+    for label, row in rows_of(frame, ("query", "document", "score"), ("run",), faults):
+        query, document = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
         of_query = scored.setdefault(str(row.get("run", UNNAMED)), {}).setdefault(query, {})
         score = row["score"]
         if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
@@ -197,12 +188,13 @@ def _long_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     found: dict[tuple[str, str, str], Judgement] = {}
     first: dict[tuple[str, str, str], str] = {}
     facets: dict[str, str] = {}
-    for label, row in _rows(frame, LONG, ("facet", "occasion", "flags"), faults):
-        query, document, assessor = (_id(row[field], field, label, faults) for field in LONG[:3])
+    for label, row in rows_of(frame, LONG, ("facet", "occasion", "flags"), faults):
+        query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
         _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
-        repeated = (_grade(row.get("occasion"), label, faults) or 1) > 1
-        if repeated or _is_flagged(row.get("flags")):
+        repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
+        # Judgements of annot's own files carry the reasons for which they do not count.
+        if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
             continue
         if (query, document, assessor) in found:
             problem = f"{assessor} has a grade for {query} {document} in {first[query, document, assessor]} already"
@@ -231,69 +223,6 @@ def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), by_query=False)
 
 
-def _as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFrame:
-    if isinstance(given, pd.DataFrame):
-        return given
-    if isinstance(given, np.ndarray):
-        if given.ndim != 2:
-            raise InputError(f"{name}: an array of {given.ndim} dimension(s), expected items x assessors")
-        return pd.DataFrame(given)
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        raise InputError(f"{name}: found {type(given).__name__}, expected a DataFrame, an array or rows")
-    rows = list(given)
-    if not rows or all(isinstance(row, Mapping) for row in rows):
-        return pd.DataFrame(rows)
-    faults = Faults(name)
-    for place, row in enumerate(rows):
-        if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str | bytes):
-            faults.add(f"found {type(row).__name__}, expected a row of values", place=f"row {place}")
-    faults.raise_if_any()
-    long = len(columns) < len(LONG) or any(isinstance(value, str) for row in rows for value in row[:3])
-    width = len(columns) if long else len(rows[0])
-    for place, row in enumerate(rows):
-        if len(row) != width:
-            expected = f"{width} ({', '.join(columns)})" if long else f"{width} as in the first row"
-            faults.add(f"{len(row)} values, expected {expected}", place=f"row {place}")
-    faults.raise_if_any()
-    # Cells keep their own types: a column of whole numbers and a gap would become one of fractions.
-    return pd.DataFrame(rows, columns=list(columns) if long else None, dtype=object)
-
-
-def _is_long(frame: pd.DataFrame) -> bool:
-    return any(_called(frame, COLUMNS[field]) for field in LONG)
-
-
-def _rows(
-    frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str], faults: Faults
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each row's label, and its cells by the fields that there are."""
-    columns: dict[str, list[Any]] = {}
-    for field in (*required, *optional):
-        called = _called(frame, COLUMNS[field])
-        if len(called) > 1:
-            faults.add(f"columns {' and '.join(map(repr, called))} could both be the {field}")
-        elif called:
-            columns[field] = frame.iloc[:, list(frame.columns).index(called[0])].tolist()
-        elif field in required:
-            there = ", ".join(map(str, frame.columns)) or "no column"
-            faults.add(f"no column for the {field}; found {there}, expected one named {COLUMNS[field][0]}")
-    faults.raise_if_any()
-    for label, *cells in zip(frame.index, *columns.values(), strict=True):
-        yield f"row {label}", dict(zip(columns, cells, strict=True))
-
-
-def _called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
-    return [column for column in frame.columns if re.sub(r"[\s-]+", "_", str(column).strip().lower()) in names]
-
-
-def _id(value: Any, field: str, label: str, faults: Faults) -> str:
-    text = value.strip() if isinstance(value, str) else str(value)
-    if text and isinstance(value, str | int | np.integer) and not isinstance(value, bool):
-        return text
-    faults.add(f"{field} {value!r}, expected text or a whole number", place=label)
-    return text
-
-
 def _grade(value: Any, label: str, faults: Faults) -> int | None:
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -305,20 +234,9 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
 
 def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
     """Each query has one facet and one paper, whichever row names it."""
-    text = _id(value, field, label, faults)
+    text = id_in(value, field, label, faults)
     if of.setdefault(query, text) != text:
         faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
-
-
-def _is_flagged(flags: Any) -> bool:
-    """Judgements of annot's own files carry the reasons for which they do not count."""
-    return isinstance(flags, str | Sequence) and len(flags) > 0
-
-
-def _items(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
-    if not isinstance(given, Mapping):
-        raise InputError(f"{name}: found {type(given).__name__}, expected {{query: {{document: number}}}}")
-    return given.items()
 
 
 def _lines(path: Path) -> list[str]:

@@ -11,14 +11,13 @@ from typing import Any
 
 import pandas as pd
 
+from annot.library.rows import Row, figure, figure_rows, frame, interval_of, kept, value_of
+from annot.library.story import story
+
 STATISTICS = ("median", "mean", "q1", "q3", "pooled")
 AGREEMENT = ("kappa", "alpha")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
-INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
-"""Columns of whole numbers, some of whose cells may be empty."""
-
-Row = dict[str, Any]
 
 
 def csv_text(command: str, data: Any) -> str:
@@ -28,12 +27,12 @@ def csv_text(command: str, data: Any) -> str:
 
 def agreement(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
-    return _frame(_agreement_rows(data))
+    return frame(_agreement_rows(data))
 
 
 def pooled(coefficients: Mapping[str, tuple[Any, Any]], *, pairs: int) -> pd.DataFrame:
     """The same table for items that belong to no query. coefficients: value and interval of each, by name."""
-    return _frame(
+    return frame(
         _agreement_row("together", "before", name, "pooled", value, interval, None, pairs)
         for name, (value, interval) in coefficients.items()
     )
@@ -41,12 +40,12 @@ def pooled(coefficients: Mapping[str, tuple[Any, Any]], *, pairs: int) -> pd.Dat
 
 def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each query, stage and coefficient."""
-    return _frame(
+    return frame(
         {
-            **_kept(query, "facet", "query_id"),
+            **kept(query, "facet", "query_id"),
             "adjudication": stage,
             "coefficient": name,
-            **_value(value),
+            **value_of(value),
             "pairs": query["n_pairs"],
         }
         for query in data["queries"]
@@ -57,13 +56,13 @@ def agreement_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
-    return _frame(
+    return frame(
         {
-            **_kept(line, "convention", "facet", "run"),
+            **kept(line, "convention", "facet", "run"),
             "measure": measure,
             "value": value,
-            **_interval(line["intervals"][measure]),
-            **_kept(line, "queries", "average"),
+            **interval_of(line["intervals"][measure]),
+            **kept(line, "queries", "average"),
         }
         for line in (*data["lines"], *data["ceiling"])
         for measure, value in line["values"].items()
@@ -72,17 +71,17 @@ def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each two runs of a facet: how much better the first is, and whether that holds."""
-    return _frame(
+    return frame(
         {
-            **_kept(pair, "convention", "facet"),
+            **kept(pair, "convention", "facet"),
             "run": pair["run_a"],
             "against": pair["run_b"],
             "measure": pair["measure"],
             "value": pair["difference"],
-            **_interval(pair["interval"]),
-            **_kept(pair, "p_value", "p_corrected", "p_tukey"),
-            "p_t": _value(pair["p_t"])["value"],
-            "effect": _value(pair["effect"])["value"],
+            **interval_of(pair["interval"]),
+            **kept(pair, "p_value", "p_corrected", "p_tukey"),
+            "p_t": value_of(pair["p_t"])["value"],
+            "effect": value_of(pair["effect"])["value"],
             "holds": pair["holds"],
         }
         for pair in data["comparison"]["pairs"]
@@ -96,14 +95,14 @@ def evaluation_and_comparisons(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def evaluation_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each convention, run, query and measure; values are fractions, 0..1."""
-    return _frame(
+    return frame(
         {
             "convention": convention,
             "run": run,
             "query_id": query_id,
             "measure": measure,
             "value": value,
-            **_kept(query, "submitted", "relevant", "unjudged", "judged_at_20"),
+            **kept(query, "submitted", "relevant", "unjudged", "judged_at_20"),
         }
         for run, by_convention in data["queries"].items()
         for convention, queries in by_convention.items()
@@ -114,11 +113,11 @@ def evaluation_by_query(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def pool(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each document of a pool, in the order drawn."""
-    return _frame(
+    return frame(
         {
             "query_paper": data["paper_id"],
             "doc_id": entry["doc_id"],
-            **_kept(entry["drawn"], "turn", "method", "rank", "score"),
+            **kept(entry["drawn"], "turn", "method", "rank", "score"),
             "also_had_by": " ".join(
                 draw["method"] if draw["rank"] is None else f"{draw['method']}:{draw['rank']}" for draw in entry["also"]
             ),
@@ -129,7 +128,7 @@ def pool(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def figures(data: Mapping[str, Any]) -> pd.DataFrame:
     """Every figure in the lists of records in `data`: of whom, against whom, which, its value and its interval."""
-    return _frame(_figure_rows(data))
+    return frame(figure_rows(data))
 
 
 def assessors(data: Mapping[str, Any]) -> pd.DataFrame:
@@ -140,7 +139,7 @@ def assessors(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def training(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each coefficient of each assessor's grades with gold grades, then with those of hidden gold."""
-    return _frame(
+    return frame(
         {
             "assessor": one["assessor"],
             "gold": kind,
@@ -157,26 +156,27 @@ def training(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def substudy(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each coefficient of each two gradings, then for the median time in each view."""
-    agreed = [
-        {**_kept(one, "first", "second"), **row} for one in data["compared"] for row in _between(one["agreement"])
-    ]
+    agreed = [{**kept(one, "first", "second"), **row} for one in data["compared"] for row in _between(one["agreement"])]
     times = [
         {
             "first": one["view"],
             "second": "",
             "figure": "median_seconds",
-            **_figure(**one["seconds"]),
+            **figure(**one["seconds"]),
             "queries": None,
             "pairs": one["timed"],
         }
         for one in data["views"]
     ]
-    return _frame([*agreed, *times])
+    return frame([*agreed, *times])
 
 
 def records(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each record of a flat list."""
-    return _frame({name: _cell(value) for name, value in record.items()} for record in data)
+    return frame(
+        {name: " ".join(map(str, cell)) if isinstance(cell, list) else cell for name, cell in record.items()}
+        for record in data
+    )
 
 
 def people(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -187,8 +187,8 @@ def people(data: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def status(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each count, of the study or of one assessor."""
     whole = {name: n for name, n in data.items() if isinstance(n, int)}
-    persons = [(person["assessor"], _kept(person, "assigned", "judged")) for person in data["assessors"]]
-    return _frame(
+    persons = [(person["assessor"], kept(person, "assigned", "judged")) for person in data["assessors"]]
+    return frame(
         {"count": name, "assessor": assessor, "n": n}
         for assessor, counts in [("", whole), *persons]
         for name, n in counts.items()
@@ -197,56 +197,16 @@ def status(data: Mapping[str, Any]) -> pd.DataFrame:
 
 def grades(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each query and grade: how many pairs have it."""
-    return _frame(
+    return frame(
         {"query_id": query_id, "grade": grade, "pairs": pairs}
         for query_id, counts in data["grades"].items()
         for grade, pairs in zip(data["scale"], counts, strict=True)
     )
 
 
-def story(data: Mapping[str, Any]) -> pd.DataFrame:
-    """A row for each thing that happened to one pair, in the order of the work."""
-    return _frame(
-        {"step": "", "by": "", "rank": None, "score": None, "grade": None, "revision": None, "at": None, "note": None}
-        | event
-        for event in _events(data)
-    )
-
-
-def _events(data: Mapping[str, Any]) -> Iterator[Row]:
-    pooled = data["pool"]
-    if pooled is not None:
-        yield {"step": "drawn", "by": pooled["drawn"]["method"], **_kept(pooled["drawn"], "rank", "score")}
-    for draw in pooled["also"] if pooled is not None else data["had_by"]:
-        yield {"step": "ranked", "by": draw["method"], **_kept(draw, "rank", "score")}
-    for assessor, position, occasion in data["given_to"]:
-        yield {"step": "given", "by": assessor, "note": f"pair {position} of theirs" + ", a repeat" * (occasion > 1)}
-    for person, round_ in data["sent_to"]:
-        yield {"step": "sent", "by": person, "note": round_}
-    for said in data["said"]:
-        yield {
-            "step": "judged" if said["role"] == "assessor" else "adjudicated",
-            "by": said["person"],
-            **_kept(said, "grade", "revision"),
-            "at": said["judged_at"],
-            "note": "; ".join(
-                part for part in (*said["flags"], said["cannot_judge"], said["reason"], said["comment"]) if part
-            ),
-        }
-    yield {"step": "decided", "by": data["adjudicator"] or "", "grade": data["grade"], "note": data["standing"]}
-    yield {"step": "in the qrels", "grade": data["qrel"]}
-    for run in data["runs"]:
-        yield {"step": "retrieved", "by": run["tag"], **_kept(run, "rank", "score")}
-
-
 def _between(agreement: Mapping[str, Any]) -> Iterator[Row]:
-    for name, figure in agreement["figures"].items():
-        yield {
-            "figure": name,
-            **_figure(**figure),
-            "queries": agreement["n_queries"],
-            "pairs": agreement["n_pairs"],
-        }
+    for name, found in agreement["figures"].items():
+        yield {"figure": name, **figure(**found), "queries": agreement["n_queries"], "pairs": agreement["n_pairs"]}
 
 
 def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
@@ -258,15 +218,15 @@ def _agreement_rows(data: Mapping[str, Any]) -> Iterator[Row]:
                     of_all = statistic == "pooled"
                     queries = group["n_queries"] if of_all else summary["n_queries"]
                     pairs = summary["n_pairs_pooled"] if of_all else summary["n_pairs"]
-                    figure = (summary[statistic], interval, queries, pairs)
-                    yield _agreement_row(group["name"], stage, name, statistic, *figure)
+                    found = (summary[statistic], interval, queries, pairs)
+                    yield _agreement_row(group["name"], stage, name, statistic, *found)
     for group in data["groups"]:
         for name in ("disputed", "overruled"):
             share = group[name]
             for statistic, value in (("pooled", share["pooled"]["value"]), ("mean", share["mean"])):
                 interval = (share["intervals"] or {}).get(statistic)
-                figure = (value, interval, share["n_queries"], share["pooled"]["of"])
-                yield _agreement_row(group["name"], "", f"{name}_share", statistic, *figure)
+                found = (value, interval, share["n_queries"], share["pooled"]["of"])
+                yield _agreement_row(group["name"], "", f"{name}_share", statistic, *found)
 
 
 def _agreement_row(
@@ -277,84 +237,10 @@ def _agreement_row(
         "adjudication": stage,
         "coefficient": name,
         "statistic": statistic,
-        **_figure(value, interval),
+        **figure(value, interval),
         "queries": queries,
         "pairs": pairs,
     }
-
-
-def _figure_rows(data: Mapping[str, Any]) -> Iterator[Row]:
-    for name, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _figure_rows(value)
-        elif isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
-            for record in value:
-                yield from _figures_of(record, name)
-
-
-def _figures_of(record: Mapping[str, Any], about: str) -> Iterator[Row]:
-    names = {name: value for name, value in record.items() if isinstance(value, str)}
-    subject = next((names[key] for key in ("assessor", "first", "better", "name", "query_id") if key in names), "")
-    other = next((names[key] for key in ("second", "worse", "doc_id") if key in names), "")
-    kind = " ".join(names[key] for key in ("kind", "manner", "measure", "axis") if key in names)
-    for figure, row in _numbers(record, ""):
-        yield {"about": about, "subject": subject, "other": other, "figure": f"{kind} {figure}".strip(), **row}
-
-
-def _numbers(value: Any, path: str, interval: Any = None) -> Iterator[tuple[str, Row]]:
-    """Each number below `value`, by its path."""
-    if isinstance(value, Mapping) and "value" in value:
-        yield path, {**_figure(value["value"], value.get("interval")), "n": value.get("n", value.get("of"))}
-    elif isinstance(value, Mapping) and "undefined" not in value:
-        for name, below in value.items():
-            beside = value.get(f"{name}_interval")
-            if not name.endswith(("interval", "intervals")):
-                yield from _numbers(below, f"{path} {name}".strip(), beside)
-    elif isinstance(value, list):
-        for place, below in enumerate(value):
-            yield from _numbers(below, f"{path} {place}")
-    elif isinstance(value, int | float | Mapping):
-        yield path, {**_figure(value, interval), "n": None}
-
-
-def _kept(record: Mapping[str, Any], *names: str) -> Row:
-    """These fields as they are."""
-    return {name: record[name] for name in names}
-
-
-def _figure(value: Any, interval: Mapping[str, Any] | None) -> Row:
-    return {**_value(value), **_interval(interval)}
-
-
-def _value(value: Any) -> Row:
-    """A figure, or why there is none."""
-    if isinstance(value, Mapping):
-        return {"value": None, "undefined": value["undefined"]}
-    return {"value": value, "undefined": ""}
-
-
-def _interval(found: Mapping[str, Any] | None) -> Row:
-    if found is not None and "low" in found:
-        return {"low": found["low"], "high": found["high"], "interval": found["method"]}
-    return {"low": None, "high": None, "interval": ""}
-
-
-def _cell(value: Any) -> Any:
-    return " ".join(map(str, value)) if isinstance(value, list) else value
-
-
-def _frame(rows: Iterator[Row] | Sequence[Row]) -> pd.DataFrame:
-    """The rows as a table; the reasons stand last."""
-    frame = pd.DataFrame(list(rows))
-    for name in INTEGERS:
-        if name in frame:
-            frame[name] = frame[name].astype("Int64")
-    for name in ("value", "low", "high", "score"):
-        if name in frame:
-            frame[name] = frame[name].astype("float64")
-    if "undefined" in frame:
-        frame["undefined"] = frame.pop("undefined")
-    return frame
 
 
 TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
@@ -376,7 +262,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "qrels compare": lambda data: records(
         [
             {name: value for name, value in topic.items() if name not in AGREEMENT}
-            | {name: _value(topic[name])["value"] for name in AGREEMENT}
+            | {name: value_of(topic[name])["value"] for name in AGREEMENT}
             for topic in data["found"]["topics"]
         ]
     ),

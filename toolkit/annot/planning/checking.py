@@ -54,7 +54,7 @@ def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[Over
     pairs: dict[str, set[Pair]] = {name: set() for name in assessors}
     for one in plan:
         if one.occasion == 1:
-            pairs.setdefault(one.assessor, set()).add(one.asked.pair)
+            pairs.setdefault(one.assessor, set()).add(one.pair)
     return tuple(
         Overlap(first, second, len(pairs[first] & pairs[second])) for first, second in combinations(sorted(pairs), 2)
     )
@@ -66,7 +66,7 @@ def _of_pairs(
     members: dict[Pair, list[str]] = {}
     for one in plan:
         if one.occasion == 1:
-            members.setdefault(one.asked.pair, []).append(one.assessor)
+            members.setdefault(one.pair, []).append(one.assessor)
     for pair, names in sorted(members.items()):
         if per_pair is not None and len(names) != per_pair:
             yield f"{' '.join(pair)}: {len(names)} assessor(s) ({', '.join(sorted(names))}), expected {per_pair}"
@@ -85,14 +85,14 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, Asked]]) -> Iterator[str]:
-    firsts = {(one.assessor, one.asked.pair): one.position for one in plan if one.occasion == 1}
+    firsts = {(one.assessor, one.pair): one.position for one in plan if one.occasion == 1}
     twice = Counter((one.assessor, one.asked) for one in plan)
     for one in sorted(plan, key=attrgetter("assessor", "position")):
         if twice[one.assessor, one.asked] > 1:
             yield f"{one.query_id} {one.doc_id}: {one.assessor} has it twice"
         if one.occasion == 1:
             continue
-        first = firsts.get((one.assessor, one.asked.pair))
+        first = firsts.get((one.assessor, one.pair))
         if first is None and (one.assessor, one.asked) not in answered:
             yield f"{one.query_id} {one.doc_id}: a hidden repeat of {one.assessor}, who does not judge the pair"
         if first is not None and first > one.position:
@@ -110,7 +110,7 @@ def _of_people(
 
 
 def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
-    assessors = {(one.asked.pair, one.assessor) for one in plan}
+    assessors = {(one.pair, one.assessor) for one in plan}
     for pair, names in sorted(settling.items()):
         for name in sorted(names):
             if (pair, name) in assessors:

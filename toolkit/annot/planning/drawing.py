@@ -164,7 +164,7 @@ def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[s
     members: dict[tuple[str, str], list[str]] = {}
     for assignment in assignments:
         if assignment.occasion == 1:
-            members.setdefault((assignment.query_id, assignment.doc_id), []).append(assignment.assessor)
+            members.setdefault(assignment.pair, []).append(assignment.assessor)
     return {pair: tuple(names) for pair, names in members.items()}
 
 
@@ -192,7 +192,7 @@ def _check_standing(
     faults = [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, but no longer in the pool"
         for assignment in standing
-        if (assignment.query_id, assignment.doc_id) not in wanted
+        if assignment.pair not in wanted
     ]
     faults += [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is not an assessor any more"

@@ -57,10 +57,10 @@ def hand_on(
     """
     plan = tuple(plan)
     mine = sorted((one for one in plan if one.assessor == leaver), key=attrgetter("position"))
-    open_pairs = [one.asked.pair for one in mine if one.occasion == 1 and one.asked not in answered]
+    open_pairs = [one.pair for one in mine if one.occasion == 1 and one.asked not in answered]
     holders: dict[Pair, set[str]] = {}
     for one in plan:
-        holders.setdefault(one.asked.pair, set()).add(one.assessor)
+        holders.setdefault(one.pair, set()).add(one.assessor)
 
     def can_take(name: str, pairs: Iterable[Pair]) -> bool:
         return not any(name in holders[pair] or name in barred.get(pair, ()) for pair in pairs)
@@ -124,7 +124,7 @@ def give_back(
             if not free:
                 continue
             giver = max(free, key=attrgetter("position")).assessor
-            plan = [one for one in plan if one.assessor != giver or one.asked.pair != asked.pair]
+            plan = [one for one in plan if one.assessor != giver or one.pair != asked.pair]
         last += 1
         plan.append(Assignment(*asked.pair, assessor, last, asked.occasion))
         returned.append(asked)
@@ -161,9 +161,9 @@ def _sequences(
     place_of: dict[Asked, int] = {}
     gone = 0
     for one in given_up:
-        name = receiver.get(one.asked.pair)
+        name = receiver.get(one.pair)
         if one.occasion > 1:
-            first = place_of.get(Asked(*one.asked.pair))
+            first = place_of.get(Asked(*one.pair))
             if name is None or first is None or last[name] - first < FEWEST_BETWEEN:
                 gone += 1
                 continue

@@ -122,9 +122,7 @@ _PATTERNS = (
         re.compile(r"\b(?:password|passwd|api_key|secret_key|access_token)[\"']?\s*[:=]\s*[\"']?[^\s\"',}]{6,}"),
     ),
     _Search(
-        "a field of Label Studio",
-        tuple(_FIELDS.split("|")),
-        re.compile(rf"(?<![\w-])(?:{_FIELDS})[\"']?\s*[:=,\t]"),
+        "a field of Label Studio", tuple(_FIELDS.split("|")), re.compile(rf"(?<![\w-])(?:{_FIELDS})[\"']?\s*[:=,\t]")
     ),
     _Search(
         "an address of a server",

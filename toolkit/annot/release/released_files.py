@@ -150,11 +150,7 @@ def _untyped(study: Snapshot) -> Iterator[str]:
 
 
 def _csfcube(
-    study: Snapshot,
-    labels: Mapping[str, tuple[str, ...]],
-    corpus: tuple[Paper, ...],
-    *,
-    with_text: bool,
+    study: Snapshot, labels: Mapping[str, tuple[str, ...]], corpus: tuple[Paper, ...], *, with_text: bool
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     pooled = study.pooled

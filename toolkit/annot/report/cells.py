@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from annot.agreement import PERCENTAGES
-from annot.forecast import Finish
+from annot.agreement.coefficients import PERCENTAGES
+from annot.forecast.outlook import Finish
 from annot.stats.values import Estimate, Interval, Share, Undefined
 
 NONE = "–"
@@ -106,11 +106,7 @@ class Number:
 
 
 def number(
-    value: float | Undefined | None,
-    kind: Kind,
-    interval: Interval | Undefined | None = None,
-    *,
-    after: str = "",
+    value: float | Undefined | None, kind: Kind, interval: Interval | Undefined | None = None, *, after: str = ""
 ) -> Number:
     """A figure with its interval, kept within what is possible; one without width says nothing of other data."""
     if value is None or isinstance(value, Undefined):
@@ -159,6 +155,11 @@ def text(cell: object, *, precise: bool) -> str:
     if isinstance(cell, Number):
         return cell.text(precise=precise)
     return NONE if cell is None else str(cell)
+
+
+def parts(cell: object, *, precise: bool) -> tuple[str, str]:
+    """A cell as its figure, and its interval with what follows it."""
+    return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
 
 
 def estimate(found: Estimate, kind: Kind) -> str:

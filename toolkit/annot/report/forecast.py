@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annot.agreement import TITLES
+from annot.agreement.coefficients import TITLES
 from annot.report.terminal import printed, told
 from annot.study.progress import AssessorSeen, Look, QuerySeen
 

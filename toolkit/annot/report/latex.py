@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annot.report.cells import Number, text
+from annot.report.cells import parts, text
 from annot.report.document import Document, Section, Table
 from annot.report.latex_text import escape, inline
 from annot.templating import render
@@ -64,7 +64,13 @@ class TableAsSet(NamedTuple):
 
 def latex(document: Document) -> str:
     """The document in its order; every table has a label made of section and number."""
-    helpers = {"set": _set, "line": _row, "braced": _braced, "escape": escape, "inline": inline}
+    helpers = {
+        "set": _set,
+        "line": _row,
+        "braced": lambda text: f"{{{escape(text)}}}",
+        "escape": escape,
+        "inline": inline,
+    }
     return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
 
 
@@ -87,10 +93,6 @@ def _table(one: Table, *, label: str, precise: bool) -> TableAsSet:
     below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
     floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
     return TableAsSet(one, title, label, _columns(one, rows, size), rows, size, below, floats)
-
-
-def _braced(text: str) -> str:
-    return f"{{{escape(text)}}}"
 
 
 def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
@@ -135,10 +137,7 @@ def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
 
 def _intervals_below(row: Sequence[object], *, precise: bool) -> list[tuple[str, ...]]:
     """The row without its intervals, and under it a row of these."""
-    parts = [
-        cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "") for cell in row
-    ]
-    figures, intervals = tuple(figure for figure, _ in parts), tuple(interval for _, interval in parts)
+    figures, intervals = zip(*(parts(cell, precise=precise) for cell in row), strict=True)
     return [figures, intervals] if any(intervals) else [figures]
 
 

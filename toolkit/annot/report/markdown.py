@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from annot.report.cells import text
-from annot.report.document import Document, Figure, Table
+from annot.report.document import Document, Table
 from annot.templating import render
 
 
 def markdown(document: Document) -> str:
     """The document as Markdown with pipe tables."""
-    helpers = {"is_figure": lambda block: isinstance(block, Figure), "marks": _marks, "texts": _texts}
+    helpers = {"marks": _marks, "texts": _texts}
     return render("report.md.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from annot.agreement import AgreementTable
+from annot.agreement.summaries import AgreementTable
 from annot.records import Paper
 from annot.report.cells import coefficient, number
 from annot.report.document import Document, Section
@@ -27,10 +27,7 @@ def meeting_page(
     """titles: the papers that are in the corpus, by id. query_papers: the paper of each query."""
 
     def named(query_id: str, doc_id: str) -> Titled:
-        return Titled(
-            _title(titles, query_papers[query_id], query_id),
-            _title(titles, doc_id, doc_id),
-        )
+        return Titled(_title(titles, query_papers[query_id], query_id), _title(titles, doc_id, doc_id))
 
     widest = [{"pair": pair, "of": named(pair.query_id, pair.doc_id)} for pair in meeting.widest]
     remarks = [{"remark": remark, "of": named(remark.query_id, remark.doc_id)} for remark in meeting.remarks]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from annot.agreement import AgreementTable, GroupAgreement, Interval, Summary, Undefined
 from annot.agreement.per_query import NOT_SETTLED
+from annot.agreement.summaries import AgreementTable, GroupAgreement, Summary
+from annot.stats.values import Interval, Undefined
 
 STAGES: tuple[Literal["before", "after"], ...] = ("before", "after")
 STATISTICS = ("median", "mean", "pooled")

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from annot.agreement import AgreementTable, Undefined
-from annot.assessor_effect import AssessorEffect
-from annot.diagnosis import Looked
+from annot.agreement.summaries import AgreementTable
+from annot.assessor_effect.rankings import AssessorEffect
+from annot.diagnosis.overview import Looked
 from annot.evaluation.evaluated import Evaluated
 from annot.evaluation.measures import CONVENTIONS
 from annot.formats.trec import write_qrels
 from annot.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.report.words import sentence
 from annot.settings import Settings
+from annot.stats.values import Undefined
 from annot.store import papers
 from annot.study import measured
 from annot.study.corpus_facts import has_corpus
@@ -83,7 +84,7 @@ class Study:
     @property
     def single(self) -> int:
         """Those that only one assessor had."""
-        agreed = {(decision.query_id, decision.doc_id) for decision in self.decisions if decision.origin == "agreed"}
+        agreed = {decision.pair for decision in self.decisions if decision.origin == "agreed"}
         return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
 
     @property
@@ -156,10 +157,7 @@ class Study:
     def evaluated(self) -> Evaluated | Undefined:
         """The runs, or why there is nothing to measure."""
         return self._missing(runs=1) or measured.evaluation_of(
-            self.snapshot,
-            self.runs,
-            self.outcome.qrels,
-            conventions=CONVENTIONS,
+            self.snapshot, self.runs, self.outcome.qrels, conventions=CONVENTIONS
         )
 
     @cached_property

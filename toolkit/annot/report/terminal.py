@@ -7,7 +7,7 @@ from typing import Any
 
 from annot.report import cells
 from annot.report.text import share_done, table_text, wrapped
-from annot.report.words import table
+from annot.report.words import counted, table
 from annot.templating import render
 
 
@@ -30,5 +30,5 @@ def told(name: str, **values: Any) -> str:
     """The text of the template `name` of a command; `table` in it is `printed`, and it can write figures."""
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Kind)}
     figures = {"number": cells.number, "estimate": cells.estimate, "date": cells.date, "coefficient": cells.coefficient}
-    known = {"table": printed, "aligned": aligned, "share_done": share_done, "wrapped": wrapped, **figures, **kinds}
-    return render(f"{name}.txt.j2", {**known, **values}, overrides=None).rstrip("\n")
+    words = {"aligned": aligned, "counted": counted, "share_done": share_done, "table": printed, "wrapped": wrapped}
+    return render(f"{name}.txt.j2", {**words, **figures, **kinds, **values}, overrides=None).rstrip("\n")

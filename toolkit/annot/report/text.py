@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from annot.report.cells import NONE, Number, text
+from annot.report.cells import NONE, Number, parts, text
 from annot.report.document import Table
 
 UNLIMITED = 10_000
@@ -56,7 +56,7 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     whole = [[[text(cell, precise=False)] for cell in row] for row in cells]
     if _across(headings, whole) <= columns:
         return _lines([[heading] for heading in headings], whole, right)
-    split = [[_split(cell) for cell in row] for row in cells]
+    split = [[[part for part in parts(cell, precise=False) if part] or [""] for cell in row] for row in cells]
     heads = [
         _folded(one, max(_widest(split, at), _longest_word(one))) if right[at] else [one]
         for at, one in enumerate(headings)
@@ -96,10 +96,6 @@ def _cell(cell: object) -> object:
     return "" if cell is None else without_minus_zero(str(cell))
 
 
-def _split(cell: object) -> _Lines:
-    return [part for part in cell.parts(precise=False) if part] if isinstance(cell, Number) else [str(cell)]
-
-
 def _folded(text: str, width: int) -> _Lines:
     return textwrap.wrap(text, max(1, width), break_on_hyphens=False) or [""]
 
@@ -123,17 +119,17 @@ def _stacked(heads: Sequence[_Lines], rows: Sequence[Sequence[_Lines]], right: S
     room = columns + 2 - sum(widths[:lead])
     if not lead or lead == len(right) or columns < NARROWEST or max(widths[lead:]) > room:
         return ""
-    parts: list[list[int]] = []
+    stacks: list[list[int]] = []
     left = 0
     for at in range(lead, len(widths)):
         if widths[at] > left:
-            parts.append(list(range(lead)))
+            stacks.append(list(range(lead)))
             left = room
-        parts[-1].append(at)
+        stacks[-1].append(at)
         left -= widths[at]
     return "\n\n".join(
         _lines([heads[at] for at in part], [[row[at] for at in part] for row in rows], [right[at] for at in part])
-        for part in parts
+        for part in stacks
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.assessor_effect import AssessorEffect
+from annot.assessor_effect.rankings import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from annot.records import Draw, Pool, PoolEntry, Qrel
+from annot.records import Pool, Qrel
 from annot.reusability.scoring import Score, Standing, standing, tau
 from annot.stats.values import Undefined, Value
 
@@ -101,14 +101,10 @@ def reductions(
 def _sources(pools: Mapping[str, Pool]) -> dict[tuple[str, str], dict[str, int]]:
     """The rank at which each method had each pooled document; 0 where it has none."""
     return {
-        (paper_id, entry.doc_id): {draw.method: draw.rank or 0 for draw in _draws(entry)}
+        (paper_id, entry.doc_id): {draw.method: draw.rank or 0 for draw in (entry.drawn, *entry.also)}
         for paper_id, pool in pools.items()
         for entry in pool.entries
     }
-
-
-def _draws(entry: PoolEntry) -> tuple[Draw, ...]:
-    return (entry.drawn, *entry.also)
 
 
 def _changes(before: Standing, after: Standing) -> Iterator[Change]:

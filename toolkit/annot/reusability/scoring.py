@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.records import Qrel
+from annot.stats.arrays import Array
 from annot.stats.significance import holm, randomisation_tests, tau_b_of_rows
 from annot.stats.values import Undefined, Value
 
-Array = npt.NDArray[np.float64]
 Score = Callable[[Sequence[Qrel]], Mapping[str, Mapping[str, float]]]
 """The measure of each query (by id) of each run, under qrels; every run has every query of the qrels."""
 

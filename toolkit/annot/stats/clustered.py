@@ -11,10 +11,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from annot.stats.arrays import Array
 from annot.stats.significance import TIE
 from annot.stats.values import Estimate, Interval, Share, Undefined
-
-Array = npt.NDArray[np.float64]
 
 FEWEST_QUERIES = 4
 """Below, an interval of kappa or of a mean covers nearly all that is possible."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from annot.stats.arrays import Array
 
 NARROWEST = 0.1
 """The least width of the logarithms of times: where most times are equal, none would be allowed to differ."""

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from annot.errors import UndefinedStatistic
+from annot.stats.arrays import Array
 from annot.stats.seeding import generator
-
-Array = npt.NDArray[np.float64]
 
 TIE = 1e-12
 """Two sums of the same numbers in another order differ by rounding; up to this share of their size they are equal."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annot.adjudication import assign_adjudicators, queue, shown_assessors, shown_order
+from annot.adjudication import Pair, assign_adjudicators, queue, shown_assessors, shown_order
 from annot.errors import MissingInput
 from annot.exchange.collecting import Found, Haul, collect_all
 from annot.exchange.connection import away_notes
@@ -13,12 +14,12 @@ from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Collected, Lost, Pulled, record_haul, sourced
 from annot.exchange.sending import Advance, Pushed, push_parcels
-from annot.labelstudio.screens import adjudicate_screen
 from annot.labelstudio.tasks import adjudicate_task
 from annot.records import Adjudication, Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project
+from annot.study import guidelines
 from annot.study.outcome import assessors_by_pair, outcome_of
 from annot.study.workspace import Workspace
 
@@ -40,7 +41,7 @@ class Standing:
     open: int
 
 
-def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance) -> Pushed:
+def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
     """Send every pair in dispute that is not there yet; pairs that agree are settled without a person."""
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
@@ -62,9 +63,7 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
             notes.append("nothing is in dispute")
         if not parcels:
             return Pushed((), tuple(notes))
-        pushed = push_parcels(
-            ws, store, parcels, round="adjudicate", url=url, api_key=api_key, dry_run=dry_run, advance=advance
-        )
+        pushed = push_parcels(ws, store, parcels, round="adjudicate", dry_run=dry_run, advance=advance)
     notes += pushed.notes
     notes += [
         f"{one.assessor}: {one.withdrawn} unanswered task(s) withdrawn: an assessor has changed a grade since"
@@ -74,9 +73,7 @@ def push(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, 
     return Pushed(pushed.projects, tuple(notes), pushed.away)
 
 
-def pull(
-    ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance, accept_deletions: bool = False
-) -> Pulled:
+def pull(ws: Workspace, *, advance: Advance, accept_deletions: bool = False) -> Pulled:
     """Bring back every decision; a changed one is a new revision.
 
     Decisions that counted and that the server no longer has count on; with `accept_deletions` they are withdrawn.
@@ -102,7 +99,7 @@ def pull(
             lost.extend(missing)
 
         hint = "send the disputes with `annot adjudicate push`"
-        away = collect_all(ws, store, take, round="adjudicate", hint=hint, url=url, api_key=api_key, advance=advance)
+        away = collect_all(ws, store, take, round="adjudicate", hint=hint, advance=advance)
     return Pulled(tuple(rows), (*notes, *away_notes(away)), tuple(lost), accept_deletions, away)
 
 
@@ -110,28 +107,11 @@ def status(ws: Workspace) -> tuple[Standing, ...]:
     """Every query's pairs by where they stand."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
-    pairs = Counter(query_id for query_id, _ in outcome.planned)
-    incomplete = Counter(query_id for query_id, _ in outcome.incomplete)
-    waiting = Counter(query_id for query_id, _ in outcome.waiting)
-    agreed = Counter(decision.query_id for decision in outcome.settlement.agreed)
-    disputed = Counter(dispute.query_id for dispute in outcome.settlement.disputed)
-    settled = Counter(query_id for query_id, _ in outcome.adjudications)
-    unjudgeable = Counter(query_id for query_id, _ in outcome.unjudgeable)
-    still_open = Counter(query_id for query_id, _ in outcome.open)
-    return tuple(
-        Standing(
-            name,
-            pairs[name],
-            incomplete[name],
-            waiting[name],
-            agreed[name],
-            disputed[name],
-            settled[name],
-            unjudgeable[name],
-            still_open[name],
-        )
-        for name in sorted(pairs)
-    )
+    agreed, disputed = ([one.pair for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
+    ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
+    kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
+    pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))
+    return tuple(Standing(name, pairs[name], *(count[name] for count in counts)) for name in sorted(pairs))
 
 
 def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
@@ -168,26 +148,19 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         standing=standing,
         passed_on=passed_on,
     )
-    disputes = tuple(one for one in disputes if (one.query_id, one.doc_id) in given)
+    disputes = tuple(one for one in disputes if one.pair in given)
     hidden = ws.settings.adjudication.ratings == "hidden"
-    opinions = 0 if hidden else ws.settings.judging.per_pair
-    names = ws.settings.scale.names
-    screen = adjudicate_screen(
-        scale_names=names,
-        labels=ws.settings.labels.names,
-        language=ws.settings.collection.language,
-        opinions=opinions,
-        overrides=ws.root / "templates",
-    )
-    material = material_of(ws, store, {(one.query_id, one.doc_id) for one in disputes})
-    instructions = instructions_of(ws, material, screen="adjudicate")
+    material = material_of(ws, store, {one.pair for one in disputes})
+    screen, instructions = guidelines.screen(ws, "adjudicate"), instructions_of(ws, material, screen="adjudicate")
     parcels = []
-    for person in sorted({given[one.query_id, one.doc_id] for one in disputes} | sent_before):
-        mine = [one for one in queue(disputes) if given[one.query_id, one.doc_id] == person]
-        tasks = tasks_of(ws, material, [Asked(one.query_id, one.doc_id) for one in mine])
+    for person in sorted({given[one.pair] for one in disputes} | sent_before):
+        mine = [one for one in queue(disputes) if given[one.pair] == person]
+        tasks = tasks_of(ws, material, [Asked(*one.pair) for one in mine])
         if not hidden:
             tasks = {
-                asked: adjudicate_task(task, shown_order(dispute, seed=ws.settings.seed), scale_names=names)
+                asked: adjudicate_task(
+                    task, shown_order(dispute, seed=ws.settings.seed), scale_names=ws.settings.scale.names
+                )
                 for dispute, (asked, task) in zip(mine, tasks.items(), strict=True)
             }
         parcels.append(Parcel(person, screen, instructions, tasks))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.agreement import AgreementTable
 from annot.agreement.ratings import IN_WORDS, POLICIES
+from annot.agreement.summaries import AgreementTable
 from annot.names import check_name
 from annot.report.sections.agreement import by_guidelines as of_guidelines
 from annot.report.sections.agreement import terminal

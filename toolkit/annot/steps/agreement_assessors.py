@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from annot.diagnosis import Looked
+from annot.diagnosis.overview import Looked
 from annot.names import known_query
 from annot.report.sections.assessors import tables, told
 from annot.report.text import table_text, wrapped

@@ -65,16 +65,7 @@ class ListedAssessor:
     account: str | None
 
 
-def add(
-    ws: Workspace,
-    pseudonym: str,
-    *,
-    account: str,
-    adjudicator: bool,
-    url: str | None,
-    api_key: str | None,
-    dry_run: bool,
-) -> Added:
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> Added:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
     The password of a local account goes once to a file that only its owner can read.
@@ -95,7 +86,7 @@ def add(
             )
         if dry_run:
             return Added(f"{pseudonym}: would be added", ())
-        notes = _note_on_account(ws, person, url=url, api_key=api_key)
+        notes = _note_on_account(ws, person)
         with store.begin() as session:
             people.put_assessors(session, [person])
             people.set_left(session, pseudonym, None)
@@ -108,9 +99,7 @@ def add(
     return Added(f"{pseudonym}: {role}, {verb}", notes)
 
 
-def change_account(
-    ws: Workspace, pseudonym: str, *, account: str, url: str | None, api_key: str | None, dry_run: bool
-) -> Added:
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> Added:
     """Give a person another account; the answers of the earlier one stay theirs.
 
     On the local server the account is made; on another one the person signs up.
@@ -126,7 +115,7 @@ def change_account(
             return Added(f"{pseudonym}: has this account already", ())
         if dry_run:
             return Added(f"{pseudonym}: would get another account", ())
-        notes = _note_on_account(ws, person, url=url, api_key=api_key)
+        notes = _note_on_account(ws, person)
         with store.begin() as session:
             people.put_assessors(session, [person])
     return Added(f"{pseudonym}: account changed", (*notes, "`annot push` looks for the account on the server"))
@@ -163,7 +152,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str |
             gateway.whoami()
             refuse_shared(store, gateway, pseudonym, {})
         keep_address(ws, pseudonym, url=address, token=token)
-        notes = _note_on_account(ws, everyone[pseudonym], url=None, api_key=None)
+        notes = _note_on_account(ws, everyone[pseudonym])
     return OwnServer(pseudonym, address, f"{pseudonym}: {address} from now on", notes)
 
 
@@ -221,13 +210,13 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
     return pseudonym in {*judged, *settled}
 
 
-def _note_on_account(ws: Workspace, person: Assessor, *, url: str | None, api_key: str | None) -> tuple[str, ...]:
+def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing where there is none."""
     account, own = person.account or "", person.assessor if isolated(ws) else None
-    elsewhere = url is not None if own is None else is_elsewhere(ws, own)
+    elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)
     if not elsewhere and server.status(studio_folder(ws, own)) is None:
         return ()
-    with connect(ws, url=url, api_key=api_key, person=own) as gateway:
+    with connect(ws, person=own) as gateway:
         if not elsewhere:
             open_accounts(ws, gateway, [account], person=own)
             return (f"the passwords of local accounts are in {passwords_file(ws, own)}",)

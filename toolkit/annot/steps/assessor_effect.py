@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.assessor_effect import AssessorEffect
+from annot.assessor_effect.rankings import AssessorEffect
 from annot.errors import InputError
 from annot.evaluation.gradings import MEASURES
 from annot.names import check_name

@@ -12,9 +12,8 @@ from annot.errors import InputError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.handed_on import unpulled
 from annot.names import check_name
-from annot.planning import HandedOn, hand_on
+from annot.planning.handing_on import HandedOn, hand_on
 from annot.records import Asked, Assessor
-from annot.report.terminal import told
 from annot.store import judgements, people, projects
 from annot.store.database import Store, open_store
 from annot.store.hidden_gold import read_hidden
@@ -62,16 +61,7 @@ class Left:
     sha256: str
 
 
-def leave(
-    ws: Workspace,
-    leaver: str,
-    *,
-    successor: str | None,
-    offline: bool,
-    url: str | None,
-    api_key: str | None,
-    dry_run: bool,
-) -> Left:
+def leave(ws: Workspace, leaver: str, *, successor: str | None, offline: bool, dry_run: bool) -> Left:
     """Take a person out of the study. Their open pairs go to the successor, or are spread evenly over the others.
 
     offline: do not ask the server whether the person has answered more than was pulled. Raises InputError where they
@@ -82,7 +72,7 @@ def leave(
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         _check(ws, everyone, leaver, successor)
         if not offline:
-            _refuse_unpulled(ws, store, leaver, url=url, api_key=api_key)
+            _refuse_unpulled(ws, store, leaver)
         with store.begin() as session:
             found = _handed_on(ws, session, everyone, leaver, successor)
             answered = answered_of(session)
@@ -116,11 +106,6 @@ def leave(
     )
 
 
-def describe(found: Left, *, dry_run: bool) -> str:
-    """What became of the pairs, in words."""
-    return told("left", found=found, dry_run=dry_run)
-
-
 def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor: str | None) -> None:
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
@@ -138,7 +123,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
         )
 
 
-def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | None, api_key: str | None) -> None:
+def _refuse_unpulled(ws: Workspace, store: Store, leaver: str) -> None:
     """Raise InputError where the person has answered pairs that would go to others, because nobody has pulled them."""
     with store.read() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
@@ -158,7 +143,7 @@ def _refuse_unpulled(ws: Workspace, store: Store, leaver: str, *, url: str | Non
         return
     hint = "--offline goes on without asking; what was answered since the last `annot pull` then goes to others, too"
     try:
-        with connect(ws, url=url, api_key=api_key, person=leaver) as gateway:
+        with connect(ws, person=leaver) as gateway:
             server = gateway.identity()
             here = [(project, tasks) for project, tasks in sent if project.server == server]
             if not here:

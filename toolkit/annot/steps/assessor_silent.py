@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from annot.report.terminal import told
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
@@ -49,11 +48,6 @@ def silent(ws: Workspace, *, days: int, now: datetime) -> tuple[Silent, ...]:
             last = max(answers, default=None)
             found.append(Silent(name, still_open[name], None if last is None else last.isoformat(), waited))
     return tuple(sorted(found, key=lambda one: (-one.days, one.assessor)))
-
-
-def describe(found: tuple[Silent, ...], *, days: int) -> str:
-    """The people, and the commands that hand their pairs on."""
-    return told("silent", found=found, days=days)
 
 
 def _moment(text: str) -> datetime:

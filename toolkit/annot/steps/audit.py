@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annot.errors import FindingError, MissingInput
+from annot.errors import MissingInput
 from annot.exchange import auditing
 from annot.exchange.auditing import Audited, Finding, of_accounts, of_markers, of_project
 from annot.exchange.collecting import lines_of
@@ -39,7 +39,7 @@ class Audit:
     findings: tuple[Finding, ...]
 
 
-def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Audit:
+def audit(ws: Workspace, *, advance: Advance) -> Audit:
     """Look at every project of people who judge, settle, train or take part in the sub-study, on every server.
 
     Writes `exports/audit.json`; nothing else is changed.
@@ -82,7 +82,7 @@ def audit(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advan
         everyone = sorted({project.assessor for project in sent})
         if not everyone and isolated(ws):
             raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
-        away = on_servers(ws, store, everyone, look, url=url, api_key=api_key)
+        away = on_servers(ws, store, everyone, look)
     kind = auditing.NOT_LOOKED_AT
     findings += [Finding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
     found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings))
@@ -139,13 +139,6 @@ def _settled(ws: Workspace, store: Store, project: Project) -> dict[tuple[str, s
     return {
         pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None and pair not in hidden
     }
-
-
-def finding(found: Audit) -> FindingError | None:
-    """What ends the command where something was found."""
-    if not found.findings:
-        return None
-    return FindingError(f"the audit found {len(found.findings)} thing(s) that need a person")
 
 
 def lines(found: Audit) -> Iterator[str]:

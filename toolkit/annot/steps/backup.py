@@ -14,7 +14,6 @@ from annot.errors import InputError, StudioError
 from annot.exchange.connection import on_servers
 from annot.exchange.rounds import ROUNDS
 from annot.labelstudio.gateway import Gateway
-from annot.report.terminal import told
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store, open_store
@@ -46,9 +45,7 @@ class BackedUp:
     """What it lacks, and why."""
 
 
-def backup(
-    ws: Workspace, path: Path, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> BackedUp:
+def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> BackedUp:
     """Write everything of the study to a new file at `path`; a server that cannot be reached is left out, and told.
 
     Raises InputError when something is at `path` already.
@@ -65,27 +62,13 @@ def backup(
                 rows = row_counts(session.connection())
             return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
         snapshots = Path(folder)
-        _take_snapshots(ws, store, snapshots, notes, url=url, api_key=api_key, advance=advance)
+        _take_snapshots(ws, store, snapshots, notes, advance=advance)
         contents = write_backup(ws, store, path, files=taken, snapshots=snapshots, notes=notes, now=datetime.now(UTC))
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
 
 
-def describe(found: BackedUp) -> str:
-    """What is in it, in words."""
-    return told("backup", found=found)
-
-
-def _take_snapshots(
-    ws: Workspace,
-    store: Store,
-    folder: Path,
-    notes: list[str],
-    *,
-    url: str | None,
-    api_key: str | None,
-    advance: Advance,
-) -> None:
+def _take_snapshots(ws: Workspace, store: Store, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
     with store.read() as session:
         known = [project for project in projects.read_projects(session) if project.remote_id is not None]
@@ -104,7 +87,7 @@ def _take_snapshots(
                 advance(len(found), len(known))
 
     try:
-        away = on_servers(ws, store, sorted({one.assessor for one in known}), take, url=url, api_key=api_key)
+        away = on_servers(ws, store, sorted({one.assessor for one in known}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
         notes.append(f"no copies of the {len(known)} project(s) on Label Studio: {reasons}")

@@ -7,18 +7,17 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from annot import __version__
-from annot.errors import AnnotError, FindingError, StudioError
+from annot.errors import AnnotError, StudioError
 from annot.exchange.connection import connect
 from annot.exchange.whose_server import isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
-from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.study.standing import ASIDE, database_files
 from annot.study.workspace import Workspace
@@ -55,7 +54,7 @@ class Examined:
     notes: tuple[str, ...]
 
 
-def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Examined:
+def examine(ws: Workspace | None) -> Examined:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
     packages = _packages()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
@@ -66,29 +65,18 @@ def examine(ws: Workspace | None, *, url: str | None, api_key: str | None) -> Ex
     else:
         findings += [*_study(ws), *_private(ws)]
         people = people_with_servers(ws) if isolated(ws) else (None,)
-        if people == (None,) and url is None and server.status(studio_folder(ws)) is None:
+        if people == (None,) and ws.studio_url is None and server.status(studio_folder(ws)) is None:
             people = ()
         if not people:
             notes.append("no server is named and no local one runs, so none was looked at")
         for person in people:
             try:
-                place, about = _server(ws, person, url=None if person else url, api_key=api_key)
+                place, about = _server(replace(ws, studio_url=None) if person else ws, person)
                 seen.append(place)
                 findings += about
             except StudioError as error:
                 findings.append(Finding(error.message, error.hint or "see the documentation of Label Studio"))
     return Examined(platform.python_version(), packages, "; ".join(seen) or None, tuple(findings), tuple(notes))
-
-
-def describe(examined: Examined) -> str:
-    """The findings with their mends, or that there is nothing."""
-    return told("doctor", examined=examined)
-
-
-def finding(examined: Examined) -> FindingError | None:
-    """What ends the command where something was found."""
-    count = len(examined.findings)
-    return FindingError(f"{count} thing(s) to mend") if count else None
 
 
 def _machine(folder: Path) -> Iterator[Finding]:
@@ -152,8 +140,8 @@ def _private(ws: Workspace) -> Iterator[Finding]:
         )
 
 
-def _server(ws: Workspace, person: str | None, *, url: str | None, api_key: str | None) -> tuple[str, list[Finding]]:
-    with connect(ws, url=url, api_key=api_key, person=person) as gateway:
+def _server(ws: Workspace, person: str | None) -> tuple[str, list[Finding]]:
+    with connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     seen = exposure.look(address)
     now = datetime.now(UTC)

@@ -19,7 +19,7 @@ from annot.exchange.whose_server import isolated, people_with_servers
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.screens import check_predictions, facets_screen, label_instructions_html
+from annot.labelstudio.screens import check_predictions, label_instructions_html
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.names import check_name
@@ -60,15 +60,13 @@ class PulledLabels:
     """Queries that are other sentences now."""
 
 
-def push(
-    ws: Workspace, names: Sequence[str], *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> tuple[SentLabels, ...]:
+def push(ws: Workspace, names: Sequence[str], *, dry_run: bool, advance: Advance) -> tuple[SentLabels, ...]:
     """Send each query paper to one of the people named; a paper that somebody has stays with them.
 
     Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
     """
     with open_store(ws.database_url, create=False) as store:
-        return _push(ws, store, names, url=url, api_key=api_key, dry_run=dry_run, advance=advance)
+        return _push(ws, store, names, dry_run=dry_run, advance=advance)
 
 
 def _push(
@@ -76,8 +74,6 @@ def _push(
     store: Store,
     names: Sequence[str],
     *,
-    url: str | None,
-    api_key: str | None,
     dry_run: bool,
     advance: Advance,
 ) -> tuple[SentLabels, ...]:
@@ -86,12 +82,12 @@ def _push(
         check_name(name, list(everyone), what="assessor")
     if not papers:
         raise MissingInput("no queries", hint="choose them with `annot query choose` or `annot query add`")
-    screen = facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
+    screen = guidelines.screen(ws, "facets")
     numbers = {paper_id: f"{number} of {len(papers)}" for number, paper_id in enumerate(papers, start=1)}
     tasks = {key_of(name): facets_task(key_of(name), papers[name], progress=numbers[name]) for name in papers}
     with store.read() as session:
         private = private_words(ws, session)
-    instructions = label_instructions_html(guidelines.labels(ws), labels=ws.settings.labels.names)
+    instructions = label_instructions_html(guidelines.page(ws, "labels"), labels=ws.settings.labels.names)
     specs = {name: spec_of(ws, Parcel(name, screen, instructions, {}), "labels") for name in names}
     for name, spec in specs.items():
         check_spec(spec, name, private)
@@ -130,14 +126,14 @@ def _push(
             sent.append(SentLabels(name, len(mine), there, delivery.sent, gateway.labelling_url(project)))
             advance(len(sent), len(names))
 
-    _refuse_away(on_servers(ws, store, _asked(ws, everyone, names), look, url=url, api_key=api_key))
+    _refuse_away(on_servers(ws, store, _asked(ws, everyone, names), look))
     _spread(given, tasks, names)
-    _refuse_away(on_servers(ws, store, names, send, url=url, api_key=api_key))
+    _refuse_away(on_servers(ws, store, names, send))
     return tuple(sent)
 
 
 def pull(
-    ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool, advance: Advance
+    ws: Workspace, *, dry_run: bool, advance: Advance
 ) -> tuple[tuple[PulledLabels, ...], tuple[str, ...], tuple[Away, ...]]:
     """Record every corrected abstract: its labels, and the sentences of its queries.
 
@@ -188,7 +184,7 @@ def pull(
             notes.extend(note for one in corrections for note in one.notes)
             advance(len(rows), None)
 
-        away = on_servers(ws, store, _asked(ws, everyone, ()), take, url=url, api_key=api_key)
+        away = on_servers(ws, store, _asked(ws, everyone, ()), take)
     if not rows and not away:
         raise MissingInput("no labels were sent to be corrected", hint="send them with `annot facets push NAME`")
     return tuple(rows), (*notes, *away_notes(away)), away

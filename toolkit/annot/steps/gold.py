@@ -120,7 +120,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
         found = []
         for name, own in sorted(planned.items()):
             standing = trials.read_assignments(session, HIDDEN, name)
-            there = {one.asked.pair for one in standing}
+            there = {one.pair for one in standing}
             drawn = draw_hidden(
                 name,
                 decisions,
@@ -155,10 +155,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     if settled is not None:
         said = [settled.reason, settled.comment]
     else:
-        said = [
-            "the assessors agreed",
-            *(one.comment for one in outcome.judgements if (one.query_id, one.doc_id) == (query_id, doc_id)),
-        ]
+        said = ["the assessors agreed", *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
     return ": ".join(filter(None, said))
 
 

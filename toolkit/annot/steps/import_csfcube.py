@@ -14,7 +14,7 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
 from annot.formats.trec import write_run
-from annot.planning import plan_lines
+from annot.planning.drawing import plan_lines
 from annot.records import Adjudication, Assessor, Assignment, Source
 from annot.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, papers, people, pools, queries, runs
@@ -54,11 +54,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     for name, content in files.items():
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     release = read_release(
-        files,
-        name=str(folder),
-        known_labels=ws.settings.labels.names,
-        facet_labels=ws.settings.facets,
-        clean_text=True,
+        files, name=str(folder), known_labels=ws.settings.labels.names, facet_labels=ws.settings.facets, clean_text=True
     )
     imported = ImportedRelease(_counts(release), sentences("commands.csfcube", facts=release.facts), release.facts)
     _refuse_other_work(ws, digest.hexdigest())
@@ -125,10 +121,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
         session,
         (
             adjudications.SourcedAdjudication(
-                Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()),
-                Source.CSFCUBE,
-                "",
-                None,
+                Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()), Source.CSFCUBE, "", None
             )
             for one in release.decisions
             if one.origin == "adjudicated"

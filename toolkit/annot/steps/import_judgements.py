@@ -9,7 +9,6 @@ from annot.errors import InputError
 from annot.facets.query_sentences import check_facet
 from annot.formats.judgements_file import read_judgements
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
-from annot.report.terminal import told
 from annot.study.brought_in import ImportedJudgements, bring_in
 from annot.study.workspace import Workspace
 
@@ -65,8 +64,3 @@ def _bytes_of(file: Path, ws: Workspace, facet: str | None, *, expected: str) ->
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
     return file.read_bytes()
-
-
-def describe(imported: ImportedJudgements) -> str:
-    """The counts in words."""
-    return told("imported", imported=imported)

@@ -44,7 +44,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
         if not settings_file.is_file():
-            write_file(settings_file, settings_text(name or _folder_name(root)))
+            write_file(settings_file, settings_text(name or root.resolve().name or "my-collection"))
         if not (root / IGNORE_FILE).exists():
             write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
         url = Workspace.open(root).database_url
@@ -59,7 +59,3 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
 def settings_text(name: str) -> str:
     """`annot.toml` for a new study, from the template; every value in it is the default."""
     return render("annot.toml.j2", {"settings": Settings(), "name": name}, overrides=None)
-
-
-def _folder_name(root: Path) -> str:
-    return root.resolve().name or "my-collection"

@@ -44,15 +44,7 @@ class _Server:
     """Where an account is made; None on the local server, where the lead makes it."""
 
 
-def invite(
-    ws: Workspace,
-    names: tuple[str, ...],
-    *,
-    contact: str | None,
-    out: Path | None,
-    url: str | None,
-    api_key: str | None,
-) -> tuple[Invitation, ...]:
+def invite(ws: Workspace, names: tuple[str, ...], *, contact: str | None, out: Path | None) -> tuple[Invitation, ...]:
     """Write the messages of these people, or of everyone who has not left.
 
     Raises InputError for people who have left or have no account, MissingInput when there is nobody.
@@ -64,9 +56,9 @@ def invite(
     own: list[str | None] = [person.assessor if isolated(ws) else None for person in chosen]
     lacking = {at for at, one in zip(own, chosen, strict=True) if (one.assessor, _round(one)) not in found}
     servers = {
-        at: _server(ws, at, url=url, api_key=api_key)
+        at: _server(ws, at)
         for at in dict.fromkeys(own)
-        if at in lacking or url is not None or server.status(studio_folder(ws, at)) is not None
+        if at in lacking or ws.studio_url is not None or server.status(studio_folder(ws, at)) is not None
     }
     made = []
     for person, at in zip(chosen, own, strict=True):
@@ -128,10 +120,10 @@ def _round(person: Assessor) -> Round:
     return "adjudicate" if person.adjudicator else "judge"
 
 
-def _server(ws: Workspace, person: str | None, *, url: str | None, api_key: str | None) -> _Server:
+def _server(ws: Workspace, person: str | None) -> _Server:
     """The server of this person, or the one for all."""
-    here = url is None if person is None else not is_elsewhere(ws, person)
-    with connect(ws, url=url, api_key=api_key, person=person) as gateway:
+    here = ws.studio_url is None if person is None else not is_elsewhere(ws, person)
+    with connect(ws, person=person) as gateway:
         sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
         return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.store.migrations import MIGRATIONS
 from annot.study.backing_up import own_backup, write_backup
@@ -35,8 +34,3 @@ def migrate(ws: Workspace, *, dry_run: bool) -> Migrated:
         write_backup(ws, store, path, files=(), snapshots=None, notes=("the database alone",), now=now)
         store.migrate()
     return Migrated(before, wanted, path)
-
-
-def describe(migrated: Migrated) -> str:
-    """The versions, and where the backup lies."""
-    return told("migrated", migrated=migrated)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from annot.errors import InputError, MissingInput
 from annot.names import check_name, known_query
-from annot.planning import draw_plan, renumbered
+from annot.planning.drawing import draw_plan
+from annot.planning.handing_on import renumbered
 from annot.records import Assignment, Query
 from annot.report.words import sentences
 from annot.store import judgements, people, projects
@@ -88,14 +89,14 @@ def make(
             shares={**recorded, **shares},
         )
         new = set(assignments) - set(standing)
-        added = Counter(query_id for query_id, _ in {(one.query_id, one.doc_id) for one in new})
+        added = Counter(query_id for query_id, _ in {one.pair for one in new})
         if not dry_run:
             with store.begin() as session:
                 refuse_growth(session, added, grow=grow)
                 people.set_shares(session, shares)
                 record_plan(ws, session, assignments)
             write_plan(ws, assignments)
-    members = Counter(one.asked.pair for one in assignments if one.occasion == 1)
+    members = Counter(one.pair for one in assignments if one.occasion == 1)
     notes = sentences(
         "commands.planned",
         short=sum(count < ws.settings.judging.per_pair for count in members.values()),
@@ -107,7 +108,7 @@ def make(
         dry_run=dry_run,
     )
     return Planned(
-        pairs=len({(assignment.query_id, assignment.doc_id) for assignment in assignments}),
+        pairs=len({assignment.pair for assignment in assignments}),
         assignments=len(assignments),
         new=len(new),
         sha256=plan_sha256(assignments),
@@ -147,8 +148,8 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], dry_run: bool) -> int:
         chosen = {known_query(known, name).query_id for name in queries} or set(known)
         sent = projects.read_sent(session)
         bound = {asked.pair for of_person in sent.values() for asked in of_person}
-        bound |= {(one.query_id, one.doc_id) for one in judgements.read_judgements(session)}
-        leaving = {one for one in standing if one.query_id in chosen and one.asked.pair not in bound}
+        bound |= {one.pair for one in judgements.read_judgements(session)}
+        leaving = {one for one in standing if one.query_id in chosen and one.pair not in bound}
         if not leaving:
             of = f" of {', '.join(sorted(chosen))}" if queries else ""
             who = f"; tasks were sent to {', '.join(sorted(sent))}" if sent else ""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.errors import MissingInput
-from annot.planning import faults_of, overlaps
-from annot.planning.checking import Overlap
-from annot.report.terminal import told
+from annot.planning.checking import Overlap, faults_of, overlaps
 from annot.store import people, pools, projects, runs
 from annot.store.database import open_store
 from annot.study.outcome import answered_of
@@ -54,7 +52,7 @@ def check(ws: Workspace) -> PlanCheck:
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
-    planned = {one.asked.pair for one in plan}
+    planned = {one.pair for one in plan}
     have = {(one.assessor, one.asked) for one in plan}
     return PlanCheck(
         pairs=len(planned),
@@ -67,11 +65,6 @@ def check(ws: Workspace) -> PlanCheck:
         ),
         faults=(*faults, *in_file),
     )
-
-
-def describe(found: PlanCheck) -> str:
-    """What was found, in words."""
-    return told("checked", found=found)
 
 
 def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:

@@ -6,22 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annot.agreement import COEFFICIENTS, TITLES
+from annot.agreement.coefficients import COEFFICIENTS, TITLES
 from annot.agreement.joint import JointGrades, joint_grades, units_of
 from annot.agreement.joint import coefficient as coefficient_of
 from annot.agreement.joint import interval as interval_of
 from annot.agreement.ratings import IN_WORDS, ratings_of
 from annot.errors import MissingInput
-from annot.forecast import (
-    ALL,
-    Design,
-    DesignForecast,
-    Rules,
-    Together,
-    pool_size,
-    simulate_design,
-)
+from annot.forecast.design import ALL, Together, pool_size, simulate_design
 from annot.forecast.hours import seconds_of, times
+from annot.forecast.outlook import Design, DesignForecast, Rules
 from annot.names import check_name
 from annot.planning.hidden_repeats import FEWEST_FOR_REPEATS
 from annot.pooling import CITED

@@ -22,13 +22,7 @@ from annot.study.workspace import Workspace
 
 
 def pull(
-    ws: Workspace,
-    *,
-    url: str | None,
-    api_key: str | None,
-    advance: Advance,
-    accept_deletions: bool = False,
-    seen: dict[int, Seen] | None = None,
+    ws: Workspace, *, advance: Advance, accept_deletions: bool = False, seen: dict[int, Seen] | None = None
 ) -> Pulled:
     """Bring back every annotation of every judging project and write `exports/judgements.jsonl`.
 
@@ -56,9 +50,7 @@ def pull(
             lost.extend(missing)
 
         hint = "send the tasks with `annot push`"
-        away = collect_all(
-            ws, store, take, round="judge", hint=hint, url=url, api_key=api_key, advance=advance, seen=seen
-        )
+        away = collect_all(ws, store, take, round="judge", hint=hint, advance=advance, seen=seen)
         if seen is not None and not rows:
             return Pulled((), away_notes(away), away=away)
         with store.begin() as session:

@@ -14,7 +14,7 @@ from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.sending import Advance, Pushed, Sent, push_parcels
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import returned_task
-from annot.planning import give_back
+from annot.planning.handing_on import give_back
 from annot.records import Asked
 from annot.store import people, projects, trials
 from annot.store.database import Store, open_store
@@ -30,15 +30,7 @@ from annot.study.workspace import Workspace
 from annot.trials.hidden_gold import with_hidden
 
 
-def push(
-    ws: Workspace,
-    *,
-    url: str | None,
-    api_key: str | None,
-    dry_run: bool,
-    advance: Advance,
-    guidelines_changed: str | None = None,
-) -> Pushed:
+def push(ws: Workspace, *, dry_run: bool, advance: Advance, guidelines_changed: str | None = None) -> Pushed:
     """Send what is planned and not there yet, to everyone who has signed up; withdraw what was handed on.
 
     With `dry_run` the tasks are made and checked, and nothing is sent.
@@ -66,7 +58,7 @@ def push(
                 notes.extend(told)
 
             everyone = sorted({*sent_before, *(parcel.assessor for parcel in parcels)})
-            away = on_servers(ws, store, everyone, withdraw, url=url, api_key=api_key)
+            away = on_servers(ws, store, everyone, withdraw)
             late = {person.assessor: person.answered for person in taken if person.answered}
             if late:
                 notes += _given_back(ws, store, late)
@@ -77,8 +69,6 @@ def push(
             store,
             parcels,
             round="judge",
-            url=url,
-            api_key=api_key,
             dry_run=dry_run,
             advance=advance,
             checked=not (dry_run or late),
@@ -129,12 +119,12 @@ def parcels_of(ws: Workspace, store: Store) -> list[Parcel]:
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
-        probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.answers]
+        probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.record.counts]
         answered = answered_of(session) | {(one.assessor, one.asked) for one in probed}
     plan = [one for one in planned if one.assessor not in left]
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    pairs = {(assignment.query_id, assignment.doc_id) for assignment in plan}.union(*hidden.values())
+    pairs = {assignment.pair for assignment in plan}.union(*hidden.values())
     material = material_of(ws, store, pairs)
     screen = guidelines.screen(ws)
     instructions = instructions_of(ws, material, screen="judge")

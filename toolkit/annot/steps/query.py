@@ -173,20 +173,11 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
                 put_queries(session, made)
     chosen = tuple(
         ChosenQuery(
-            query.query_id,
-            query.paper_id,
-            query.facet,
-            found[query.paper_id].title,
-            query.query_id not in standing,
+            query.query_id, query.paper_id, query.facet, found[query.paper_id].title, query.query_id not in standing
         )
         for query in made
     )
     return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(standing))
-
-
-def describe_chosen(choice: ChosenQueries, *, dry_run: bool) -> str:
-    """The queries, how they are spread over periods, types and facets, what is added and what was left out."""
-    return told("chosen", choice=choice, dry_run=dry_run)
 
 
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:

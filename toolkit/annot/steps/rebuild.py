@@ -23,7 +23,6 @@ from annot.labelstudio.annotations import account_of
 from annot.labelstudio.gateway import Gateway
 from annot.pooling import CITED
 from annot.records import Assessor, Assignment, Pool, Query
-from annot.report.terminal import told
 from annot.store import people, pools, queries
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, put_corrections
@@ -63,7 +62,7 @@ class Rebuilt:
     """What could not be had, each with its number."""
 
 
-def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: bool) -> Rebuilt:
+def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
     """Put everything on record that files, the newest backup in the study's folder, and the server still have.
 
     Queries, labels and what else people decided come from the ledger, or from that backup; queries that neither has are
@@ -90,7 +89,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         everyone = _known_people(ledger, old) | everyone
         names = {assignment.assessor for assignment in assignments}
-        here, changed = _people(ws, store, everyone, names, lost, url=url, api_key=api_key)
+        here, changed = _people(ws, store, everyone, names, lost)
         digests = _digests(ws, drawn)
         if without := sum(digest == UNKNOWN for digest in digests.values()):
             lost.append(
@@ -114,7 +113,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
                 keep_secret(session, secret)
             if dry_run:
                 session.rollback()
-        tasks = 0 if dry_run else _adopted(ws, store, lost, url=url, api_key=api_key)
+        tasks = 0 if dry_run else _adopted(ws, store, lost)
     lost += _lost_revisions(file, revisions, changed, old=old is not None)
     return Rebuilt(
         queries=len(found),
@@ -128,11 +127,6 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
         revisions=revisions,
         lost=tuple(lost),
     )
-
-
-def describe(rebuilt: Rebuilt) -> str:
-    """What was made, and what comes next."""
-    return told("rebuilt", rebuilt=rebuilt)
 
 
 def _plan(ws: Workspace) -> tuple[Assignment, ...]:
@@ -188,14 +182,7 @@ def _known_people(ledger: Ledger, old: Session | None) -> dict[str, Assessor]:
 
 
 def _people(
-    ws: Workspace,
-    store: Store,
-    known: Mapping[str, Assessor],
-    planned: set[str],
-    lost: list[str],
-    *,
-    url: str | None,
-    api_key: str | None,
+    ws: Workspace, store: Store, known: Mapping[str, Assessor], planned: set[str], lost: list[str]
 ) -> tuple[list[Assessor], int]:
     """Everyone, with the account that answered most in their project where none is known; and the changed answers."""
     found = {name: Assessor(name, None, False) for name in planned} | dict(known)
@@ -215,14 +202,14 @@ def _people(
             found[name] = replace(person, account=person.account or addresses.get(most or -1))
 
     try:
-        away = on_servers(ws, store, people_with_servers(ws), look, url=url, api_key=api_key)
+        away = on_servers(ws, store, people_with_servers(ws), look)
         lost += [f"the account of {one.assessor}, which only their server tells: {one.why}" for one in away]
     except StudioError as error:
         lost.append(f"accounts that only the server tells: {'; '.join([error.message, *error.faults])}")
     return [found[name] for name in sorted(found)], changed
 
 
-def _adopted(ws: Workspace, store: Store, lost: list[str], *, url: str | None, api_key: str | None) -> int:
+def _adopted(ws: Workspace, store: Store, lost: list[str]) -> int:
     """Take the projects on the server on record; how many tasks they hold."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     found: list[Adopted] = []
@@ -231,7 +218,7 @@ def _adopted(ws: Workspace, store: Store, lost: list[str], *, url: str | None, a
         found.append(adopt_projects(ws, store, gateway, now=now))
 
     try:
-        on_servers(ws, store, people_with_servers(ws), adopt, url=url, api_key=api_key)
+        on_servers(ws, store, people_with_servers(ws), adopt)
     except StudioError:
         return 0
     if returned := sum(one.returned for one in found):

@@ -19,7 +19,6 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.errors import InputError
-from annot.report.terminal import told
 from annot.settings import read_settings
 from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
@@ -100,11 +99,6 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
             raise
         moves.move(unpacked.study.settings_file, ws.settings_file)
         return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
-
-
-def describe(restored: Restored, *, dry_run: bool) -> str:
-    """What came back, in words."""
-    return told("restored", restored=restored, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     mine = [one for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
         raise InputError(
-            f"{' '.join(pair)}: was not returned to {assessor}",
-            hint="`annot adjudicate status --returned` lists them",
+            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot adjudicate status --returned` lists them"
         )
     if mine[-1].withdrawn_at is not None:
         return None
@@ -215,7 +214,7 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
             f"{name}: is adjudicated",
             hint="the adjudicator can change the decision in their project; then run `annot adjudicate pull`",
         )
-    if not any(one.counts and one.assessor == assessor and one.asked.pair == pair for one in outcome.judgements):
+    if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
         raise InputError(
             f"{name}: {assessor} has not judged it yet",
             hint="it still stands in their project; `annot pull` brings in what was judged since",
@@ -248,7 +247,7 @@ def _check_why(ws: Workspace, session: Session, why: str) -> None:
 
 def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> int:
     """One that neither the plan nor an earlier return, taken back or not, has used for this person and pair."""
-    planned = [one.occasion for one in people.read_assignments(session, assessor) if one.asked.pair == pair]
-    given = [one.occasion for one in outcome.everything if one.asked.pair == pair and one.assessor == assessor]
+    planned = [one.occasion for one in people.read_assignments(session, assessor) if one.pair == pair]
+    given = [one.occasion for one in outcome.everything if one.pair == pair and one.assessor == assessor]
     back = [one.occasion for one in returned.read_returned(session) if one.pair == pair and one.assessor == assessor]
     return max(planned + given + back, default=1) + 1

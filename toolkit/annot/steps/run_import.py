@@ -21,8 +21,6 @@ from annot.formats.trec import write_run
 from annot.names import check_name
 from annot.ranking.methods import BASELINES
 from annot.records import Query, ScoredDoc, Source
-from annot.report.terminal import told
-from annot.report.words import counted
 from annot.store import runs
 from annot.store.database import open_store
 from annot.store.people import read_assignments
@@ -151,11 +149,6 @@ def bring_in(
         path=ws.run_file(tag),
         metadata=metadata,
     )
-
-
-def describe(imported: ImportedRun) -> str:
-    """How much of the pools the run covers, then what was found in it and what was done with that."""
-    return told("run-imported", imported=imported, counted=counted)
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from annot.report.terminal import told
 from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.database import open_store
 from annot.store.guidelines import read_guidelines
@@ -88,10 +87,7 @@ def status(ws: Workspace) -> Status:
         pairs=len(outcome.planned),
         assessors=tuple(
             Progress(
-                person.assessor,
-                assigned[person.assessor],
-                judged[person.assessor],
-                left=person.left_on is not None,
+                person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None
             )
             for person in everyone
             if assigned[person.assessor]
@@ -116,11 +112,6 @@ def status(ws: Workspace) -> Status:
         ),
         next_command=_next(labelled, len(queries), len(documents), bool(everyone), outcome),
     )
-
-
-def describe(found: Status) -> str:
-    """The counts in words."""
-    return told("status", found=found)
 
 
 def _next(labelled: int, queries: int, documents: int, people_there: bool, outcome: Outcome) -> str:

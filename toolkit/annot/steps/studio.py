@@ -21,7 +21,6 @@ from annot.exchange.whose_server import (
 )
 from annot.labelstudio import installing, memory, server
 from annot.records import Assessor
-from annot.report.terminal import told
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -99,17 +98,12 @@ def status(ws: Workspace) -> tuple[State, ...]:
     return tuple(_state(ws, person) for person in people_with_servers(ws))
 
 
-def describe(ws: Workspace, states: Sequence[State], *, stopped: bool = False) -> str:
-    """The states in words."""
-    return told("studio", states=states, own=isolated(ws), stopped=stopped)
-
-
 def _start(
     ws: Workspace, person: str | None, accounts: Sequence[str], *, port: int | None, tell: Callable[[str], None]
 ) -> None:
     server.up(studio_folder(ws, person), environ=os.environ, port=port, say=tell)
     if accounts:
-        with connect(ws, url=None, api_key=None, person=person) as gateway:
+        with connect(ws, person=person) as gateway:
             open_accounts(ws, gateway, accounts, person=person)
 
 

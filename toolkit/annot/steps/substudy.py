@@ -15,10 +15,10 @@ from annot.errors import InputError, MissingInput
 from annot.exchange.material import TaskMaterial, instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Pulled
+from annot.exchange.rounds import ROUNDS as MANNERS
 from annot.exchange.sending import Advance, Pushed, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
-from annot.labelstudio.screens import full_text_screen
 from annot.labelstudio.tasks import full_text_task
 from annot.names import check_name
 from annot.records import Asked
@@ -98,16 +98,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     return _planned(facts, texts, new=True)
 
 
-def push(
-    ws: Workspace,
-    *,
-    view: str,
-    texts: Path | None,
-    url: str | None,
-    api_key: str | None,
-    dry_run: bool,
-    advance: Advance,
-) -> Pushed:
+def push(ws: Workspace, *, view: str, texts: Path | None, dry_run: bool, advance: Advance) -> Pushed:
     """Send the pairs in one view. texts: where the full texts are; None takes the table that `draw` has written.
 
     Raises InputError for the full texts while pairs are not judged on the abstracts, and for papers without a place.
@@ -121,27 +112,23 @@ def push(
                 _refuse_before_abstracts(session, assessor)
         material = material_of(ws, store, {one.pair for one in sequence})
         tasks = tasks_of(ws, material, sequence)
-        screen, first = guidelines.screen(ws), []
         if view == "full":
             path = texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
                 raise MissingInput(f"{path}: not there", hint="it says where the full text of each paper is; " + HINT)
             where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-            screen, first = guidelines.screen(ws, full_text_screen), [guidelines.page(ws, "full-text")]
-        instructions = instructions_of(ws, material, screen="full-text" if view == "full" else "judge", first=first)
-        parcel = Parcel(assessor, screen, instructions, tasks)
-        return push_parcels(
-            ws, store, [parcel], round=ROUNDS[view], url=url, api_key=api_key, dry_run=dry_run, advance=advance
-        )
+        kind = MANNERS[ROUNDS[view]].screen
+        parcel = Parcel(assessor, guidelines.screen(ws, kind), instructions_of(ws, material, screen=kind), tasks)
+        return push_parcels(ws, store, [parcel], round=ROUNDS[view], dry_run=dry_run, advance=advance)
 
 
-def pull(ws: Workspace, *, view: str, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+def pull(ws: Workspace, *, view: str, advance: Advance) -> Pulled:
     """Bring back the answers of one view, and note down what they show; none is a judgement of the collection."""
     check_name(view, list(ROUNDS), what="view")
     hint = f"send the pairs with `annot substudy push --view {view}`"
     with open_store(ws.database_url, create=False) as store:
-        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, url=url, api_key=api_key, advance=advance)
+        pulled = pull_answers(ws, store, ROUNDS[view], hint=hint, advance=advance)
         if any(one.judged for one in pulled.assessors):
             with store.begin() as session:
                 trials.put_trial(session, ON_RECORD, on_record(substudy_of(ws, session)))
@@ -168,13 +155,6 @@ def describe_plan(planned: Planned) -> str:
     return aligned(rows)
 
 
-def describe(found: Report) -> str:
-    """The report as text for the terminal."""
-    from annot.report.terminal import told
-
-    return told("substudy", found=found)
-
-
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> Planned:
     by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
     names = ("assessor", "pairs", "by_facet", "by_type", "seed", "sha256")
@@ -197,8 +177,8 @@ def _refuse_sent(session: Session) -> None:
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
-    done = {one.asked.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
+    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
     if still_open := asked - done:
         raise InputError(
             f"{len(still_open)} of {len(asked)} pairs are not judged on the abstracts yet, which come first",

@@ -51,7 +51,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     runs = _runs(ws, query_id, doc_id)
     if not (doc_id in texts or pooled or judged or settled or had_by or any(run.rank for run in runs)):
         _refuse_unknown(query_id, doc_id, pool, snapshot.assignments)
-    decision = {(known.query_id, known.doc_id): known for known in outcome.decisions}.get(pair)
+    decision = {known.pair: known for known in outcome.decisions}.get(pair)
     qrels = exported_qrels(snapshot) if ws.qrels.is_file() else ()
     return Trace(
         query_id=query_id,
@@ -64,9 +64,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         pool=pooled,
         had_by=had_by,
         given_to=tuple(
-            (given.assessor, given.position, given.occasion)
-            for given in snapshot.assignments
-            if given.asked.pair == pair
+            (given.assessor, given.position, given.occasion) for given in snapshot.assignments if given.pair == pair
         ),
         returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
@@ -166,7 +164,7 @@ def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator
 def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[Said]:
     for sourced in history:
         answer = sourced.record
-        pair = (answer.query_id, answer.doc_id)
+        pair = answer.pair
         counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
         yield _said(sourced, person=answer.adjudicator, role="adjudicator", reason=answer.reason, counts=counts)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.agreement import TITLES
+from annot.agreement.coefficients import TITLES
 from annot.errors import FindingError, MissingInput, StudioError
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.connection import Away, away_finding
@@ -17,7 +17,6 @@ from annot.exchange.parcels import Parcel, check_parcels
 from annot.exchange.recording import Pulled
 from annot.exchange.sending import Advance, Sent, push_parcels
 from annot.exchange.trials import pull_answers
-from annot.labelstudio.screens import feedback_screen
 from annot.labelstudio.tasks import feedback_task
 from annot.names import check_name
 from annot.records import Asked, Judgement
@@ -72,9 +71,7 @@ class Report:
     """Those who have hidden gold among their pairs."""
 
 
-def push(
-    ws: Workspace, *, assessors: Sequence[str], url: str | None, api_key: str | None, dry_run: bool, advance: Advance
-) -> Pushed:
+def push(ws: Workspace, *, assessors: Sequence[str], dry_run: bool, advance: Advance) -> Pushed:
     """Send the next batch to everyone whose last one is answered, and the answered ones again with the gold grade.
 
     assessors: whom to train; none are all who assess. A gold pair that the plan gives to an assessor is not sent to
@@ -113,7 +110,7 @@ def push(
         parcels, again = _parcels(ws, store, still_here, golden, facet_of, answers)
         check_parcels(ws, store, parcels, round=TRAIN)
         check_parcels(ws, store, again, round=FEEDBACK)
-        send: dict[str, Any] = {"url": url, "api_key": api_key, "dry_run": dry_run, "advance": advance, "checked": True}
+        send: dict[str, Any] = {"dry_run": dry_run, "advance": advance, "checked": True}
         batches = push_parcels(ws, store, parcels, round=TRAIN, **send)
         again = [parcel for parcel in again if parcel.assessor not in {one.assessor for one in batches.away}]
         if not dry_run:
@@ -126,12 +123,11 @@ def push(
     return Pushed(batches.projects, feedback, (*notes, *batches.notes), batches.away)
 
 
-def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advance) -> Pulled:
+def pull(ws: Workspace, *, advance: Advance) -> Pulled:
     """Bring back the answers, and what was written on looking at them again; note down who has passed."""
     hint = "send the first batch with `annot train push`"
     with open_store(ws.database_url, create=False) as store:
-        server: dict[str, Any] = {"url": url, "api_key": api_key, "advance": advance}
-        pulled = pull_answers(ws, store, TRAIN, hint=hint, source_of=_in_time, **server)
+        pulled = pull_answers(ws, store, TRAIN, hint=hint, source_of=_in_time, advance=advance)
         with store.read() as session:
             sent = any(
                 projects.read_tasks(session, project.project)
@@ -139,7 +135,7 @@ def pull(ws: Workspace, *, url: str | None, api_key: str | None, advance: Advanc
             )
         if sent:
             try:
-                pull_answers(ws, store, FEEDBACK, hint=hint, **server)
+                pull_answers(ws, store, FEEDBACK, hint=hint, advance=advance)
             except StudioError:
                 # Whose server was away a moment ago is told already.
                 if not pulled.away:
@@ -163,13 +159,6 @@ def report(ws: Workspace) -> Report:
     if not found and not hidden:
         raise MissingInput("nobody is in training", hint="send the first batch with `annot train push`")
     return Report(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
-
-
-def describe(found: Report) -> str:
-    """The report as text for the terminal."""
-    from annot.report.terminal import told
-
-    return told("training", found=found)
 
 
 def _parcels(
@@ -201,9 +190,8 @@ def _parcels(
         before = instructions_of(ws, material, screen="judge")
         judging.append(Parcel(name, guidelines.screen(ws), before, sent, whole=tuple(tasks)))
         if shown:
-            first = [guidelines.page(ws, "training")]
-            before = instructions_of(ws, material, screen="feedback", first=first)
-            again.append(Parcel(name, guidelines.screen(ws, feedback_screen), before, shown))
+            before = instructions_of(ws, material, screen="feedback")
+            again.append(Parcel(name, guidelines.screen(ws, "feedback"), before, shown))
     return judging, again
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import FindingError, InputError
+from annot.errors import InputError
 from annot.formats.irds import dataset_id
 from annot.release.release_folder import SUMS_FILE, check_folder
-from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.store.dump import row_counts
 from annot.study.chain import LINKS, broken_links
@@ -37,21 +36,6 @@ def verify(ws: Workspace, *, release: Path | None) -> Verified:
     return Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
 
 
-def describe(verified: Verified) -> str:
-    """The findings, or what there was to look at."""
-    return told("verified", verified=verified)
-
-
-def finding(verified: Verified) -> FindingError | None:
-    """What ends the command where something was found."""
-    if not verified.findings:
-        return None
-    return FindingError(
-        f"{len(verified.findings)} thing(s) are not as they were written",
-        hint="make each again with the command that is named, or take it from a backup with `annot restore`",
-    )
-
-
 def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     if not folder.is_dir():
         yield f"{folder}: no such folder, expected a release"
@@ -68,10 +52,9 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
         path, source = folder / name, ws.exports / name
         if not path.is_file():
             yield f"{folder}/{name}: gone"
-        elif _taken_over(name) and source.is_file() and path.read_bytes() != source.read_bytes():
+        elif (
+            (name == "qrels.txt" or name.endswith(".run"))
+            and source.is_file()
+            and path.read_bytes() != source.read_bytes()
+        ):
             yield f"{folder}/{name}: not {source.relative_to(ws.root)} as it is now; `annot release` takes it up"
-
-
-def _taken_over(name: str) -> bool:
-    """Whether a release holds this file as it is in `exports/`."""
-    return name == "qrels.txt" or name.endswith(".run")

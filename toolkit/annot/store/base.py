@@ -2,17 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Dialect,
-    Float,
-    Identity,
-    MetaData,
-    Table,
-    Text,
-    TypeDecorator,
-)
+from sqlalchemy import JSON, BigInteger, Dialect, Float, Identity, MetaData, Table, Text, TypeDecorator
 from sqlmodel import Field, SQLModel
 
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"

@@ -31,11 +31,7 @@ _FAULTS = (
         "another process is writing for too long",
         "wait for it, then run it again",
     ),
-    (
-        ("not a database",),
-        "not a SQLite database",
-        "name another file in `store.database`, or restore a backup",
-    ),
+    (("not a database",), "not a SQLite database", "name another file in `store.database`, or restore a backup"),
     (("malformed",), "the file is damaged or no database: {detail}", "restore a backup"),
     (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "look at the folder's permissions"),
     (
@@ -43,11 +39,7 @@ _FAULTS = (
         "not whole: {first_line}",
         "restore a backup of it; `annot init` makes an empty one",
     ),
-    (
-        ("connection",),
-        "cannot be reached: {detail}",
-        "is the server running? look at `store.database` in annot.toml",
-    ),
+    (("connection",), "cannot be reached: {detail}", "is the server running? look at `store.database` in annot.toml"),
 )
 """What the database's error says, what we say, and the remedy; the first that fits."""
 

@@ -13,14 +13,7 @@ from annot.records import Draw, Pool, PoolEntry
 from annot.store.base import table
 from annot.store.models import AdjudicationRow, DrawRow, JudgementRow, PoolEntryRow, PoolRow, QueryRow
 from annot.store.projects import refuse_sent
-from annot.store.rows import (
-    check_distinct,
-    field_names,
-    in_chunks,
-    insert_records,
-    insert_rows,
-    refuse_judged,
-)
+from annot.store.rows import check_distinct, field_names, in_chunks, insert_records, insert_rows, refuse_judged
 
 
 def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: Mapping[str, str]) -> None:

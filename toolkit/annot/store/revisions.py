@@ -64,11 +64,6 @@ class Sourced(NamedTuple, Generic[R]):
     guidelines_sha256: str | None = None
     """Of the guidelines that stood beside it when it was last changed; None where that is not known."""
 
-    @property
-    def answers(self) -> bool:
-        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
-        return not self.record.flags and (self.record.grade is not None or self.record.cannot_judge is not None)
-
 
 @dataclass(slots=True)
 class Line(Generic[R]):
@@ -87,7 +82,7 @@ class Line(Generic[R]):
     @property
     def counts(self) -> bool:
         """Whether an answer stands."""
-        return self.stands.answers
+        return self.stands.record.counts
 
     @property
     def why(self) -> str:
@@ -99,7 +94,7 @@ class Line(Generic[R]):
         flags = revision.record.flags
         if _decides(revision) or not _decides(self.stands):
             self.stands = revision
-        if revision.answers:
+        if revision.record.counts:
             self.answer = revision
         if revision.ruling is not None or not flags:
             self.kept = revision.ruling == RESTORED
@@ -163,7 +158,7 @@ class Revisions(Generic[R]):
             content = self._content(revision)
             sha256 = hash_of(content)
             if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                comes_back = revision.answers and not line.counts
+                comes_back = revision.record.counts and not line.counts
                 if not comes_back:
                     continue
             number = 1 if line is None else line.latest.record.revision + 1
@@ -230,7 +225,7 @@ class Revisions(Generic[R]):
 
     def answers(self, session: Session) -> Iterator[Sourced[R]]:
         """Every revision that was an answer, in the order recorded, without payload."""
-        return (revision for revision, _ in self._revisions(session, payload=False) if revision.answers)
+        return (revision for revision, _ in self._revisions(session, payload=False) if revision.record.counts)
 
     def person_of(self, record: R) -> str:
         """Whose it is."""
@@ -265,7 +260,7 @@ class Revisions(Generic[R]):
     def _against(self, read: Sourced[R], line: Line[R] | None) -> Sourced[R]:
         """What was read, flagged where the server fell back behind the answer on record."""
         before = None if line is None or not line.counts else line.stands.changed_at
-        if read.ruling is None and read.answers and before is not None and (read.changed_at or before) < before:
+        if read.ruling is None and read.record.counts and before is not None and (read.changed_at or before) < before:
             return read._replace(record=replace(read.record, flags=(OLDER,)))
         return read
 

@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.formats.judgements_file import FileJudgement
-from annot.planning import plan_lines
+from annot.planning.drawing import plan_lines
 from annot.records import Adjudication, Assignment, Judgement, Source
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.database import open_store

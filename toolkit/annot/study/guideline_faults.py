@@ -38,7 +38,7 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
     pages, faults = {}, []
     for name in (GENERAL, *ws.settings.facets):
         try:
-            pages[name] = guidelines.general(ws) if name == GENERAL else guidelines.read(ws, name).text
+            pages[name] = guidelines.page(ws, GENERAL) if name == GENERAL else guidelines.read(ws, name).text
         except AnnotError as error:
             faults.append(error.message)
     return pages, faults

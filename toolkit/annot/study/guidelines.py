@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
-from typing import Protocol
 
 from annot.errors import InputError
-from annot.labelstudio.screens import judge_screen
+from annot.labelstudio.controls import Screen
+from annot.labelstudio.screens import screen_of
 from annot.study.workspace import Workspace
 
 LONGEST_DEFINITION = 140
@@ -21,14 +19,6 @@ NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
 
 OF_ROUNDS = ("full-text", "training")
 """Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
-
-
-class ScreenOf(Protocol):
-    """What makes a screen of the study's settings."""
-
-    def __call__(
-        self, *, scale_names: Sequence[str], labels: Sequence[str], language: str, overrides: Path | None
-    ) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +36,7 @@ def read(ws: Workspace, facet: str) -> Guidelines:
         near = difflib.get_close_matches(facet, ws.settings.facets, 1)
         expected = f"did you mean {near[0]}?" if near else f"facets are {', '.join(ws.settings.facets)}"
         raise InputError(f"facet {facet!r}: not in annot.toml; {expected}")
-    own = _text(ws, facet)
+    own = page(ws, facet)
     definition = definition_of(own)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
         raise InputError(
@@ -57,12 +47,12 @@ def read(ws: Workspace, facet: str) -> Guidelines:
     return Guidelines(facet, definition, own)
 
 
-def shown(ws: Workspace, page: str) -> Guidelines:
+def shown(ws: Workspace, name: str) -> Guidelines:
     """What `annot guidelines show` prints: the page of a facet and the general one, or one of the others."""
-    if page in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and page not in ws.settings.facets:
-        return Guidelines(page, "", _text(ws, page))
-    found = read(ws, page)
-    return Guidelines(page, found.definition, f"{found.text.rstrip()}\n\n{general(ws)}")
+    if name in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and name not in ws.settings.facets:
+        return Guidelines(name, "", page(ws, name))
+    found = read(ws, name)
+    return Guidelines(name, found.definition, f"{found.text.rstrip()}\n\n{page(ws, 'general')}")
 
 
 def packaged_facets() -> set[str]:
@@ -71,37 +61,21 @@ def packaged_facets() -> set[str]:
     return pages - {"general", *NOT_FOR_ASSESSORS, *OF_ROUNDS}
 
 
-def general(ws: Workspace) -> str:
-    """What holds for every facet, as Markdown."""
-    return _text(ws, "general")
-
-
-def page(ws: Workspace, name: str) -> str:
-    """A page that comes before the others in a round of its own, as Markdown."""
-    return _text(ws, name)
-
-
-def adjudication(ws: Workspace) -> str:
-    """What adjudicators read before all else, as Markdown."""
-    return _text(ws, "adjudication")
-
-
-def labels(ws: Workspace) -> str:
-    """What those read who correct the labels of sentences, as Markdown."""
-    return _text(ws, "labels")
-
-
-def screen(ws: Workspace, made: ScreenOf = judge_screen) -> str:
-    """The labelling configuration of the judging screen, or of the screen `made`, checked without a server."""
-    return made(
+def screen(ws: Workspace, kind: Screen = "judge") -> str:
+    """The labelling configuration of a screen, checked without a server."""
+    with_opinions = kind == "adjudicate" and ws.settings.adjudication.ratings != "hidden"
+    return screen_of(
+        kind,
         scale_names=ws.settings.scale.names,
         labels=ws.settings.labels.names,
         language=ws.settings.collection.language,
+        opinions=ws.settings.judging.per_pair if with_opinions else 0,
         overrides=ws.root / "templates",
     )
 
 
-def _text(ws: Workspace, name: str) -> str:
+def page(ws: Workspace, name: str) -> str:
+    """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's."""
     path = ws.root / "guidelines" / f"{name}.md"
     if path.is_file():
         try:

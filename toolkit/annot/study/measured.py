@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.adjudication import Pair
-from annot.agreement import COEFFICIENTS, HEADLINE, AgreementTable, agreement_table
-from annot.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
-from annot.diagnosis import AskedAndGraded, Looked, Panel, Repeat, look, panel_of
+from annot.agreement.coefficients import COEFFICIENTS, HEADLINE
+from annot.agreement.summaries import AgreementTable
+from annot.agreement.tables import agreement_table
+from annot.assessor_effect.on_runs import assessor_effect_on_runs
+from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
+from annot.diagnosis.matrices import Repeat
+from annot.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.diagnosis.panel import Panel, panel_of
 from annot.errors import InputError, MissingInput
 from annot.evaluation.comparisons import ALPHA, EXACT_UP_TO
 from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
@@ -81,7 +86,7 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
         pairs: dict[Pair, list[Judgement]] = {}
         for judgement in snapshot.outcome.of_answered_pairs:
             if snapshot.facets[judgement.query_id] == facet:
-                pairs.setdefault((judgement.query_id, judgement.doc_id), []).append(judgement)
+                pairs.setdefault(judgement.pair, []).append(judgement)
         judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
         mixed = sum(len(given) > 1 for given in judged_by.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
@@ -174,7 +179,7 @@ def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
         if not answer.flags and answer.grade is not None
     }
     return tuple(
-        Repeat(again.assessor, *again.asked.pair, first, second)
+        Repeat(again.assessor, *again.pair, first, second)
         for again in outcome.repeats
         if (second := graded.get((again.asked, again.assessor))) is not None
         and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from annot.adjudication import Pair
-from annot.agreement import AgreementTable, agreement_table
+from annot.agreement.summaries import AgreementTable
+from annot.agreement.tables import agreement_table
 from annot.errors import InputError, MissingInput
 from annot.records import Judgement
 from annot.study.moments import moment_of
@@ -102,8 +103,8 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     outcome = snapshot.outcome
     by_pair: dict[Pair, list[Judgement]] = {}
     for answer in outcome.judgements:
-        if answer.counts and answer.assessor in outcome.planned.get(answer.asked.pair, ()):
-            by_pair.setdefault(answer.asked.pair, []).append(answer)
+        if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ()):
+            by_pair.setdefault(answer.pair, []).append(answer)
     whole = {pair: answers for pair, answers in by_pair.items() if len(answers) == len(outcome.planned[pair])}
     moments = {pair: _last(answers) for pair, answers in whole.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
@@ -158,7 +159,7 @@ def _asked_again(snapshot: Snapshot) -> set[Pair]:
     """Pairs that somebody has still to judge once more, as a hidden repeat or because they were returned."""
     answered = {(answer.asked, answer.assessor) for answer in snapshot.outcome.everything if answer.counts}
     repeats = {
-        assigned.asked.pair
+        assigned.pair
         for assigned in snapshot.assignments
         if assigned.occasion > 1 and (assigned.asked, assigned.assessor) not in answered
     }

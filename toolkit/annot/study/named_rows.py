@@ -117,7 +117,7 @@ def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[
 
 def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
     faults = Faults(name)
-    judged = {(assignment.query_id, assignment.doc_id) for assignment in plan}
+    judged = {assignment.pair for assignment in plan}
     for named in given:
         if named.adjudicates and named.row.grade is None:
             faults.add("an adjudicator's row without a grade, expected the final one", line=named.row.line)

@@ -64,9 +64,7 @@ class Outcome:
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
         """The judgements of the pairs that all planned assessors have answered: none is missing."""
         incomplete = set(self.incomplete)
-        return tuple(
-            judgement for judgement in self.judgements if (judgement.query_id, judgement.doc_id) not in incomplete
-        )
+        return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
 
 def outcome_of(session: Session, settings: Settings) -> Outcome:
@@ -110,9 +108,9 @@ def outcome_from(
     standing, unanswered = _standing(current, again, back)
     settlement = settle(planned, standing)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in current if one.counts}
-    rulings = rulings_of((one for one in settled if (one.query_id, one.doc_id) in planned), asked=asked)
+    rulings = rulings_of((one for one in settled if one.pair in planned), asked=asked)
     adjudications = rulings.graded
-    decisions = {(decision.query_id, decision.doc_id): decision for decision in settlement.agreed}
+    decisions = {decision.pair: decision for decision in settlement.agreed}
     unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
     ended = adjudications.keys() | unjudgeable.keys()
     waiting = {
@@ -135,11 +133,7 @@ def outcome_from(
         unjudgeable=unjudgeable,
         passed_on=rulings.passed_on,
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
-        open=tuple(
-            (dispute.query_id, dispute.doc_id)
-            for dispute in settlement.disputed
-            if (dispute.query_id, dispute.doc_id) not in ended
-        ),
+        open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
         waiting=tuple(sorted(waiting)),
         incomplete=tuple(pair for pair in settlement.incomplete if pair not in ended | waiting),
     )
@@ -162,7 +156,7 @@ def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...
     found: dict[Pair, set[str]] = {}
     for assignment in plan:
         if assignment.occasion == 1:
-            found.setdefault((assignment.query_id, assignment.doc_id), set()).add(assignment.assessor)
+            found.setdefault(assignment.pair, set()).add(assignment.assessor)
     return {pair: tuple(sorted(names)) for pair, names in found.items()}
 
 

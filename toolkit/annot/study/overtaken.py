@@ -30,15 +30,15 @@ class Overtaken:
 def overtaken_of(session: Session) -> tuple[Overtaken, ...]:
     """Every answer of the first occasion that changed after the decision that counts, by pair and assessor."""
     decided: dict[Pair, str] = {
-        line.stands.record.asked.pair: _moment(line.stands)
+        line.stands.record.pair: _moment(line.stands)
         for line in ADJUDICATIONS.lines(session)
         if line.counts and _moment(line.stands)
     }
     given: defaultdict[tuple[str, str, str], list[Sourced[Any]]] = defaultdict(list)
     for answer in JUDGEMENTS.answers(session):
         record = answer.record
-        if answer.ruling != RESTORED and record.occasion == 1 and record.asked.pair in decided:
-            given[(*record.asked.pair, record.assessor)].append(answer)
+        if answer.ruling != RESTORED and record.occasion == 1 and record.pair in decided:
+            given[(*record.pair, record.assessor)].append(answer)
     found = []
     for (query_id, doc_id, assessor), answers in sorted(given.items()):
         at = decided[query_id, doc_id]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sqlmodel import Session
 
-from annot.planning import plan_lines
+from annot.planning.drawing import plan_lines
 from annot.records import Assignment
 from annot.store import people
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest

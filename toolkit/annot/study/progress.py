@@ -6,9 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from annot.agreement import HEADLINE, TOGETHER, Summary
+from annot.agreement.coefficients import HEADLINE
+from annot.agreement.summaries import Summary
+from annot.agreement.tables import TOGETHER
 from annot.errors import MissingInput
-from annot.forecast import Forecast, Rules, cost_of, forecast, settling_hours, settling_of
+from annot.forecast.hours import cost_of
+from annot.forecast.outlook import Forecast, Rules
+from annot.forecast.remainder import forecast
+from annot.forecast.settling import settling_hours, settling_of
 from annot.records import Judgement
 from annot.settings import Settings
 from annot.stats.values import Estimate, Interval, Undefined, Value

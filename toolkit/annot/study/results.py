@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annot.agreement import AgreementTable
-from annot.assessor_effect import AssessorEffect
+from annot.agreement.summaries import AgreementTable
+from annot.assessor_effect.rankings import AssessorEffect
 from annot.evaluation.comparisons import ALPHA, POWER
 from annot.evaluation.evaluated import Evaluated
 from annot.stats.values import to_json

@@ -12,7 +12,7 @@ def settling_of(session: Session) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for one in adjudications.read_adjudications(session):
         if not one.flags:
-            found.setdefault((one.query_id, one.doc_id), set()).add(one.adjudicator)
+            found.setdefault(one.pair, set()).add(one.adjudicator)
     for project in projects.read_projects(session, round="adjudicate"):
         for asked in projects.read_tasks(session, project.project):
             found.setdefault(asked.pair, set()).add(project.assessor)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sqlmodel import Session
 
-from annot.agreement import HEADLINE, TITLES
 from annot.agreement.between import Between, agreement_between
+from annot.agreement.coefficients import HEADLINE, TITLES
 from annot.diagnosis.pace import median_time_interval
 from annot.errors import MissingInput
 from annot.records import Judgement
@@ -82,7 +82,7 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
     assessor = plan_of(session)["assessor"]
     answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
     outcome = outcome_of(session, ws.settings)
-    asked = {one.asked.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
         raise MissingInput(
             "no answers to the sub-study", hint="bring them in with `annot substudy pull --view abstract`"
@@ -96,17 +96,13 @@ def substudy_of(ws: Workspace, session: Session) -> Report:
             NAMES[first],
             NAMES[second],
             agreement_between(
-                grades[first],
-                grades[second],
-                grades=ws.settings.scale.grades,
-                level=level,
-                coefficients=HEADLINE,
+                grades[first], grades[second], grades=ws.settings.scale.grades, level=level, coefficients=HEADLINE
             ),
         )
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
     )
     changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
-    judged = {one.asked.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
+    judged = {one.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
     return Report(
         assessor=assessor,
         level=level,

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.agreement import HEADLINE
 from annot.agreement.between import Between, agreement_between
+from annot.agreement.coefficients import HEADLINE
 from annot.records import Decision, Judgement
 from annot.stats.rounding import rounding
 from annot.stats.values import Estimate, Interval, Undefined
@@ -192,14 +192,14 @@ def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: Round) 
 
 def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
     """The grade of each pair that has one."""
-    return {(one.query_id, one.doc_id): one.grade for one in answers if one.grade is not None}
+    return {one.pair: one.grade for one in answers if one.grade is not None}
 
 
 def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
     """Records of pairs by person and pair, in their order."""
     found: dict[str, dict[Pair, Any]] = {}
     for one in records:
-        found.setdefault(one.assessor, {})[one.query_id, one.doc_id] = one
+        found.setdefault(one.assessor, {})[one.pair] = one
     return found
 
 

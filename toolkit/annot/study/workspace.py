@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,9 @@ class Workspace:
 
     root: Path
     settings: Settings
+    studio_url: str | None = None
+    """The Label Studio to talk to, where one is named; None is the one that the study knows."""
+    studio_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, root: Path) -> Workspace:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from annot.stats.arrays import Array
 from annot.systems.alignment import Align, Aligned, best_pair
 from annot.systems.system import ASPIRE, EACH_IN_CONTEXT, EACH_SENTENCE, FACET, IN_CONTEXT, System, Topic
-from annot.systems.transport import Array, by_attention, by_transport
+from annot.systems.transport import by_attention, by_transport
 from annot.systems.weights import Weights
 
 Matching = Literal["single", "transport", "attention"]

@@ -11,10 +11,7 @@ from annot.systems.system import System
 
 SYSTEMS: dict[str, System] = {
     system.name: system
-    for system in (
-        *(*terms.SYSTEMS, *sentences.SYSTEMS, *abstracts.SYSTEMS),
-        *(*aspire.SYSTEMS, *scisearch.SYSTEMS),
-    )
+    for system in (*(*terms.SYSTEMS, *sentences.SYSTEMS, *abstracts.SYSTEMS), *(*aspire.SYSTEMS, *scisearch.SYSTEMS))
 }
 """In the order of the families, and within one in the order of the papers."""
 

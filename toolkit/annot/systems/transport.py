@@ -15,11 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annot.stats.arrays import Array, Mask
 from annot.systems.alignment import Aligned
-
-Array = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 """The largest error of a row's sum at which a plan is exact."""
@@ -36,7 +34,7 @@ class Plans(NamedTuple):
     """The plans, shape (pairs, rows, columns), and which of them are exact, shape (pairs,)."""
 
     plans: Array
-    exact: NDArray[np.bool_]
+    exact: Mask
 
 
 def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:

@@ -30,25 +30,20 @@ def draw_hidden(
     grades come in turn.
     """
     free: dict[str, list[Decision]] = {}
-    for one in sorted(decisions, key=lambda one: (one.query_id, one.doc_id)):
-        if (one.query_id, one.doc_id) not in taken:
+    for one in sorted(decisions, key=lambda one: one.pair):
+        if one.pair not in taken:
             free.setdefault(one.query_id, []).append(one)
     rng = generator(seed, "hidden-gold", assessor)
     order = shuffled(sorted(free), rng)
     drawn: list[Pair] = []
     for query_id in sorted(order, key=lambda query_id: query_id not in own):
         some = evenly(shuffled(free[query_id], rng), min(BLOCK, count - len(drawn)))
-        drawn += [(one.query_id, one.doc_id) for one in some]
+        drawn += [one.pair for one in some]
     return tuple(drawn)
 
 
 def with_hidden(
-    sequence: Sequence[Asked],
-    hidden: Sequence[Pair],
-    answered: AbstractSet[Asked],
-    *,
-    assessor: str,
-    seed: int,
+    sequence: Sequence[Asked], hidden: Sequence[Pair], answered: AbstractSet[Asked], *, assessor: str, seed: int
 ) -> list[Asked]:
     """The assessor's sequence with the hidden pairs in it: within their query where it is there, else as a block
     between two queries, never at the very beginning.

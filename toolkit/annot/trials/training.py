@@ -14,16 +14,10 @@ from annot.stats.values import Estimate, Undefined
 from annot.trials.sequence import Pair, query_by_query, shuffled
 
 Verdict = Literal["passed", "not passed", "not finished", "undecided"]
-GATES = ("estimate", "interval")
 
 
 def draw_gold(
-    queries: Iterable[Query],
-    decisions: Iterable[Decision],
-    standing: AbstractSet[Pair],
-    *,
-    per_facet: int,
-    seed: int,
+    queries: Iterable[Query], decisions: Iterable[Decision], standing: AbstractSet[Pair], *, per_facet: int, seed: int
 ) -> tuple[Decision, ...]:
     """Settled pairs for training, up to `per_facet` of each facet with those that stand already.
 
@@ -38,8 +32,8 @@ def draw_gold(
         stands = sum(known[query_id].facet == facet for query_id, _ in standing if query_id in known)
         free = [
             one
-            for one in sorted(settled, key=lambda one: (one.query_id, one.doc_id))
-            if known[one.query_id].facet == facet and (one.query_id, one.doc_id) not in standing
+            for one in sorted(settled, key=lambda one: one.pair)
+            if known[one.query_id].facet == facet and one.pair not in standing
         ]
         drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - stands)
     return tuple(drawn)

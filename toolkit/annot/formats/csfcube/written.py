@@ -116,7 +116,7 @@ def _ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
     given: dict[str, dict[str, dict[str, int | None]]] = {}
     for judgement in material.judgements:
         given.setdefault(judgement.query_id, {}).setdefault(judgement.assessor, {})[judgement.doc_id] = judgement.grade
-    final = {(decision.query_id, decision.doc_id): decision.grade for decision in material.decisions}
+    final = {decision.pair: decision.grade for decision in material.decisions}
     pools = {pool.paper_id: pool for pool in material.pools}
     entries: dict[str, dict[str, list[Any]]] = {}
     for query in sorted(material.queries, key=lambda query: query.query_id):

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from annot.agreement import AgreementTable, GroupAgreement, ShareSummary, Summary, Undefined
 from annot.agreement.ratings import IN_WORDS
+from annot.agreement.summaries import AgreementTable, GroupAgreement, ShareSummary, Summary
 from annot.report import figures
 from annot.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient, number
 from annot.report.document import Figure, Section, Table
@@ -15,6 +15,7 @@ from annot.report.reasons import STATISTICS, reasons, summaries_of
 from annot.report.study import Study
 from annot.report.verdict import RELIABLE, TENTATIVE
 from annot.report.words import sentence, sentences, table
+from annot.stats.values import Undefined
 from annot.study.measured import ByGuidelines, agreement_by_guidelines
 
 

@@ -21,11 +21,7 @@ def answers(study: Study) -> tuple[Answer, ...]:
     """The four answers."""
     values = _values(study)
     return tuple(
-        Answer(
-            question,
-            sentence(f"answers.{name}_verdict", **values),
-            sentences(f"answers.{name}", **values),
-        )
+        Answer(question, sentence(f"answers.{name}_verdict", **values), sentences(f"answers.{name}", **values))
         for name, question in QUESTIONS.items()
     )
 

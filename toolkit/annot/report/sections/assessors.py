@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from annot.diagnosis import Diagnosed, Drift, Looked, order_of_hard
 from annot.diagnosis.dawid_skene import MAX_STEPS
+from annot.diagnosis.drift import Drift
+from annot.diagnosis.items import order_of_hard
+from annot.diagnosis.overview import Diagnosed, Looked
 from annot.report.cells import NONE, PERCENT, SECONDS, SHARE, Kind, Number, measured, number
 from annot.report.document import Section, Table
 from annot.report.words import sentence, sentences, table

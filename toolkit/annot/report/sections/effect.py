@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from annot.assessor_effect import AssessorEffect
+from annot.assessor_effect.rankings import AssessorEffect
 from annot.assessor_effect.regrading import FINAL
 from annot.report import figures
 from annot.report.cells import GRADES, MEASURE, measured, number

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from annot.agreement import TOGETHER
+from annot.agreement.tables import TOGETHER
 from annot.pooling import CITED
 from annot.report import figures
 from annot.report.cells import MEAN, SHARE, Number, measured, number

@@ -116,16 +116,6 @@ def leaky(
     return rankings
 
 
-def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
-    """The cosines of the same features: what training has to beat."""
-
-    def cosine(left: Vectors, right: Vectors) -> Vectors:
-        lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-        return np.asarray((left * right).sum(axis=1) / np.where(lengths > 0, lengths, 1))
-
-    return _ranked(features, lambda left, right: cosine(left, right).astype(np.float64), documents)
-
-
 def _ranked(features: Features, score: Score, documents: Documents) -> dict[str, Ranking]:
     rankings = {}
     for query_id, doc_ids in documents.items():

@@ -1,0 +1,29 @@
+"""Runs evaluated against qrels made for a test; a query's id is its paper's and its facet's: p1-method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annot.evaluation.computed import Run
+from annot.evaluation.evaluated import Evaluated, of_runs
+from annot.records import Judgement, Qrel
+
+
+def evaluated_runs(
+    runs: Mapping[str, Run], qrels: Sequence[Qrel], judgements: Sequence[Judgement] = (), **others: Any
+) -> Evaluated:
+    """`others`: what is not as usual, among it `systems`, `splits` and `conventions`."""
+    parts = {one.query_id: one.query_id.split("-") for one in qrels}
+    usual: dict[str, Any] = {
+        **{"splits": {}, "systems": {}, "conventions": ("trec",), "measures": (), "ties": "order", "average": "test"},
+        **{"relevant_from": 2, "level": 0.95, "seed": 1},
+    }
+    return of_runs(
+        runs,
+        tuple(qrels),
+        tuple(judgements),
+        facets={query_id: facet for query_id, (_, facet) in parts.items()},
+        papers={query_id: paper for query_id, (paper, _) in parts.items()},
+        **{**usual, **others},
+    )
