@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from annot.errors import AnnotError, InputError
 from annot.settings import MachineSettings
 from annot.shards import AHEAD, MOST_KILLED, Engine, map_shards
+from local_cluster import local_cluster
 from threadpoolctl import threadpool_info, threadpool_limits
 
 SERIAL = Engine(processes=1)
@@ -24,17 +24,9 @@ TWO = Engine(processes=2)
 SHARDS = tuple(range(12))
 
 
-@contextmanager
-def local_cluster(*, workers: int, threads: int) -> Iterator[Engine]:
-    """Workers in processes of their own, which Dask starts again when they die."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0") as made:
-        yield Engine(processes=1, cluster=made.scheduler_address)
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Engine]:
-    with local_cluster(workers=2, threads=1) as engine:
+    with local_cluster() as engine:
         yield engine
 
 

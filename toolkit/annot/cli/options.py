@@ -86,6 +86,9 @@ WaitOption = Annotated[
         show_default="not at all",
     ),
 ]
+ClusterOption = Annotated[
+    str | None, setting("A Dask scheduler whose workers do the work, such as tcp://login:8786.", metavar="ADDRESS")
+]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
 UrlOption = Annotated[
     str | None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, KeyOption, UrlOption, setting
+from annot.cli.options import ClusterOption, DryRunOption, KeyOption, UrlOption, setting
 from annot.cli.output import Answer, progress, table
 from annot.errors import InputError
 
@@ -182,13 +182,14 @@ def import_labelstudio(
 def facets_label(
     ws: "Workspace",
     model: Annotated[Path | None, typer.Option(help="A model made by `annot facets train`.")] = None,
+    cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Label each sentence of the corpus and print the counts; labels that the papers came with are kept."""
     from annot.steps import facets as step
 
     with progress("labelling sentences") as advance:
-        labelled = step.label(ws, model=model, dry_run=dry_run, advance=advance)
+        labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
     return Answer(labelled, step.describe(labelled))
 
 
