@@ -198,7 +198,7 @@ def label(ws: Workspace, *, processes: int = 1, cluster: str | None = None, dry_
 
 @pytest.mark.parametrize("engine", ["serial", "processes", "dask"])
 def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
-    study: Workspace, shipped: tuple[Labeller, Plainly], engine: str
+    study: Workspace, shipped: tuple[Labeller, Plainly], engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     predicted = {one.paper_id: shipped[1].label(one.sentences) for one in mixed()}
     origin = f"{Source.PREDICTED}:{shipped[0].sha256[:12]}"
@@ -213,7 +213,9 @@ def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
     ]
     if engine == "dask":
         with local_cluster() as made:
-            done = label(study, cluster=made.cluster)
+            # The workers stand in another folder than the command, which is in that of the study.
+            monkeypatch.chdir(study.root)
+            done = label(Workspace.open(Path()), cluster=made.cluster)
     else:
         done = label(study, processes={"serial": 1, "processes": 2}[engine])
     assert labels_of(study) == sorted(expected)

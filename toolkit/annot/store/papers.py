@@ -259,12 +259,12 @@ class RowGroups(NamedTuple):
 
 
 def row_groups(folder: Path) -> list[RowGroups]:
-    """Every row group of the corpus by itself, in order; reads only the files' footers."""
+    """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
     found = []
     for path in _files(folder):
         footer = _open(path).metadata
         found += [
-            RowGroups(path, group, group + 1, footer.row_group(group).num_rows)
+            RowGroups(path.resolve(), group, group + 1, footer.row_group(group).num_rows)
             for group in range(footer.num_row_groups)
         ]
     return found
