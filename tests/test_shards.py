@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -164,23 +165,58 @@ def test_no_shards_give_no_results(engine: Engine) -> None:
     assert list(map_shards(str, (), engine=engine)) == []
 
 
+PROGRAM = """
+import os, sys
+from pathlib import Path
+from annot.shards import Engine, map_shards
+def wait(told):
+    os.write(1, told)
+    while not Path(__file__).with_name('end').exists(): pass
+def work(shard):
+    wait(b'at work\\n')
+if __name__ == '__main__':
+    try:
+        list(map_shards(work, range(4), engine=Engine(processes=2)))
+    except KeyboardInterrupt:
+        sys.exit(130)
+elif sys.argv[1:] == ['slowly']:
+    wait(b'starting\\n')
+"""
+
+
+@contextmanager
+def both_workers(said: str, folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A process group of its own, once both of its workers have said so; they wait there until there is a file."""
+    script = folder / "script.py"
+    script.write_text(PROGRAM)
+    with subprocess.Popen(
+        [sys.executable, str(script), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert [process.stdout.readline() for _ in range(2)] == [f"{said}\n"] * 2
+            yield process
+        finally:
+            (folder / "end").touch()
+
+
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import sys\n"
-        "from annot.shards import Engine, map_shards\n"
-        "def work(shard):\n"
-        "    print('at work', flush=True)\n"
-        "    while True: pass\n"
-        "if __name__ == '__main__':\n"
-        "    list(map_shards(work, range(4), engine=Engine(processes=2)))\n"
-    )
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
+    with both_workers("at work", tmp_path) as process:
         process.kill()
-        # The end of the stream: nobody holds the other end any more.
-        assert process.communicate(timeout=60)[0] == ""
+        # The end of the streams: nobody holds the other ends any more.
+        process.communicate(timeout=30)
+
+
+def test_an_interruption_is_for_the_process_that_started_the_workers(tmp_path: Path) -> None:
+    with both_workers("starting", tmp_path, "slowly") as process:
+        os.killpg(process.pid, signal.SIGINT)
+        (tmp_path / "end").touch()
+        _out, complaints = process.communicate(timeout=30)
+    assert (process.returncode, complaints) == (130, "")
 
 
 def test_a_scheduler_that_is_not_there_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,12 +129,16 @@ def _pool(processes: int) -> ProcessPoolExecutor:
 
 def _submitted(pool: ProcessPoolExecutor, pickled: bytes, shard: Any) -> Future[Any]:
     """The future of the shard; in a pool that broke a moment ago it is lost, too."""
+    # The first call starts the workers, and they inherit the mask: an interruption is for this process alone.
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return pool.submit(_in_worker, pickled, shard)
     except BrokenProcessPool as error:
         future: Future[Any] = Future()
         future.set_exception(error)
         return future
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
 
 
 def _is_lost(future: Future[Any]) -> bool:
@@ -144,7 +148,6 @@ def _is_lost(future: Future[Any]) -> bool:
 
 def _begin() -> None:
     """Make a process a worker of the pool: it ends with the process that started it, even one that is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
