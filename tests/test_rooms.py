@@ -14,7 +14,7 @@ PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
     0: ("errors", "records", "settings", "ordering", "names", "templating"),
-    1: ("stats", "formats", "judged"),
+    1: ("stats", "formats", "judged", "shards"),
     2: (
         "corpus_filters",
         "facets",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from annot.facets.crf import Labeller
@@ -70,17 +71,17 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
 def test_labelling_holds_no_write_transaction(study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """A `pull --watch` may not wait for minutes, nor time out."""
     folder = study("labelled")
-    url, label = Workspace.open(folder).database_url, Labeller.label
+    url, label = Workspace.open(folder).database_url, Labeller.label_all
     written = []
 
-    def writes_meanwhile(self: Labeller, sentences: Sequence[str]) -> tuple[str, ...]:
+    def writes_meanwhile(self: Labeller, sentences: Sequence[str], counts: Any) -> Any:
         with open_store(url, create=False, wait_seconds=0.1) as store, store.begin():
-            written.append(1)
-        return label(self, sentences)
+            written.append(len(counts))
+        return label(self, sentences, counts)
 
-    monkeypatch.setattr(Labeller, "label", writes_meanwhile)
+    monkeypatch.setattr(Labeller, "label_all", writes_meanwhile)
     annot_done("facets", folder=folder)
-    assert len(written) == annot_done("status", "--json", folder=folder).data["labelled_papers"]
+    assert sum(written) == annot_done("status", "--json", folder=folder).data["labelled_papers"]
 
 
 def test_a_command_waits_as_long_as_it_is_told(study: Callable[[str], Path]) -> None:

@@ -174,6 +174,9 @@ WRONG: dict[str, Wrong] = {
     # -- facets
     "facets: no corpus": Wrong("facets", "", ("corpus", "annot corpus add")),
     "facets: no such model": Wrong("facets", "--model mine.xz", ("mine.xz: no such file",), "labelled"),
+    "facets: no such scheduler": Wrong(
+        "facets", "--cluster nowhere://x", ("nowhere://x: no Dask scheduler answers",), "labelled"
+    ),
     "facets: a model that is none": Wrong("facets", "--model papers.jsonl", ("papers.jsonl",), "labelled"),
     "facets: the model that comes with annot has other labels": Wrong(
         "facets",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from annot.errors import InputError, MissingInput
+from annot.errors import InputError, MissingInput, StoreError
 from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
 from annot.store import facet_labels, people, pools, projects, queries, runs
 from annot.store.database import Store
@@ -93,12 +93,16 @@ def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
     [
         [FacetLabels("p1", ("a,b",), Source.CARRIED)],
         [FacetLabels("p1", ("",), Source.CARRIED)],
-        [FacetLabels("p1", ("method",), Source.CARRIED)] * 2,
     ],
 )
 def test_labels_that_would_not_come_back_are_refused(store: Store, wrong: list[FacetLabels]) -> None:
     with pytest.raises(InputError, match="paper p1"), store.begin() as session:
         facet_labels.replace_labels(session, wrong)
+
+
+def test_two_labels_of_one_paper_are_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="the database refused the change"), store.begin() as session:
+        facet_labels.replace_labels(session, [FacetLabels("p1", ("method",), Source.CARRIED)] * 2)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)

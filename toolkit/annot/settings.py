@@ -293,6 +293,15 @@ class StoreSettings(_Section):
     """A file in the workspace, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` wins over it."""
 
 
+class MachineSettings(_Section):
+    """Where long work runs. It changes no result."""
+
+    processes: Annotated[int, Field(ge=1)] | None = None
+    """Processes that share the work; None takes every core that the program may use."""
+    cluster: str = ""
+    """The address of a Dask scheduler (`tcp://...`), whose workers do the work instead."""
+
+
 class Settings(_Section):
     """The whole study."""
 
@@ -321,6 +330,7 @@ class Settings(_Section):
     evaluation: EvaluationSettings = EvaluationSettings()
     systems: SystemSettings = SystemSettings()
     store: StoreSettings = StoreSettings()
+    machine: MachineSettings = MachineSettings()
 
     @model_validator(mode="after")
     def _facets_fit(self) -> Settings:

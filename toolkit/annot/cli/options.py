@@ -71,6 +71,8 @@ GONE = "Answers that are gone from the server count no longer; `annot judgements
 AcceptDeletionsOption = Annotated[bool, flag("--accept-deletions", GONE)]
 WAITS = "Wait so long for another command that is changing this study."
 WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS", shown="not at all")]
+CLUSTER = "A Dask scheduler whose workers do the work, such as tcp://login:8786."
+ClusterOption = Annotated[str | None, setting(CLUSTER, metavar="ADDRESS")]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
 UrlOption = Annotated[
     str | None, option("Label Studio's address.", "--url", envvar="LABEL_STUDIO_URL", shown="the local one")

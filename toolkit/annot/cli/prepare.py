@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, argument, option, setting
+from annot.cli.options import ClusterOption, DryRunOption, argument, option, setting
 from annot.cli.output import Answer, progress, table, told
 from annot.errors import InputError
 
@@ -47,13 +47,14 @@ def corpus_add(
 def facets_label(
     ws: "Workspace",
     model: Annotated[Path | None, option("A model made by `annot facets train`.")] = None,
+    cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Label each sentence of the corpus and print the counts; labels that the papers came with are kept."""
     from annot.steps import facets as step
 
     with progress("labelling sentences") as advance:
-        labelled = step.label(ws, model=model, dry_run=dry_run, advance=advance)
+        labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
     return Answer(labelled, step.describe(labelled))
 
 

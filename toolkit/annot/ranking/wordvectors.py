@@ -165,7 +165,7 @@ def _stable_hash(text: str) -> int:
 
 def _kernels() -> list[str]:
     """The linear algebra kernels in use, as `library version architecture`: what the last digits depend on."""
-    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_info
 
     loaded = threadpool_info()
     names = {

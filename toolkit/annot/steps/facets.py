@@ -6,25 +6,29 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
 from annot.errors import InputError
-from annot.facets.crf import Labeller
+from annot.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
 from annot.facets.crf import train as train_model
-from annot.facets.query_sentences import offered_facets
 from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
 from annot.records import Source
 from annot.report.terminal import told
 from annot.settings import Settings
+from annot.shards import Engine, map_shards
 from annot.store import facet_labels, papers
 from annot.store.database import open_store
-from annot.store.facet_labels import FacetLabels
+from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.study.workspace import Workspace, write_file
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 Advance = Callable[[int, int | None], None]
 
 SHA_PREFIX = 12
-OFTEN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,52 +65,44 @@ class Trained:
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
     """Label every paper: carried labels are kept, corrected ones stand, all others are predicted anew."""
-    labeller = _labeller(model)
+    raw, name = _model(model)
+    labeller = labeller_of(raw, name)
     misfit = _misfit(labeller, model, ws.settings.labels.names)
     if misfit and model is not None:
         raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
-    total = papers.count_papers(ws.corpus)
+    work = LabelShard(raw, name, ws.settings.labels.names, ws.settings.facets, misfit)
+    shards = papers.row_groups(ws.corpus)
+    total = sum(shard.papers for shard in shards)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
 
-    def labelled() -> Iterator[FacetLabels]:
-        """What is to be kept of each paper, counted as it passes by."""
-        for done, paper in enumerate(papers.read_papers(ws.corpus, columns=("sentences", "labels")), start=1):
-            if misfit and paper.labels is None:
-                raise misfit
-            predicted = () if misfit else labeller.label(paper.sentences)
-            kept = predicted if paper.labels is None else paper.labels
-            for label in set(kept).difference(ws.settings.labels.names):
-                raise InputError(
-                    f"paper {paper.paper_id} came with the label {label!r}, expected one of "
-                    f"{', '.join(ws.settings.labels.names)}",
-                    hint="add the label to [labels] in annot.toml; or add the papers to a new study",
-                )
-            if paper.labels is not None and not misfit:
-                carried.update(mine == theirs for mine, theirs in zip(paper.labels, predicted, strict=True))
-            origin = predicted_by if paper.labels is None else Source.CARRIED
-            origins[origin] += 1
-            labels.update(kept)
-            facets.update(offered_facets(kept, facets=ws.settings.facets))
-            yield FacetLabels(paper.paper_id, kept, origin)
-            if done % OFTEN == 0 or done == total:
-                advance(done, total)
+    def labelled() -> Iterator[RecordBatch]:
+        """The labels of the papers, shard by shard, counted as they pass by."""
+        for done in map_shards(work, shards, engine=Engine.of(ws.settings.machine)):
+            came = done.papers.column("carried").true_count
+            origins.update({Source.CARRIED: came, predicted_by: len(done.papers) - came})
+            labels.update(done.by_label)
+            facets.update(done.by_facet)
+            carried.update(done.carried)
+            yield done.papers
+            advance(origins.total(), total)
 
     with open_store(ws.database_url, create=False) as store:
         if dry_run:
             deque(labelled(), maxlen=0)
         else:
             # All are predicted before the first is written: that takes minutes, in which others may write.
-            found = tuple(labelled())
-            with store.begin() as session:
-                facet_labels.replace_labels(session, found)
+            with TemporaryFile(dir=ws.root) as aside:
+                write_labels(aside, labelled())
+                with store.begin() as session:
+                    facet_labels.replace_labels(session, labels_in(aside, predicted_by=predicted_by))
         with store.read() as session:
             corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-    by_origin = origins | ({Source.CORRECTED: corrected} if corrected else {})
+    by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
     return Labelled(
-        papers=origins.total(),
+        papers=total,
         by_origin=dict(sorted(by_origin.items())),
-        by_label=dict(sorted(labels.items())),
+        by_label=dict(sorted((+labels).items())),
         by_facet={facet: facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
         model_sha256=None if misfit else labeller.sha256,
@@ -159,11 +155,13 @@ def describe_trained(trained: Trained) -> str:
     return told("trained", trained=trained)
 
 
-def _labeller(model: Path | None) -> Labeller:
-    """The model at `model`, or the one that comes with annot."""
-    if model is not None and not model.is_file():
+def _model(model: Path | None) -> tuple[bytes, str]:
+    """The model file's bytes, and its name in messages."""
+    if model is None:
+        return shipped_model(), SHIPPED_MODEL
+    if not model.is_file():
         raise InputError(f"{model}: no such file, expected a model", hint="make one with `annot facets train FILE`")
-    return Labeller.load() if model is None else Labeller(model.read_bytes(), name=str(model))
+    return model.read_bytes(), str(model)
 
 
 def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
@@ -171,11 +169,12 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
 
     A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
     """
-    if labeller.labels == set(labels) or (model is not None and labeller.labels <= set(labels)):
+    given = set(labeller.labels)
+    if given == set(labels) or (model is not None and given <= set(labels)):
         return None
     which = "the model that comes with annot" if model is None else f"{model}: the model"
     return InputError(
-        f"{which} gives other labels than those of the study: found {', '.join(sorted(labeller.labels))}, "
+        f"{which} gives other labels than those of the study: found {', '.join(sorted(given))}, "
         f"expected {', '.join(labels)}",
         hint="train one on abstracts labelled so, `annot facets train FILE --out model.xz`, and label with it, "
         "`annot facets --model model.xz`; or change [labels] in annot.toml",

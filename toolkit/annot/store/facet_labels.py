@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sqlalchemy import func, select
@@ -26,20 +26,24 @@ class FacetLabels(NamedTuple):
 def replace_labels(session: Session, labels: Iterable[FacetLabels]) -> None:
     """Make these the labels of the study: others go, except that corrected ones stay as they are.
 
-    A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself.
+    A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself. The
+    database refuses two of one paper. A few thousand are in memory at a time.
     """
     rows = table(FacetLabelsRow)
     corrected = rows.c.origin == Source.CORRECTED
     kept = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
     session.connection().execute(rows.delete().where(~corrected))
-    for chunk in in_chunks(_checked(labels)):
+    for chunk in in_chunks(labels):
         new = [one for one in chunk if one.paper_id not in kept or one.origin == Source.CORRECTED]
-        _put(session, new)
+        delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in new if one.paper_id in kept))
+        _insert(session, new)
 
 
 def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
     """Record labels that people corrected; those of all other papers stay."""
-    _put(session, list(_checked(labels)))
+    new = list(labels)
+    delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in new))
+    _insert(session, new)
 
 
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
@@ -60,18 +64,12 @@ def count_by_origin(session: Session) -> dict[str, int]:
     return dict(sorted((origin, count) for origin, count in found))
 
 
-def _put(session: Session, labels: Sequence[FacetLabels]) -> None:
-    delete_where(session, FacetLabelsRow, "paper_id", (one.paper_id for one in labels))
-    insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": ",".join(one.labels)} for one in labels))
+def _insert(session: Session, labels: Iterable[FacetLabels]) -> None:
+    insert_rows(session, FacetLabelsRow, ({**one._asdict(), "labels": _joined(one)} for one in labels))
 
 
-def _checked(labels: Iterable[FacetLabels]) -> Iterator[FacetLabels]:
-    seen: set[str] = set()
-    for one in labels:
-        if one.paper_id in seen:
-            raise InputError(f"paper {one.paper_id}: labels given twice")
-        for label in one.labels:
-            if not label or "," in label:
-                raise InputError(f"paper {one.paper_id}: {label!r} is no sentence label")
-        seen.add(one.paper_id)
-        yield one
+def _joined(one: FacetLabels) -> str:
+    for label in one.labels:
+        if not label or "," in label:
+            raise InputError(f"paper {one.paper_id}: {label!r} is no sentence label")
+    return ",".join(one.labels)

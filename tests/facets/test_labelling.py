@@ -1,0 +1,281 @@
+"""Labels for a whole corpus: those that CRFsuite itself gives, wherever the shards are worked on, whoever is killed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import lzma
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import annot.store.papers as parquet
+import numpy as np
+import pycrfsuite
+import pytest
+from annot.errors import InputError
+from annot.facets.crf import SHIPPED_MODEL, Labeller, train, viterbi
+from annot.facets.features import features
+from annot.facets.model_file import read_weights
+from annot.facets.query_sentences import offered_facets
+from annot.facets.training import LabelledAbstract, read_labelled
+from annot.records import Paper, Source
+from annot.settings import Settings
+from annot.steps import facets, init
+from annot.store.database import open_store
+from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
+from annot.study.workspace import Workspace
+from demo_collection import papers as demo_papers
+from hypothesis import given
+from hypothesis import strategies as st
+from local_cluster import local_cluster
+
+LABELS = Settings().labels.names
+SHIPPED = files("annot.facets").joinpath(SHIPPED_MODEL).read_bytes()
+STRANGE = (
+    *(
+        "",
+        "...",
+        "𝛼 日本語 \x00 \ufffd",
+        "İstanbul's ÅNGSTRÖM STRAẞE",
+        "٣٤ 3.14 1,000.5 ²",
+        "don't o'clock 'tis",
+        "\n\t",
+    ),
+    *("We propose", "this paper", "We show that results improve.", "we present experiments", "0", "a", "the aim of"),
+)
+
+
+def quietly(_done: int, _total: int | None) -> None: ...
+
+
+class Plainly:
+    """CRFsuite's own tagger, one abstract after the other."""
+
+    def __init__(self, model: bytes) -> None:
+        # The tagger reads from these bytes as long as it tags.
+        self.raw = lzma.decompress(model)
+        self.tagger = pycrfsuite.Tagger()
+        self.tagger.open_inmemory(self.raw)
+
+    def label(self, sentences: Sequence[str]) -> tuple[str, ...]:
+        return tuple(self.tagger.tag(features(sentences))) if sentences else ()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> tuple[Labeller, Plainly]:
+    return Labeller(SHIPPED, name=SHIPPED_MODEL), Plainly(SHIPPED)
+
+
+@pytest.fixture(scope="module")
+def small(shared: Path) -> tuple[Labeller, Plainly]:
+    """A model of two labels that has seen little."""
+    given = learnt(shared / "csabstruct" / "train.jsonl")[:60]
+    two = [
+        LabelledAbstract(
+            sentences=one.sentences,
+            labels=tuple("background" if label == "background" else "new" for label in one.labels),
+        )
+        for one in given
+    ]
+    model = train(two)
+    return Labeller(model, name="small"), Plainly(model)
+
+
+def learnt(path: Path) -> tuple[LabelledAbstract, ...]:
+    with path.open(encoding="utf-8") as lines:
+        return read_labelled(lines, name=path.name, known=LABELS)
+
+
+def labelled_together(labeller: Labeller, abstracts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    counts = np.array([len(one) for one in abstracts], np.int64)
+    codes = iter(labeller.label_all(list(itertools.chain(*abstracts)), counts))
+    return [tuple(labeller.labels[next(codes)] for _ in one) for one in abstracts]
+
+
+def test_csfcubes_papers_get_the_labels_that_crfsuite_gives(
+    shipped: tuple[Labeller, Plainly], small: tuple[Labeller, Plainly], shared: Path
+) -> None:
+    lines = (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").read_text(encoding="utf-8").splitlines()
+    abstracts = [json.loads(line)["abstract"] for line in lines]
+    assert len(abstracts) == 3368
+    for labeller, plainly in (shipped, small):
+        assert labelled_together(labeller, abstracts) == [plainly.label(one) for one in abstracts]
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_csabstructs_abstracts_get_the_labels_that_crfsuite_gives(
+    shipped: tuple[Labeller, Plainly], shared: Path, name: str
+) -> None:
+    abstracts = [one.sentences for one in learnt(shared / "csabstruct" / f"{name}.jsonl")]
+    labeller, plainly = shipped
+    assert labelled_together(labeller, abstracts) == [plainly.label(one) for one in abstracts]
+
+
+@given(st.lists(st.lists(st.sampled_from(STRANGE) | st.text(max_size=30), max_size=9), max_size=6))
+def test_any_text_gets_the_labels_that_crfsuite_gives(
+    shipped: tuple[Labeller, Plainly], small: tuple[Labeller, Plainly], abstracts: list[list[str]]
+) -> None:
+    for labeller, plainly in (shipped, small):
+        assert labelled_together(labeller, abstracts) == [plainly.label(one) for one in abstracts]
+
+
+def test_how_many_abstracts_are_labelled_together_makes_no_difference(
+    shipped: tuple[Labeller, Plainly], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    abstracts = [one.sentences for one in demo_papers()[:50]] + [()] + [one.sentences[:1] for one in demo_papers()[:9]]
+    expected = labelled_together(shipped[0], abstracts)
+    monkeypatch.setattr("annot.facets.crf.AT_ONCE", 7)
+    assert labelled_together(shipped[0], abstracts) == expected
+
+
+def test_the_weights_are_those_that_crfsuite_tells(small: tuple[Labeller, Plainly]) -> None:
+    info = small[1].tagger.info()
+    weights = read_weights(small[1].raw, name="small")
+    assert weights.labels == tuple(sorted(info.labels, key=lambda label: int(info.labels[label])))
+    assert weights.attributes == {name: int(number) for name, number in info.attributes.items()}
+    at = {label: place for place, label in enumerate(weights.labels)}
+    for (attribute, label), told in info.state_features.items():
+        assert weights.state[at[label], weights.attributes[attribute]] == pytest.approx(told, abs=5.1e-7)
+    assert np.count_nonzero(weights.state) == len(info.state_features)
+    for (before, after), told in info.transitions.items():
+        assert weights.transition[at[before], at[after]] == pytest.approx(told, abs=5.1e-7)
+
+
+def test_the_best_path_is_the_best_of_all_paths() -> None:
+    numbers = np.random.default_rng(4)
+    counts = np.array([1, 4, 2, 5, 3])
+    state, transition = numbers.normal(size=(15, 3)), numbers.normal(size=(3, 3))
+    found = iter(viterbi(state, transition, counts).tolist())
+    first = 0
+    for count in counts:
+
+        def worth(path: tuple[int, ...], first: int = first) -> float:
+            seen = sum(state[first + at, label] for at, label in enumerate(path))
+            return float(seen + sum(transition[pair] for pair in itertools.pairwise(path)))
+
+        assert tuple(next(found) for _ in range(count)) == max(itertools.product(range(3), repeat=count), key=worth)
+        first += count
+
+
+# `annot facets` on a corpus of several shards, where some papers came with labels
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """The packaged corpus in shards of 25 papers; every third paper keeps its labels."""
+    init.init(tmp_path / "study", name=None, dry_run=False)
+    ws = Workspace.open(tmp_path / "study")
+    monkeypatch.setattr(parquet, "ROWS_IN_GROUP", 25)
+    with parquet.PaperWriter(ws.corpus) as writer:
+        for paper in mixed():
+            writer.add(paper)
+    assert len(parquet.row_groups(ws.corpus)) >= 4
+    return ws
+
+
+def mixed() -> list[Paper]:
+    return [
+        Paper(one.paper_id, one.title, one.sentences, one.year, one.labels if at % 3 == 0 else None)
+        for at, one in enumerate(demo_papers())
+    ]
+
+
+def labels_of(ws: Workspace) -> list[FacetLabels]:
+    with open_store(ws.database_url) as store, store.read() as session:
+        return sorted(read_labels(session))
+
+
+def label(ws: Workspace, *, processes: int = 1, cluster: str | None = None, dry_run: bool = False) -> facets.Labelled:
+    ws = ws.replaced("machine", processes=processes, cluster=cluster)
+    return facets.label(ws, model=None, dry_run=dry_run, advance=quietly)
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes", "dask"])
+def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
+    study: Workspace, shipped: tuple[Labeller, Plainly], engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predicted = {one.paper_id: shipped[1].label(one.sentences) for one in mixed()}
+    origin = f"{Source.PREDICTED}:{shipped[0].sha256[:12]}"
+    expected = [
+        FacetLabels(one.paper_id, one.labels or predicted[one.paper_id], Source.CARRIED if one.labels else origin)
+        for one in mixed()
+    ]
+    carried = [
+        mine == theirs
+        for one in mixed()
+        for mine, theirs in zip(one.labels or (), predicted[one.paper_id], strict=False)
+    ]
+    if engine == "dask":
+        with local_cluster() as made:
+            # The workers stand in another folder than the command, which is in that of the study.
+            monkeypatch.chdir(study.root)
+            done = label(Workspace.open(Path()), cluster=made.cluster)
+    else:
+        done = label(study, processes={"serial": 1, "processes": 2}[engine])
+    assert labels_of(study) == sorted(expected)
+    assert done.papers == len(expected)
+    assert done.by_origin == dict(sorted(Counter(one.origin for one in expected).items()))
+    assert done.by_label == dict(sorted(Counter(itertools.chain(*(one.labels for one in expected))).items()))
+    assert done.by_facet == Counter(
+        itertools.chain(*(offered_facets(one.labels, facets=study.settings.facets) for one in expected))
+    )
+    assert (done.carried_sentences, done.agreement) == (len(carried), sum(carried) / len(carried))
+
+
+def test_a_facet_without_labels_is_in_every_paper_that_has_a_sentence(study: Workspace) -> None:
+    facets_of = {**study.settings.facets, "whole": ()}
+    done = label(study.replaced(facets=facets_of))
+    assert done.by_facet["whole"] == len(mixed())
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_killed_half_way_nothing_is_lost_and_the_next_run_ends_complete(study: Workspace, processes: int) -> None:
+    first = mixed()[1].paper_id
+    with open_store(study.database_url) as store, store.begin() as session:
+        put_corrections(session, [FacetLabels(first, ("other",) * len(mixed()[1].sentences), Source.CORRECTED)])
+    before, listed = labels_of(study), sorted(study.root.iterdir())
+    program = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from annot.steps import facets\n"
+        "from annot.study.workspace import Workspace\n"
+        "def kills(done, total):\n"
+        "    if done > total / 2:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "if __name__ == '__main__':\n"
+        f"    ws = Workspace.open(Path(sys.argv[1])).replaced('machine', processes={processes})\n"
+        "    facets.label(ws, model=None, dry_run=False, advance=kills)\n"
+    )
+    script = study.root.parent / "script.py"
+    script.write_text(program)
+    killed = subprocess.run([sys.executable, str(script), str(study.root)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert labels_of(study) == before
+    done = label(study)
+    assert done.by_origin[Source.CORRECTED] == 1
+    assert {one.paper_id for one in labels_of(study)} == {one.paper_id for one in mixed()}
+    assert before[0] in labels_of(study)
+    assert sorted(path for path in study.root.iterdir() if not re.search("-(wal|shm)$", path.name)) == listed
+
+
+def test_a_dry_run_counts_the_same_and_writes_nothing(study: Workspace) -> None:
+    counted = label(study, dry_run=True)
+    assert labels_of(study) == []
+    assert counted == label(study)
+
+
+def test_a_label_that_the_study_does_not_have_names_the_paper(study: Workspace) -> None:
+    label(study)
+    before = labels_of(study)
+    with parquet.PaperWriter(study.corpus) as writer:
+        writer.add(Paper("q0", "No labels", ("One.", "Two.")))
+        writer.add(Paper("q1", "Its own labels", ("One.", "Two.", "Three."), labels=("method", "aims", "tools")))
+    with pytest.raises(InputError, match="paper q1 came with the label 'aims', expected one of background"):
+        label(study)
+    assert labels_of(study) == before
