@@ -374,6 +374,9 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
     "pool add": lambda data: records(data["pools"]),
+    "pool design": lambda data: records(
+        [{**of, **{name: _value(of[name]["value"])["value"] for name in ("hours", "cost")}} for of in data["depths"]]
+    ),
     "pool topup": lambda data: records(data["pools"]),
     "pool show": pool,
     "qrels": grades,

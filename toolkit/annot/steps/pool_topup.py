@@ -22,7 +22,15 @@ from annot.study.growth import refuse_growth
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
 from annot.study.pool_design import recorded_designs
-from annot.study.pool_versions import Grown, grown_pools, made_now, next_version, record_version
+from annot.study.pool_versions import (
+    Grown,
+    GrownPool,
+    grown_pools,
+    made_now,
+    next_version,
+    queries_of,
+    record_version,
+)
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
 
@@ -80,10 +88,10 @@ def top_up(
             if not dry_run:
                 # An earlier run may have ended before its files were written.
                 write_pools(ws, list(standing.values()))
+            same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
             notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-            return Grown(
-                None, method, depth, (), sent, (*notes, *sentences("commands.grown", known=(), added=0, version=None))
-            )
+            notes += sentences("commands.grown", known=(), added=0, version=None)
+            return Grown(None, method, depth, tuple(same), sent, notes)
         twins = twins_of(ws, papers_of(ws, sorted(missing)))
         earlier = {paper_id: before[paper_id] for paper_id in missing}
         old = needed(recorded_designs(earlier.values()), earlier)
