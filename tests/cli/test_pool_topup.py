@@ -153,7 +153,9 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     before = annot_done("evaluate", "--json", folder=folder).data
     old_qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
     engine(folder)
-    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 5, folder=folder)
+    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 5)
+    assert "added to a study that was judged" in annot(*call, folder=folder).stderr
+    annot_done(*call, "--grow", folder=folder)
     annot_done("plan", folder=folder)
     # Planned and not judged: the new pairs are open, and nothing is restated yet.
     assert annot("qrels", folder=folder).exit_code == 2
@@ -227,3 +229,52 @@ def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> N
     }
     assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
     annot_done("verify", folder=folder)
+
+
+@pytest.mark.parametrize("broken", ["write_rankings", "replace_pools", "write_pools"])
+def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
+    study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    folder = study("planned")
+    engine(folder)
+    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
+    place = {
+        "write_rankings": "annot.steps.pool_topup.write_rankings",
+        "replace_pools": "annot.store.pools.replace_pools",
+        "write_pools": "annot.study.pool_versions.write_pools",
+    }[broken]
+
+    class KilledError(Exception):
+        """The process ended here."""
+
+    def killed(*given: object, **named: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, killed)
+        with pytest.raises(KilledError):
+            annot(*call, folder=folder)
+    done = annot_done(*call, folder=folder).data
+    assert done["version"] == (None if broken == "write_pools" else 2)
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    annot_done("plan", folder=folder)
+    annot_done("verify", folder=folder)
+    shown = annot_done("pool", "show", PAPER, "--json", folder=folder).data
+    assert [one["doc_id"] for one in shown["entries"]] == [one["doc_id"] for one in pools_of(folder)[PAPER]]
+
+
+def test_a_lost_database_is_made_anew_with_every_version(study: Callable[[str], Path]) -> None:
+    folder = study("planned")
+    engine(folder)
+    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", folder=folder)
+    new = unpooled(folder, PAPER, 1)[0]
+    annot_done("pool", "add", PAPER, new, "--reason", "a survey", "--by", "bob", folder=folder)
+    annot_done("plan", folder=folder)
+    before = {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in (PAPER, OTHER)}
+    assert [one["made_by"] for one in before[PAPER]["additions"]] == ["ada", "bob"]
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+    annot_done("rebuild", folder=folder)
+    assert {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in before} == before
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}

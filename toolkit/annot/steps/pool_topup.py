@@ -11,14 +11,13 @@ from annot.errors import InputError, MissingInput
 from annot.pooling import as_of, extended
 from annot.records import Addition, Pool, Ranking
 from annot.report.words import sentences
-from annot.store import pools, projects
+from annot.store import pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.engine_runs import take_in
 from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
-from annot.study.growth import refuse_growth
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
 from annot.study.pool_design import recorded_designs
@@ -26,10 +25,12 @@ from annot.study.pool_versions import (
     Grown,
     GrownPool,
     grown_pools,
+    is_guarded,
     made_now,
     next_version,
     queries_of,
     record_version,
+    refuse_unasked,
 )
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
@@ -68,7 +69,7 @@ def top_up(
         with store.read() as session:
             queries = read_queries(session)
             standing = pools.read_pools(session)
-            sent = projects.was_sent(session)
+            guarded = is_guarded(session)
         chosen = papers_named(queries, only) if only else set(standing)
         before = {paper_id: pool for paper_id, pool in standing.items() if paper_id in chosen}
         if not before:
@@ -91,7 +92,7 @@ def top_up(
             same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
             notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
             notes += sentences("commands.grown", known=(), added=0, version=None)
-            return Grown(None, method, depth, tuple(same), sent, notes)
+            return Grown(None, method, depth, tuple(same), guarded, notes)
         twins = twins_of(ws, papers_of(ws, sorted(missing)))
         earlier = {paper_id: before[paper_id] for paper_id in missing}
         old = needed(recorded_designs(earlier.values()), earlier)
@@ -111,7 +112,7 @@ def top_up(
         found = grown_pools(standing, after, queries)
         if not dry_run:
             with store.read() as session:
-                refuse_growth(session, {name: len(one.added) for one in found for name in one.queries}, grow=grow)
+                refuse_unasked(session, found, grow=grow)
             _taken_in(ws, file, method, dry_run=False)
             if ranked.facts is not None:
                 # Before the pools are on record that follow from it.
@@ -131,11 +132,11 @@ def top_up(
         known=(),
         added=added,
         version=version,
-        wants_grow=sent and dry_run and not grow,
+        wants_grow=guarded and dry_run and not grow,
         dry_run=dry_run,
-        sent=sent,
+        sent=guarded,
     )
-    return Grown(version, method, depth, tuple(found), sent, notes)
+    return Grown(version, method, depth, tuple(found), guarded, notes)
 
 
 def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
