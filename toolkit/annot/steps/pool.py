@@ -119,12 +119,13 @@ def build(
                 keep=not dry_run,
                 advance=advance,
             )
+            if only:
+                refuse_other_corpus(ws, facts)
         drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing=standing)
         staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
         changes = pool_changes(standing, [*drawn, *staying], queries)
         if not dry_run:
             if facts is not None and only:
-                refuse_other_corpus(ws, facts)
                 rankings, facts = joined(ws, rankings, facts=facts)
             hashes |= {
                 paper_id: rankings_sha256(
