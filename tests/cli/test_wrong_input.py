@@ -438,6 +438,9 @@ WRONG: dict[str, Wrong] = {
     "pool topup: a method that drew": Wrong(
         "pool topup", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
     ),
+    "pool topup: what a person found": Wrong(
+        "pool topup", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
+    ),
     "pool topup: nobody's method": Wrong(
         "pool topup", "--method colbert", ("colbert: no vectors at", "annot pool import-run"), "pooled"
     ),

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from annot.errors import InputError, MissingInput
-from annot.pooling import as_of, extended
+from annot.pooling import CITED, MANUAL, as_of, extended
 from annot.records import Addition, Pool, Ranking
 from annot.report.words import sentences
 from annot.store import pools
@@ -64,6 +64,8 @@ def top_up(
     The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
     these pools, where a pool does not tell its depth, and where the study would grow unasked.
     """
+    if method in (CITED, MANUAL):
+        raise InputError(f"--method {method}: has no ranking", hint="`annot pool add` adds what a person found")
     given = _taken_in(ws, file, method, dry_run=True)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
