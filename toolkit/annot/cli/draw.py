@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, GrowOption, flag, recorded
+from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, flag, recorded
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -23,10 +23,17 @@ def pool_build(
     ranking_depth: Annotated[
         int | None, recorded("Documents kept of each ranking; not the depth of the pool.", min=1)
     ] = None,
+    method: Annotated[
+        list[str] | None, recorded("Method that draws, our own or one of `pool import-run`; may be repeated.")
+    ] = None,
     without: Annotated[
         list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.")
     ] = None,
     seed: Annotated[int | None, recorded("Seed of the method order.")] = None,
+    query: Annotated[
+        list[str] | None,
+        typer.Option(help="Draw the pools of these queries only; may be repeated.", show_default="all"),
+    ] = None,
     redraw: Annotated[
         bool, flag("--redraw", "Draw as annot.toml says, not as the pools on record were drawn.")
     ] = False,
@@ -48,9 +55,11 @@ def pool_build(
                 "mode": mode,
                 "per_method": per_method,
                 "ranking_depth": ranking_depth,
+                "methods": tuple(method) if method else None,
                 "without": tuple(without) if without else None,
                 "seed": seed,
             },
+            only=tuple(query or ()),
             redraw=redraw,
             frozen=frozen,
             grow=grow,
@@ -58,6 +67,126 @@ def pool_build(
             advance=advance,
         )
     return Answer(built, table("pool.built", built.pools), built.notes)
+
+
+@command("pool import-run")
+def pool_import_run(
+    ws: "Workspace",
+    file: Annotated[Path, typer.Argument(help="A TREC run; its topics are query papers or queries.")],
+    method: Annotated[str, typer.Option(help="The name of the method.")],
+    meta: Annotated[
+        Path | None,
+        typer.Option(help="Its metadata, YAML or JSON, with ir_metadata's fields.", show_default="the file's head"),
+    ] = None,
+    foreign: Annotated[
+        str | None,
+        typer.Option(help="Topics that are no query, documents not in the corpus: drop.", show_default="refused"),
+    ] = None,
+    duplicates: Annotated[
+        str | None, typer.Option(help="Documents that are there twice: best.", show_default="refused")
+    ] = None,
+    distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import a run of another engine as a pooling method; `annot pool --method NAME` or pool.methods lets it draw.
+
+    All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
+    """
+    from annot.steps import pool_import_run as step
+
+    imported = step.bring_in(
+        ws,
+        file,
+        method=method,
+        meta=meta,
+        foreign=foreign,
+        duplicates=duplicates,
+        distances=distances,
+        dry_run=dry_run,
+    )
+    return Answer(imported, step.describe(imported))
+
+
+@command("pool add", csv=True)
+def pool_add(
+    ws: "Workspace",
+    query: Annotated[str, typer.Argument(help="A query id, or the id of a query paper.")],
+    documents: Annotated[list[str], typer.Argument(metavar="DOC...", help="Papers of the corpus.")],
+    reason: Annotated[str, typer.Option(help="Why: how they were found.")],
+    by: Annotated[str | None, typer.Option(help="Who added them.", show_default="your account here")] = None,
+    grow: GrowOption = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add candidates that were found by hand to the pool of a query paper; their origin is `manual` everywhere.
+
+    After a push none is added without --grow.
+    """
+    from annot.steps import pool_add as step
+
+    added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run)
+    return Answer(added, table("pool.added", added.pools), added.notes)
+
+
+@command("pool topup", csv=True)
+def pool_topup(
+    ws: "Workspace",
+    method: Annotated[str, typer.Option(help="The method: our own, or one of `pool import-run`.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="Its run, to bring it in first.", show_default="brought in already")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="How many of its best.", show_default="as each method drew")
+    ] = None,
+    query: Annotated[
+        list[str] | None, typer.Option(help="Add to the pools of these queries only; may be repeated.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why.", show_default=False)] = None,
+    by: Annotated[str | None, typer.Option(help="Who added them.", show_default="your account here")] = None,
+    grow: GrowOption = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add what the pools lack of a new system's best papers, as a new version; a push sends these alone.
+
+    Once they are judged, `annot evaluate` shows the old scores beside the new ones.
+    """
+    from annot.steps import pool_topup as step
+
+    with progress("ranking") as advance:
+        grown = step.top_up(
+            ws,
+            method=method,
+            file=file,
+            depth=depth,
+            only=tuple(query or ()),
+            reason=reason,
+            by=by,
+            grow=grow,
+            dry_run=dry_run,
+            advance=advance,
+        )
+    return Answer(grown, table("pool.added", grown.pools), grown.notes)
+
+
+@command("pool design", csv=True)
+def pool_design(
+    ws: "Workspace",
+    depth: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Documents of each method; may be repeated.", show_default="several"),
+    ] = None,
+    mode: Annotated[str | None, recorded("round-robin, blocks or depth.")] = None,
+    hourly_rate: HourlyRateOption = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="What a judgement takes.", show_default="learnt from the judgements there are"),
+    ] = None,
+) -> Answer:
+    """Print what pools of other depths would hold and cost: sizes, pairs, hours of judging; from pools/rankings/."""
+    from annot.steps import pool_design as step
+
+    ws = ws.replaced("forecast", hourly_rate=hourly_rate)
+    designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds)
+    return Answer(designed, step.describe(designed))
 
 
 @command("pool show", csv=True)

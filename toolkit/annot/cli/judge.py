@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, GrowOption, argument, flag, option, recorded, setting
+from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, argument, flag, option, recorded, setting
 from annot.cli.output import Answer, needs_a_person, progress, table, told
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def guidelines_check(ws: "Workspace") -> Answer:
     return Answer(checked, step.describe(checked))
 
 
-HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
 DisputeSecondsOption = Annotated[
     float | None, option("Seconds that settling one dispute takes.", shown="annot.toml, else learnt", min=0.1)
 ]

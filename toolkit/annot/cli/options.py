@@ -74,6 +74,7 @@ WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS"
 CLUSTER = "A Dask scheduler whose workers do the work, such as tcp://login:8786."
 ClusterOption = Annotated[str | None, setting(CLUSTER, metavar="ADDRESS")]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
+HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
 UrlOption = Annotated[
     str | None, option("Label Studio's address.", "--url", envvar="LABEL_STUDIO_URL", shown="the local one")
 ]

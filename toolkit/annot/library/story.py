@@ -22,7 +22,9 @@ def story(data: Mapping[str, Any]) -> pd.DataFrame:
 def _events(data: Mapping[str, Any]) -> Iterator[Row]:
     pooled = data["pool"]
     if pooled is not None:
-        yield {"step": "drawn", "by": pooled["drawn"]["method"], **kept(pooled["drawn"], "rank", "score")}
+        added = pooled["added"] or {"reason": None, "made_at": None}
+        drawn = {"step": "drawn", "by": pooled["drawn"]["method"], **kept(pooled["drawn"], "rank", "score")}
+        yield {**drawn, "at": added["made_at"], "note": added["reason"]}
     for draw in pooled["also"] if pooled is not None else data["had_by"]:
         yield {"step": "ranked", "by": draw["method"], **kept(draw, "rank", "score")}
     for assessor, position, occasion in data["given_to"]:

@@ -1,0 +1,351 @@
+"""A system that came later tops the pools up: only what they lack is added, and old scores stand beside new."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.records import Judgement
+from annot.store import people, projects
+from annot.store.database import open_store
+from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done, difference, snapshot
+from usual import answers
+
+PAPER, OTHER = "fic0407", "fic0802"
+
+
+def pools_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    found = {}
+    for path in sorted((folder / "pools" / "queries").glob("*.jsonl")):
+        head, *entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        found[head["paper_id"]] = entries
+    return found
+
+
+def unpooled(folder: Path, paper_id: str, n: int) -> list[str]:
+    lines = (folder / "papers.jsonl").read_text(encoding="utf-8").splitlines()
+    pools = pools_of(folder)
+    there = {entry["doc_id"] for entry in pools[paper_id]} | pools.keys()
+    return [doc_id for line in lines if (doc_id := json.loads(line)["paper_id"]) not in there][:n]
+
+
+def engine(folder: Path, name: str = "engine.run") -> dict[str, list[str]]:
+    """An engine that knows for each query paper two of the pool and three others, in turn."""
+    rankings = {}
+    for paper_id, entries in pools_of(folder).items():
+        new, old = unpooled(folder, paper_id, 3), [entry["doc_id"] for entry in entries[:2]]
+        rankings[paper_id] = [new[0], old[0], new[1], old[1], new[2]]
+    write_run(folder / name, rankings)
+    return rankings
+
+
+def write_run(path: Path, rankings: dict[str, list[str]]) -> None:
+    path.write_text(
+        "".join(
+            f"{topic} Q0 {doc_id} {rank} {100 - rank} engine\n"
+            for topic, docs in rankings.items()
+            for rank, doc_id in enumerate(docs, start=1)
+        )
+    )
+
+
+def send_all(folder: Path, names: Sequence[str] = ("a1", "a2", "a3", "a4")) -> None:
+    """What a push leaves on record."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        for at, name in enumerate(names, start=1):
+            project = projects.open_project(
+                session, round="judge", assessor=name, server="s", url="u", version="1", account_id=at
+            )
+            projects.set_remote_project(session, project.project, at)
+            asked = [one.asked for one in people.read_assignments(session, name)]
+            projects.record_tasks(session, project.project, {one: place for place, one in enumerate(asked)})
+
+
+def judge_the_rest(folder: Path) -> set[tuple[str, str]]:
+    """Everyone gives what is planned and not judged yet the grade of its id's last figure; returns these pairs."""
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        judged = {(one.asked, one.assessor) for one in read_judgements(session)}
+        new = [one for one in people.read_assignments(session) if (one.asked, one.assessor) not in judged]
+        given = [
+            Judgement(one.query_id, one.doc_id, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion)
+            for one in new
+        ]
+        sourced = [SourcedJudgement(one, "label-studio", f"new-{at}", None) for at, one in enumerate(given)]
+        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
+    return {one.asked.pair for one in new}
+
+
+def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_there_changes(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("planned")
+    rankings, before = engine(folder), pools_of(folder)
+    held = snapshot(folder)
+    promised = annot_done(
+        "pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--dry-run", "--json", folder=folder
+    )
+    assert not difference(held, snapshot(folder))
+    done = annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--json", folder=folder).data
+    assert (done["version"], done["pools"]) == (2, promised.data["pools"])
+    assert "had 50% of the best papers of engine already" in promised.stderr
+    after = pools_of(folder)
+    for paper_id, ranking in rankings.items():
+        old = before[paper_id]
+        kept = after[paper_id][: len(old)]
+        assert [(one["doc_id"], one["drawn"]) for one in kept] == [(one["doc_id"], one["drawn"]) for one in old]
+        added = after[paper_id][len(old) :]
+        assert [(one["doc_id"], one["drawn"]["rank"]) for one in added] == [(ranking[0], 1), (ranking[2], 3)]
+        # Two of the pool had the engine, too.
+        assert [one["doc_id"] for one in kept if "engine" in [also["method"] for also in one["also"]]] == [
+            ranking[1], ranking[3],
+        ]  # fmt: skip
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert "version 2: engine, its first 4" in annot_done("pool", "show", PAPER, folder=folder).stdout
+    # Again: nothing. Deeper: what is still missing, from the same ranking, as another version.
+    held = snapshot(folder)
+    again = annot_done("pool", "topup", "--method", "engine", "--depth", 4, folder=folder)
+    assert "nothing is new" in again.stderr
+    assert not difference(held, snapshot(folder))
+    deeper = annot_done("pool", "topup", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
+    assert deeper.data["version"] == 3
+    assert [(one["paper_id"], one["added"]) for one in deeper.data["pools"]] == [(PAPER, [rankings[PAPER][4]])]
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    # What is on record is drawn again, whoever asks.
+    pools = pools_of(folder)
+    annot_done("pool", "--frozen", folder=folder)
+    assert pools_of(folder) == pools
+    # The plan takes up the new pairs alone, behind what stands.
+    planned = annot_done("plan", "--json", folder=folder).data
+    queries = [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data]
+    pairs = 2 * len(queries) + sum(name.startswith(PAPER) for name in queries)
+    assert planned["new"] == 2 * pairs
+    annot_done("verify", folder=folder)
+
+
+def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str], Path]) -> None:
+    folder = study("judged")
+    send_all(folder)
+    engine(folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    new = unpooled(folder, PAPER, 4)[3]
+    for call in (
+        ("pool", "topup", "--method", "engine", "--depth", 3),
+        ("pool", "add", PAPER, new, "--reason", "seen in a survey"),
+    ):
+        before = snapshot(folder)
+        told = annot_done(*call, "--dry-run", folder=folder)
+        assert "pairs are added with --grow only" in told.stderr
+        refused = annot(*call, folder=folder)
+        assert refused.exit_code == 2
+        assert "would be added to a study that was sent" in refused.stderr
+        assert not difference(before, snapshot(folder))
+        annot_done(*call, "--grow", folder=folder)
+    annot_done("plan", "--grow", folder=folder)
+    annot_done("plan", "check", folder=folder)
+
+
+def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    # Two of others: one was taken with what is in no pool, one without.
+    query = f"{PAPER}-background"
+    docs = [*unpooled(folder, PAPER, 2), *[entry["doc_id"] for entry in pools_of(folder)[PAPER][:9]]]
+    write_run(folder / "theirs.run", {query: docs})
+    for tag in ("keep", "drop"):
+        annot_done("run", "import", "theirs.run", "--tag", tag, "--foreign", tag, folder=folder)
+    before = annot_done("evaluate", "--json", folder=folder).data
+    old_qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
+    engine(folder)
+    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 5)
+    assert "added to a study that was judged" in annot(*call, folder=folder).stderr
+    annot_done(*call, "--grow", folder=folder)
+    annot_done("plan", folder=folder)
+    # Planned and not judged: the new pairs are open, and nothing is restated yet.
+    assert annot("qrels", folder=folder).exit_code == 2
+    assert "restated" not in annot_done("evaluate", "--json", folder=folder).data
+    new = judge_the_rest(folder)
+    written = annot_done("qrels", folder=folder)
+    assert f"{len(new)} of them came with version 2 of the pools (engine)" in written.stderr
+    qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
+    assert {tuple(line.split()[::2]) for line in {*qrels} - {*old_qrels}} == new
+    assert {*old_qrels} < {*qrels}
+    annot_done("run", "fabs_tfidf", "fabs_bm25", folder=folder)
+    annot_done("run", "import", "theirs.run", "--tag", "drop", "--foreign", "drop", folder=folder)
+    found = annot_done("evaluate", "--json", folder=folder).data
+    told = found["restated"]
+    assert (told["version"], told["method"], told["pairs"]) == (2, "engine", len(new))
+    for which, source in (("before", before), ("after", found)):
+        printed = {
+            (line["facet"], line["run"]): line["values"][told["measure"]]
+            for line in source["lines"]
+            if line["convention"] == told["convention"] and line["run"] != "chance"
+        }
+        assert {(one["facet"], one["run"]): one[which] for one in told["scores"]} == pytest.approx(printed)
+    assert any(one["before"] != one["after"] for one in told["scores"])
+    shown = " ".join(annot_done("evaluate", folder=folder).stdout.split())
+    assert "version 2 of the pools, which added papers of engine" in shown
+    annot_done("report", folder=folder)
+    assert json.loads((folder / "exports" / "evaluation.json").read_text())["restated"] == told
+
+
+def test_a_method_that_drew_the_pools_is_no_new_system(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    refused = annot("pool", "topup", "--method", "abs_tfidf", folder=folder)
+    assert refused.exit_code == 2
+    assert "--method abs_tfidf: drew these pools" in refused.stderr
+    # One of ours that did not: it ranks the corpus now, and what others drew stays frozen.
+    annot_done("pool", "--frozen", "--without", "lsa", folder=folder)
+    other = (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes()
+    before = pools_of(folder)
+    done = annot_done("pool", "topup", "--method", "lsa", "--json", folder=folder).data
+    assert sum(len(one["added"]) for one in done["pools"]) > 0
+    assert (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes() == other
+    after = pools_of(folder)
+    assert all(after[name][: len(of)] for name, of in before.items())
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    redraw = annot("pool", "--redraw", folder=folder)
+    assert redraw.exit_code == 2
+    assert "lsa was added after the draw, and cannot draw, too" in redraw.stderr
+
+
+def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> None:
+    """CSFCube has 8 pools of 250 and 42 of 100."""
+    folder = study("pooled")
+    before = pools_of(folder)
+    done = annot_done(
+        "pool", "--query", PAPER, "--per-method", 6, "--frozen", "--json", folder=folder
+    ).data["pools"]  # fmt: skip
+    assert [one["paper_id"] for one in done] == [PAPER]
+    after = pools_of(folder)
+    assert len(after[PAPER]) > len(before[PAPER])
+    assert {name: of for name, of in after.items() if name != PAPER} == {
+        name: of for name, of in before.items() if name != PAPER
+    }
+    manifest = json.loads((folder / "pools" / "manifest.json").read_text())
+    assert sorted(manifest["per_method"]) == [3, 6]
+    # Each keeps its own depth from now on, also where it is ranked anew.
+    annot_done("pool", "--frozen", folder=folder)
+    assert pools_of(folder) == after
+    annot_done("pool", "--query", OTHER, "--per-method", 4, folder=folder)
+    fresh = pools_of(folder)
+    assert {name: of for name, of in fresh.items() if name != OTHER} == {
+        name: of for name, of in after.items() if name != OTHER
+    }
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    annot_done("verify", folder=folder)
+
+
+@pytest.mark.parametrize("broken", ["write_rankings", "replace_pools", "write_pools"])
+def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
+    study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    folder = study("planned")
+    engine(folder)
+    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
+    place = {
+        "write_rankings": "annot.steps.pool_topup.write_rankings",
+        "replace_pools": "annot.store.pools.replace_pools",
+        "write_pools": "annot.study.pool_versions.write_pools",
+    }[broken]
+
+    class KilledError(Exception):
+        """The process ended here."""
+
+    def killed(*given: object, **named: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, killed)
+        with pytest.raises(KilledError):
+            annot(*call, folder=folder)
+    done = annot_done(*call, folder=folder).data
+    assert done["version"] == (None if broken == "write_pools" else 2)
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    annot_done("plan", folder=folder)
+    annot_done("verify", folder=folder)
+    shown = annot_done("pool", "show", PAPER, "--json", folder=folder).data
+    assert [one["doc_id"] for one in shown["entries"]] == [one["doc_id"] for one in pools_of(folder)[PAPER]]
+
+
+def test_a_lost_database_is_made_anew_with_every_version(study: Callable[[str], Path]) -> None:
+    folder = study("planned")
+    engine(folder)
+    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", folder=folder)
+    new = unpooled(folder, PAPER, 1)[0]
+    annot_done("pool", "add", PAPER, new, "--reason", "a survey", "--by", "bob", folder=folder)
+    annot_done("plan", folder=folder)
+    before = {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in (PAPER, OTHER)}
+    assert [one["made_by"] for one in before[PAPER]["additions"]] == ["ada", "bob"]
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+    annot_done("rebuild", folder=folder)
+    assert {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in before} == before
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+
+
+def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_added(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("settled")
+    engine(folder)
+    new = unpooled(folder, PAPER, 4)[3]
+    who = ("--by", "ada-lovelace-1815", "--grow")
+    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, *who, folder=folder)
+    annot_done("pool", "add", PAPER, new, "--reason", "cited by a survey", *who, folder=folder)
+    annot_done("plan", folder=folder)
+    judge_the_rest(folder)
+    annot_done("qrels", folder=folder)
+    annot_done("run", "fabs_tfidf", "fabs_bm25", folder=folder)
+    answers(folder)
+    annot_done("release", "out", "--licence", "CC0-1.0", folder=folder)
+    told = {path: path.read_bytes() for path in (folder / "out").rglob("*") if path.is_file()}
+    assert not [path for path, content in told.items() if b"ada-lovelace" in content]
+    head = json.loads((folder / "out" / "pools" / f"{PAPER}.jsonl").read_text().splitlines()[0])
+    assert [(one["version"], one["method"]) for one in head["additions"]] == [(2, "engine"), (3, "manual")]
+    (path,) = [path for path in told if path.name.lower() == "datasheet.md"]
+    sheet = " ".join(path.read_text().split())
+    assert "were added to 9 pools: what was missing of the first 4 of engine" in sheet
+    assert "1 paper was added to 1 pool: found by hand (cited by a survey)" in sheet
+
+
+def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_nothing(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("pooled")
+    annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert "not_ranked" not in manifest, "its ranking stays on disk"
+    # A query that comes later is ranked by what its pool needs alone.
+    annot_done("query", "add", "fic0101", "--facet", "method", folder=folder)
+    annot_done("pool", "--query", "fic0101-method", "--without", "lsa", folder=folder)
+    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert manifest["not_ranked"] == {"lsa": ["fic0101"]}
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
+    assert lacking.exit_code == 2
+    assert "no rankings for query paper(s) fic0101 by lsa" in lacking.stderr
+    annot_done("pool", "topup", "--method", "lsa", "--query", "fic0101-method", folder=folder)
+    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert "not_ranked" not in manifest
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+
+
+def test_rankings_of_two_corpora_never_stand_side_by_side(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    annot_done("pool", folder=folder)
+    paper = json.loads((folder / "papers.jsonl").read_text().splitlines()[0]) | {"paper_id": "late", "title": "Late"}
+    (folder / "late.jsonl").write_text(json.dumps(paper) + "\n")
+    annot_done("corpus", "add", "late.jsonl", folder=folder)
+    before = snapshot(folder)
+    for option in ("--wait=0", "--dry-run"):
+        refused = annot("pool", "--query", PAPER, "--per-method", 4, option, folder=folder)
+        assert refused.exit_code == 2
+        assert "the corpus has changed since the other pools were drawn" in refused.stderr
+    left = [name for name in difference(before, snapshot(folder)) if not name.startswith(".annot/")]
+    assert not left
