@@ -20,7 +20,6 @@ from spoiling import (
     judgements_with,
     labelled_with,
     line_17,
-    papers_with,
     remove,
     replace,
     sql,
@@ -77,23 +76,14 @@ WRONG: dict[str, Wrong] = {
     ),
     "corpus add: no file": Wrong("corpus add", "", ("Missing argument 'files'",)),
     "corpus add: a folder": Wrong("corpus add", "corpus", ("corpus: no such file",)),
-    "corpus add: broken line 17": Wrong(
-        "corpus add",
-        "broken.jsonl",
-        ("broken.jsonl:17: not valid JSON", "nothing was kept"),
-        spoil=papers_with('{"paper_id": "p17", '),
-    ),
-    "corpus add: line 17 without a title": Wrong(
+    "corpus add: no line that can be read": Wrong(
         "corpus add",
         "papers.jsonl broken.jsonl",
-        ("broken.jsonl:17", "title"),
-        spoil=papers_with('{"paper_id": "p17"}'),
+        ("broken.jsonl:1: not valid JSON", "broken.jsonl:2: no field 'title'", "nothing was kept"),
+        spoil=write("broken.jsonl", '{"paper_id": "p17", \n{"paper_id": "p18"}\n'),
     ),
-    "corpus add: line 17 with a label too few": Wrong(
-        "corpus add",
-        "broken.jsonl",
-        ("broken.jsonl:17", "1 label"),
-        spoil=papers_with('{"paper_id": "a", "title": "T", "abstract": ["A b.", "C d."], "labels": ["method"]}'),
+    "corpus add: a format that is none": Wrong(
+        "corpus add", "papers.jsonl --format arxvi", ("format 'arxvi'", "did you mean 'arxiv'?")
     ),
     "corpus add: not UTF-8": Wrong(
         "corpus add",

@@ -34,14 +34,17 @@ group("corpus", help="Add papers to the corpus: filtered, counted, kept as Parqu
 @command("corpus add")
 def corpus_add(
     ws: "Workspace",
-    files: Annotated[list[Path], typer.Argument(help="JSON Lines, plain or as CSFCube and S2ORC write them.")],
+    files: Annotated[list[str], typer.Argument(help="Files of papers, plain or compressed with gzip.")],
+    form: Annotated[
+        str | None, typer.Option("--format", help="Their format.", show_default="told from the file")
+    ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add papers from files, and print what the filters left out, by reason."""
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
-        added = step.add(ws, files, dry_run=dry_run, advance=advance)
+        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
     return Answer(added, step.describe(added))
 
 

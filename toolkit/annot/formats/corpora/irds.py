@@ -1,0 +1,54 @@
+"""The documents of a dataset that `ir_datasets` knows by its name (https://ir-datasets.com)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from annot.errors import InputError
+from annot.formats.corpora.form import Format
+from annot.formats.corpora.pieces import Piece, Records
+
+DOCUMENTS = 15_000
+"""In one piece."""
+
+
+def paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
+    one, and the filters of the corpus count it."""
+    texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
+    renamed = {"paper_id": record["doc_id"], "title": record.get("title"), "abstract": texts[0] if texts else None}
+    return renamed | {name: record[name] for name in ("year",) if name in record}
+
+
+def cut(name: str) -> list[tuple[int, int | None]]:
+    """Pieces of some thousand documents. Raises InputError where the dataset is not known or has no documents."""
+    count = _dataset(name).docs_count()
+    return [(start, start + DOCUMENTS) for start in range(0, count, DOCUMENTS)] if count else [(0, None)]
+
+
+def records(piece: Piece) -> Records:
+    """The documents of the piece, in the dataset's order."""
+    documents = _dataset(piece.path).docs_iter()[piece.start : piece.stop]
+    for number, document in enumerate(documents, start=1):
+        yield number, document._asdict()
+
+
+def _dataset(name: str) -> Any:
+    try:
+        import ir_datasets
+    except ModuleNotFoundError:
+        raise InputError(f"{name}: needs ir_datasets, which is not installed", hint="pip install ir-datasets") from None
+    try:
+        dataset = ir_datasets.load(name)
+    except KeyError:
+        close = difflib.get_close_matches(name, list(ir_datasets.registry), 1)
+        hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
+        raise InputError(f"{name}: no dataset of ir_datasets", hint=hint) from None
+    if not dataset.has_docs():
+        raise InputError(f"{name}: this dataset of ir_datasets has no documents")
+    return dataset
+
+
+IRDS = Format("irds", paper=paper, fits=lambda _record: False, records=records, cut=cut, by_name=True)
