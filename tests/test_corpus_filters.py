@@ -170,7 +170,7 @@ def test_the_released_papers_pass_the_filters_that_their_authors_used(shared: Pa
     tally = Tally()
     with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
         papers = read_papers(lines, name="csfcube", known_labels=Settings().labels.names, clean_text=False)
-        kept = kept_of(papers, tally)
+        kept = kept_of(list(papers), tally)
     assert (tally.read, len(kept), tally.rejected) == (3368, 3368, Counter())
 
 

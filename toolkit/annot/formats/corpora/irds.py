@@ -10,9 +10,6 @@ from annot.errors import InputError
 from annot.formats.corpora.form import Format
 from annot.formats.corpora.pieces import Piece, Records
 
-DOCUMENTS = 15_000
-"""In one piece."""
-
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
@@ -23,15 +20,14 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cut(name: str) -> list[tuple[int, int | None]]:
-    """Pieces of some thousand documents. Raises InputError where the dataset is not known or has no documents."""
-    count = _dataset(name).docs_count()
-    return [(start, start + DOCUMENTS) for start in range(0, count, DOCUMENTS)] if count else [(0, None)]
+    """One piece: a dataset is read from its beginning. Raises InputError where it is not known or has no documents."""
+    _dataset(name)
+    return [(0, None)]
 
 
 def records(piece: Piece) -> Records:
-    """The documents of the piece, in the dataset's order."""
-    documents = _dataset(piece.path).docs_iter()[piece.start : piece.stop]
-    for number, document in enumerate(documents, start=1):
+    """The documents, in the dataset's order."""
+    for number, document in enumerate(_dataset(piece.path).docs_iter(), start=1):
         yield number, document._asdict()
 
 
