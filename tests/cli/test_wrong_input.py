@@ -25,7 +25,7 @@ from spoiling import (
     sql,
     write,
 )
-from usual import isolated
+from usual import engine_run, isolated
 
 NOWHERE = "http://127.0.0.1:9"
 """An address where no server answers."""
@@ -45,6 +45,11 @@ def unlabelled_paper(folder: Path) -> None:
     paper = {"paper_id": "bare", "title": "Bare", "abstract": sentences, "year": 2001}
     write("bare.jsonl", json.dumps(paper).encode())(folder)
     annot_done("corpus", "add", "bare.jsonl", folder=folder)
+
+
+def imported_engine(folder: Path) -> None:
+    engine_run(folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
 
 
 @dataclass(frozen=True)
@@ -388,6 +393,38 @@ WRONG: dict[str, Wrong] = {
     ),
     "pool stats: no pool yet": Wrong("pool stats", "", ("no pools", "annot pool"), "queried"),
     "pool compare: not a study": Wrong("pool compare", ". guidelines", ("guidelines: not a study",), "pooled"),
+    "pool: a query that is none": Wrong("pool", "--query fic0408", ("query 'fic0408': not in this study",), "pooled"),
+    "pool import-run: the name of a method of our own": Wrong(
+        "pool import-run",
+        "engine.run --method abs_tfidf",
+        ("'abs_tfidf': is the name of a method of our own", "another name"),
+        "pooled",
+        engine_run,
+    ),
+    "pool import-run: a name that is a path": Wrong(
+        "pool import-run", "engine.run --method ../x", ("--method '../x'",), "pooled", engine_run
+    ),
+    "pool import-run: no run": Wrong("pool import-run", "papers.jsonl --method x", ("papers.jsonl",), "pooled"),
+    "pool import-run: not there": Wrong("pool import-run", "x.run --method x", ("x.run: no such file",), "pooled"),
+    "pool import-run: of another study": Wrong(
+        "pool import-run",
+        "engine.run --method x --foreign drop",
+        ("no document of this corpus for a query of this study", "such as fic"),
+        "pooled",
+        write("engine.run", "q9 Q0 fic0101 1 2 engine\n"),
+    ),
+    "pool import-run: a ranking that was changed": Wrong(
+        "pool",
+        "--method engine",
+        ("pools/imported/engine.run: its SHA-256 is", "annot pool import-run"),
+        "pooled",
+        both(imported_engine, write("pools/imported/engine.run", "fic0407 Q0 fic0103 1 2 engine\n")),
+    ),
+    "pool add: not in the corpus": Wrong(
+        "pool add", "fic0407 nowhere --reason mine", ("nowhere: not in the corpus", "annot corpus add"), "pooled"
+    ),
+    "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found nothing",), "pooled"),
+    "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"
     ),

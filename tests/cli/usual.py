@@ -64,6 +64,11 @@ def a_run(folder: Path) -> None:
     (folder / "theirs.yaml").write_text("system: theirs\nseed: 1\n")
 
 
+def engine_run(folder: Path) -> None:
+    """What another engine found for one query paper."""
+    (folder / "engine.run").write_text("fic0407 Q0 fic0101 1 2 engine\nfic0407 Q0 fic0102 2 1 engine\n")
+
+
 def labelled_file(folder: Path) -> None:
     (folder / "labelled.jsonl").write_text(LABELLED * 6)
     (folder / "held-out.jsonl").write_text(LABELLED.replace(".", " too."))
@@ -196,6 +201,8 @@ USUAL: dict[str, Usual] = {
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
     "pool": Usual("queried"),
+    "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
+    "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
     "pool show": Usual("pooled", "fic0407-background"),
     "pool replay": Usual("pooled"),
     "pool stats": Usual("pooled"),

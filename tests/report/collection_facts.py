@@ -59,6 +59,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "sizes": tuple(sizes),
             "judged": True,
             "ranked": True,
+            "versions": (),
         },
         judging={
             "sources": ("label-studio",),

@@ -186,6 +186,23 @@ CREATE TABLE judgement (
 
 CREATE INDEX judgement_query_doc ON judgement (query_id, doc_id);
 
+CREATE TABLE pool_addition (
+    paper_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    method TEXT NOT NULL,
+    depth INTEGER,
+    documents JSON NOT NULL,
+    reason TEXT,
+    made_by TEXT,
+    made_at TEXT,
+    PRIMARY KEY (paper_id, version),
+    CONSTRAINT pool_addition_pool FOREIGN KEY(paper_id) REFERENCES pool (paper_id),
+    CONSTRAINT pool_addition_version_from_2 CHECK (version >= 2),
+    CONSTRAINT pool_addition_depth CHECK (depth IS NULL OR depth >= 1),
+    CONSTRAINT pool_addition_depth_of_ranking CHECK ((method = 'manual') = (depth IS NULL)),
+    CONSTRAINT pool_addition_reason CHECK (method <> 'manual' OR reason <> '')
+);
+
 CREATE TABLE pool_entry (
     paper_id TEXT NOT NULL,
     doc_id TEXT NOT NULL,

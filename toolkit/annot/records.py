@@ -96,6 +96,24 @@ class PoolEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """What was added to a pool after it had been drawn, as one version of it."""
+
+    version: int
+    """From 2, the drawn pool being 1; what is added to several pools at once has one number."""
+    method: str
+    """Whose papers they are; `manual` where a person found them."""
+    depth: int | None
+    """How many of the method's best are in the pool since; None where a person found them."""
+    documents: tuple[str, ...]
+    reason: str | None
+    made_by: str | None
+    """Who added them; stays in the database, as does `made_at`."""
+    made_at: str | None
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pool:
     """The documents to judge for a query paper, in the order drawn, with what happened while drawing.
 
@@ -116,6 +134,8 @@ class Pool:
     cited_outside: int | None
     """How many cited papers are not in the corpus."""
     entries: tuple[PoolEntry, ...]
+    additions: tuple[Addition, ...] = ()
+    """What was added after the draw, the oldest first. Their methods stand in `methods`, behind those that drew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,17 @@ def pool_build(
     ranking_depth: Annotated[
         int | None, recorded("Documents kept of each ranking; not the depth of the pool.", min=1)
     ] = None,
+    method: Annotated[
+        list[str] | None, recorded("Method that draws, our own or one of `pool import-run`; may be repeated.")
+    ] = None,
     without: Annotated[
         list[str] | None, recorded("Method to leave out; recorded with the pool; may be repeated.")
     ] = None,
     seed: Annotated[int | None, recorded("Seed of the method order.")] = None,
+    query: Annotated[
+        list[str] | None,
+        typer.Option(help="Draw the pools of these queries only; may be repeated.", show_default="all"),
+    ] = None,
     redraw: Annotated[
         bool, flag("--redraw", "Draw as annot.toml says, not as the pools on record were drawn.")
     ] = False,
@@ -48,9 +55,11 @@ def pool_build(
                 "mode": mode,
                 "per_method": per_method,
                 "ranking_depth": ranking_depth,
+                "methods": tuple(method) if method else None,
                 "without": tuple(without) if without else None,
                 "seed": seed,
             },
+            only=tuple(query or ()),
             redraw=redraw,
             frozen=frozen,
             grow=grow,
@@ -58,6 +67,64 @@ def pool_build(
             advance=advance,
         )
     return Answer(built, table("pool.built", built.pools), built.notes)
+
+
+@command("pool import-run")
+def pool_import_run(
+    ws: "Workspace",
+    file: Annotated[Path, typer.Argument(help="A TREC run; its topics are query papers or queries.")],
+    method: Annotated[str, typer.Option(help="The name of the method.")],
+    meta: Annotated[
+        Path | None,
+        typer.Option(help="Its metadata, YAML or JSON, with ir_metadata's fields.", show_default="the file's head"),
+    ] = None,
+    foreign: Annotated[
+        str | None,
+        typer.Option(help="Topics that are no query, documents not in the corpus: drop.", show_default="refused"),
+    ] = None,
+    duplicates: Annotated[
+        str | None, typer.Option(help="Documents that are there twice: best.", show_default="refused")
+    ] = None,
+    distances: Annotated[bool, flag("--distances", "Scores are distances: smaller is better.")] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import a run of another engine as a pooling method; `annot pool --method NAME` or pool.methods lets it draw.
+
+    All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
+    """
+    from annot.steps import pool_import_run as step
+
+    imported = step.bring_in(
+        ws,
+        file,
+        method=method,
+        meta=meta,
+        foreign=foreign,
+        duplicates=duplicates,
+        distances=distances,
+        dry_run=dry_run,
+    )
+    return Answer(imported, step.describe(imported))
+
+
+@command("pool add", csv=True)
+def pool_add(
+    ws: "Workspace",
+    query: Annotated[str, typer.Argument(help="A query id, or the id of a query paper.")],
+    documents: Annotated[list[str], typer.Argument(metavar="DOC...", help="Papers of the corpus.")],
+    reason: Annotated[str, typer.Option(help="Why: how they were found.")],
+    by: Annotated[str | None, typer.Option(help="Who added them.", show_default="your account here")] = None,
+    grow: GrowOption = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add candidates that were found by hand to the pool of a query paper; their origin is `manual` everywhere.
+
+    After a push none is added without --grow.
+    """
+    from annot.steps import pool_add as step
+
+    added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run)
+    return Answer(added, table("pool.added", added.pools), added.notes)
 
 
 @command("pool show", csv=True)

@@ -16,6 +16,7 @@ from annot.labelstudio.screens import check_predictions
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.planning.telling_order import follows
+from annot.pooling import MANUAL
 from annot.records import Asked
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store
@@ -89,9 +90,9 @@ def check_parcels(ws: Workspace, store: Store, parcels: Iterable[Parcel], *, rou
 
 
 def private_words(ws: Workspace, session: Session) -> set[str]:
-    """Methods, pseudonyms and accounts: what no person may read of."""
+    """Methods, pseudonyms and accounts: what no person may read of; but not the plain word for what a hand found."""
     everyone = people.read_assessors(session)
-    drawn = (method for pool in pools.read_pools(session).values() for method in pool.methods)
+    drawn = {method for pool in pools.read_pools(session).values() for method in pool.methods} - {MANUAL}
     words = {*ws.settings.pool.methods, *drawn, *(person.assessor for person in everyone)}
     return words | {person.account for person in everyone if person.account is not None}
 

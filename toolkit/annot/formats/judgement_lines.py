@@ -65,7 +65,13 @@ def _lines(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def pool_lines(pool: Pool) -> str:
-    """A pool as JSON lines: how it was drawn, then an entry a line in the order drawn."""
+    """A pool as JSON lines: how it was drawn and what was added to it, then an entry a line in the order drawn.
+
+    Who added something, and when, is not told.
+    """
     told = asdict(pool)
-    entries = told.pop("entries")
+    entries, additions = told.pop("entries"), told.pop("additions")
+    if additions:
+        names = ("version", "method", "depth", "reason", "documents")
+        told["additions"] = [{name: addition[name] for name in names} for addition in additions]
     return json_lines([told, *entries])

@@ -8,7 +8,7 @@ from typing import Any
 from annot.errors import InputError
 from annot.formats.faults import Faults
 from annot.formats.json_lines import read_objects
-from annot.records import Assignment, Draw, Pool, PoolEntry
+from annot.records import Addition, Assignment, Draw, Pool, PoolEntry
 
 HINT = "the file was changed by hand; take it from a backup"
 
@@ -34,10 +34,15 @@ def read_pool_lines(lines: Iterable[str], *, name: str) -> Pool:
     try:
         head, *entries = records
         listed = {field: tuple(head[field]) for field in ("methods", "without", "dry")}
-        return Pool(**{**head, **listed, "entries": tuple(map(_entry, entries))})
+        additions = tuple(map(_addition, head.get("additions", ())))
+        return Pool(**{**head, **listed, "additions": additions, "entries": tuple(map(_entry, entries))})
     except (TypeError, KeyError, ValueError):
         raise InputError(f"{name}: no pool as `annot pool` writes it", hint=HINT) from None
 
 
 def _entry(record: dict[str, Any]) -> PoolEntry:
     return PoolEntry(record["doc_id"], Draw(**record["drawn"]), tuple(Draw(**draw) for draw in record["also"]))
+
+
+def _addition(record: dict[str, Any]) -> Addition:
+    return Addition(**{**record, "documents": tuple(record["documents"])}, made_by=None, made_at=None)

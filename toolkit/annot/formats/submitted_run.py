@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from annot.errors import InputError
 from annot.formats.faults import Faults, json_problem, numbered
 from annot.names import near
 from annot.records import ScoredDoc
@@ -70,6 +71,26 @@ def read_metadata(text: str, *, name: str) -> dict[str, Any]:
     found = _metadata(text, faults)
     faults.raise_if_any(hint="fields as in https://www.ir-metadata.org")
     return found
+
+
+def higher_is_better(run: SubmittedRun, *, name: str, distances: bool) -> SubmittedRun:
+    """The run with higher scores for better documents; distances: those of a TREC run are distances.
+
+    Raises InputError where scores that are none rise from rank to rank, as distances do.
+    """
+    if run.form == "trec" and distances:
+        negated = {
+            query_id: tuple(ScoredDoc(doc.doc_id, -doc.score) for doc in docs)
+            for query_id, docs in run.documents.items()
+        }
+        return SubmittedRun(run.form, negated, (), run.metadata)
+    if run.rising:
+        raise InputError(
+            f"{name}: the scores of {len(run.rising)} queries rise from rank to rank, as distances do",
+            faults=run.rising[:3],
+            hint="higher scores are better in a TREC run; if these are distances, say --distances",
+        )
+    return run
 
 
 def facet_in_name(file_name: str) -> str | None:

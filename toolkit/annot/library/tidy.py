@@ -216,7 +216,9 @@ def story(data: Mapping[str, Any]) -> pd.DataFrame:
 def _events(data: Mapping[str, Any]) -> Iterator[Row]:
     pooled = data["pool"]
     if pooled is not None:
-        yield {"step": "drawn", "by": pooled["drawn"]["method"], **_kept(pooled["drawn"], "rank", "score")}
+        added = pooled["added"] or {"reason": None, "made_at": None}
+        drawn = {"step": "drawn", "by": pooled["drawn"]["method"], **_kept(pooled["drawn"], "rank", "score")}
+        yield {**drawn, "at": added["made_at"], "note": added["reason"]}
     for draw in pooled["also"] if pooled is not None else data["had_by"]:
         yield {"step": "ranked", "by": draw["method"], **_kept(draw, "rank", "score")}
     for assessor, position, occasion in data["given_to"]:
@@ -371,6 +373,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
+    "pool add": lambda data: records(data["pools"]),
     "pool show": pool,
     "qrels": grades,
     "qrels compare": lambda data: records(

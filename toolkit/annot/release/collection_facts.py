@@ -16,7 +16,7 @@ from annot.agreement import TITLES, AgreementTable, Summary, Undefined
 from annot.corpus_filters import Rejection
 from annot.formats.csfcube import ADJUDICATOR
 from annot.planning import plan_lines
-from annot.pooling import CITED
+from annot.pooling import CITED, as_of, versions_of
 from annot.records import Source
 from annot.report.cells import COEFFICIENT, SECONDS, coefficient, measured, number
 from annot.report.reasons import summaries_of
@@ -200,18 +200,20 @@ def _pool(study: Snapshot) -> dict[str, Any]:
     """How the pools were drawn, and their sizes in documents.
 
     `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
-    pairs were found by these pools; not where judgements were imported without them. `ranked`: whether the ranks at
+    pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
+    the draw (`annot.pooling.Version`). `ranked`: whether the ranks at
     which the methods had their documents are on record.
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
-    methods = {method for pool in pools for method in pool.methods}
+    methods = {method for pool in pools for method in as_of(pool, 1).methods}
     return {
         "rules": [rules[rule] for rule in sorted(rules, key=repr)],
         "methods": sorted(methods, key=lambda name: (name != CITED, name)),
         "without": sorted({method for pool in pools for method in pool.without}),
         "sizes": [len(pool.entries) for pool in pools],
         "judged": bool(pools) and Source.FILE not in study.sources,
+        "versions": versions_of(pools),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.records import Draw, Returned
+from annot.records import Addition, Draw, Returned
 from annot.report.terminal import printed, told
 
 Standing = Literal["agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned"]
@@ -48,6 +48,8 @@ class Pooled:
     ranking_depth: int | None
     seed: int | None
     rankings_sha256: str
+    added: Addition | None
+    """What brought it in where it was added after the draw."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from operator import attrgetter
 from typing import Any
 
 from annot.errors import MissingInput
-from annot.formats.judgement_lines import pool_lines
-from annot.formats.trec import rankings_sha256, write_run
-from annot.names import file_name, known_query
+from annot.formats.trec import rankings_sha256
 from annot.pooling import CITED, shares
-from annot.ranking.methods import rank_all, settings_of
 from annot.records import Draw, Pool, Query
 from annot.report.terminal import told
 from annot.report.words import sentences
@@ -22,11 +17,21 @@ from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
-from annot.study.frozen_rankings import MANIFEST, Rankings, draw_pools, rankings_manifest, read_rankings, twins_of
+from annot.study.drawn_pools import draw_pools, twins_of, write_pools
+from annot.study.frozen_rankings import (
+    Rankings,
+    joined,
+    needed,
+    read_rankings,
+    refuse_other_corpus,
+    write_rankings,
+)
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
-from annot.study.index import Advance, open_index
+from annot.study.index import Advance
+from annot.study.named_pools import papers_named
 from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
-from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+from annot.study.ranked_corpus import rank_corpus
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ def build(
     ws: Workspace,
     *,
     asked: Mapping[str, Any],
+    only: tuple[str, ...] = (),
     redraw: bool,
     frozen: bool,
     grow: bool,
@@ -75,43 +81,63 @@ def build(
 ) -> BuiltPools:
     """Rank, draw and write the pool of every query paper: as those on record were drawn, or else as annot.toml says.
 
-    asked: what the command line names instead, by the names of `PoolDesign`. redraw: annot.toml counts, whatever is on
-    record. frozen: draw from the rankings in `pools/rankings/` as they stand. grow: pairs may be added to a study that
-    was sent. Raises InputError where they would be without it, and where pairs that were sent or judged would leave.
+    asked: what the command line names instead, by the names of `PoolDesign`. only: queries or query papers; the pools
+    of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
+    `pools/rankings/` as they stand. grow: pairs may be added to a study that was sent. Raises InputError where they
+    would be without it, and where pairs that were sent or judged would leave.
     """
     by_settings = design_of_settings(ws.settings)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
             standing = pools.read_pools(session)
+            hashes = pools.read_rankings_sha256(session)
             sent = projects.was_sent(session)
         if not queries:
             raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-        recorded = {} if redraw else recorded_designs(standing.values())
-        usual = usual_design(recorded)
+        recorded = recorded_designs(standing.values())
+        usual = None if redraw else usual_design(recorded)
         design = asked_design(usual or by_settings, asked)
-        query_papers = papers_of(ws, [query.paper_id for query in queries])
+        chosen = papers_named(queries, only) if only else {query.paper_id for query in queries}
+        query_papers = papers_of(ws, [query.paper_id for query in queries if query.paper_id in chosen])
         designs = {
-            paper_id: asked_design(recorded[paper_id], asked) if paper_id in recorded else design
+            paper_id: design if redraw or paper_id not in recorded else asked_design(recorded[paper_id], asked)
             for paper_id in query_papers
         }
         twins = twins_of(ws, query_papers)
-        depth = max(one.ranking_depth for one in designs.values())
-        ranked_methods = sorted({name for one in designs.values() for name in one.ranked_methods})
+        wanted = needed(designs, standing)
+        facts: dict[str, Any] | None = None
         if frozen:
-            rankings, facts = read_rankings(ws, ranked_methods, query_papers), None
+            rankings = read_rankings(ws, wanted)
         else:
-            rankings, facts = _rank(ws, ranked_methods, list(query_papers), twins, depth, advance, keep=not dry_run)
-        drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins)
-        changes = pool_changes(standing, drawn, queries)
+            rankings, facts = rank_corpus(
+                ws,
+                methods=list(wanted),
+                query_papers=list(query_papers),
+                excluded=twins,
+                ranking_depth=max(one.ranking_depth for one in designs.values()),
+                keep=not dry_run,
+                advance=advance,
+            )
+        drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing=standing)
+        staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
+        changes = pool_changes(standing, [*drawn, *staying], queries)
         if not dry_run:
-            digests = {paper_id: rankings_sha256(rankings, paper_id) for paper_id in query_papers}
+            if facts is not None and only:
+                refuse_other_corpus(ws, facts)
+                rankings, facts = joined(ws, rankings, facts=facts)
+            hashes |= {
+                paper_id: rankings_sha256(
+                    {name: rankings[name] for name in wanted if paper_id in wanted[name]}, paper_id
+                )
+                for paper_id in query_papers
+            }
             with store.begin() as session:
                 refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
-                pools.replace_pools(session, drawn, rankings_sha256=digests)
+                pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
-            _write_pools(ws, drawn)
+            write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
     notes = sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
@@ -126,23 +152,25 @@ def build(
     return BuiltPools(tuple(_in_figures(pool, queries, changes) for pool in drawn), sent, notes)
 
 
-def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, object]]:
+def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
-    methods = list(design_of_settings(ws.settings).ranked_methods)
-    twins = twins_of(ws, query_papers)
-    return _rank(ws, methods, list(query_papers), twins, ws.settings.pool.ranking_depth, advance, keep=True)
+    return rank_corpus(
+        ws,
+        methods=list(design_of_settings(ws.settings).ranked_methods),
+        query_papers=list(query_papers),
+        excluded=twins_of(ws, query_papers),
+        ranking_depth=ws.settings.pool.ranking_depth,
+        keep=True,
+        advance=advance,
+    )
 
 
 def show(ws: Workspace, name: str) -> ShownPool:
     """The pool of a query, or of a query paper."""
     with open_store(ws.database_url, create=False) as store, store.read() as session:
-        known = {query.query_id: query for query in read_queries(session)}
-        if name not in known and any(query.paper_id == name for query in known.values()):
-            paper_id = name
-        else:
-            paper_id = known_query(known, name).paper_id
+        (paper_id,) = papers_named(read_queries(session), [name])
         pool = pools.read_pool(session, paper_id)
     found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
     return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
@@ -155,59 +183,6 @@ def describe(shown: ShownPool) -> str:
 
 def _also(draws: Iterable[Draw]) -> str:
     return " ".join(draw.method if draw.rank is None else f"{draw.method}:{draw.rank}" for draw in draws)
-
-
-def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, object]) -> None:
-    """Write each method's rankings as a TREC run whose topics are the query papers, and the manifest."""
-    for method, by_paper in rankings.items():
-        write_file(ws.rankings / f"{method}.run", write_run(by_paper, tag=method))
-    for stale in ws.rankings.glob("*.run"):
-        if stale.stem not in rankings:
-            stale.unlink()
-    inputs = {"corpus": str(facts["corpus_sha256"])}
-    told = {name: value for name, value in facts.items() if name != "corpus_sha256"}
-    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
-
-
-def _rank(
-    ws: Workspace,
-    methods: list[str],
-    paper_ids: list[str],
-    twins: Mapping[str, tuple[str, ...]],
-    depth: int,
-    advance: Advance,
-    *,
-    keep: bool,
-) -> tuple[Rankings, dict[str, object]]:
-    done = count(1)
-    with TemporaryDirectory(prefix="annot-") as scratch:
-        index = open_index(ws, methods=methods, advance=advance, scratch=None if keep else Path(scratch))
-        rankings = rank_all(
-            index.bench,
-            methods=methods,
-            paper_ids=paper_ids,
-            excluded=twins,
-            ranking_depth=depth,
-            after_method=lambda _name: advance(next(done), len(methods)),
-        )
-        facts = {
-            "corpus_sha256": index.corpus_sha256,
-            "ranking_depth": depth,
-            "query_papers": paper_ids,
-            "methods": {method: settings_of(index.bench, method) for method in methods},
-        }
-    return rankings, facts
-
-
-def _write_pools(ws: Workspace, drawn: list[Pool]) -> None:
-    files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in drawn}
-    for path, pool in files.items():
-        write_file(path, pool_lines(pool))
-    for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
-        stale.unlink()
-    inputs = {"rankings/manifest.json": sha256_of(rankings_manifest(ws))}
-    facts = {name: getattr(drawn[0], name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
-    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.errors import FindingError, MissingInput
+from annot.pooling import as_of
 from annot.records import Pool
 from annot.report.terminal import told
 from annot.store import pools
 from annot.store.database import open_store
 from annot.study.corpus_facts import papers_of
-from annot.study.frozen_rankings import draw_pools, rankings_manifest, read_rankings, twins_of
+from annot.study.drawn_pools import draw_pools, twins_of
+from annot.study.frozen_rankings import needed, rankings_manifest, read_rankings
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
 from annot.study.workspace import Workspace
@@ -23,6 +25,8 @@ class Replayed:
 
     pools: int
     documents: int
+    added_to: int
+    """Of these, pools that were added to after the draw."""
     imported: int
     """Pools that do not tell how they were drawn."""
     differences: dict[str, str]
@@ -37,13 +41,15 @@ def replay(ws: Workspace) -> Replayed:
     recorded = _pools(ws)
     designs = recorded_designs(recorded.values())
     query_papers = papers_of(ws, sorted(designs))
-    methods = sorted({method for design in designs.values() for method in design.ranked_methods})
-    rankings = read_rankings(ws, methods, query_papers) if designs else {}
-    drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins_of(ws, query_papers))
-    found = {pool.paper_id: first_difference(recorded[pool.paper_id], pool) for pool in drawn}
+    wanted = needed(designs, recorded)
+    rankings = read_rankings(ws, wanted) if wanted else {}
+    twins = twins_of(ws, query_papers)
+    drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing=recorded)
+    found = {pool.paper_id: _first_difference(recorded[pool.paper_id], pool) for pool in drawn}
     return Replayed(
         pools=len(drawn),
         documents=sum(len(pool.entries) for pool in drawn),
+        added_to=sum(bool(pool.additions) for pool in drawn),
         imported=len(recorded) - len(drawn),
         differences={paper_id: difference for paper_id, difference in sorted(found.items()) if difference},
     )
@@ -63,9 +69,8 @@ def stats(ws: Workspace) -> PoolFacts:
     """The pools in figures; the overlap of methods where the rankings are on disk."""
     recorded = _pools(ws)
     designs = recorded_designs(recorded.values())
-    methods = sorted({method for design in designs.values() for method in design.ranked_methods})
     there = bool(designs) and rankings_manifest(ws).is_file()
-    return facts_of(recorded, read_rankings(ws, methods, sorted(designs)) if there else {})
+    return facts_of(recorded, read_rankings(ws, needed(designs, recorded)) if there else {})
 
 
 def compare(first: Path, second: Path) -> tuple[PoolDifference, ...]:
@@ -81,6 +86,15 @@ def describe_replayed(replayed: Replayed) -> str:
 def describe_stats(facts: PoolFacts) -> str:
     """Sizes, methods, overlaps."""
     return told("pool-stats", facts=facts)
+
+
+def _first_difference(recorded: Pool, drawn: Pool) -> str | None:
+    """Where the pool parts, in the first of its versions that does."""
+    for version in (1, *(addition.version for addition in recorded.additions)):
+        difference = first_difference(as_of(recorded, version), as_of(drawn, version))
+        if difference:
+            return difference if version == 1 and not recorded.additions else f"version {version}: {difference}"
+    return None
 
 
 def _pools(ws: Workspace) -> dict[str, Pool]:

@@ -21,8 +21,8 @@ from annot.formats.plan_file import read_plan_lines, read_pool_lines
 from annot.formats.trec import rankings_sha256, read_run
 from annot.labelstudio.annotations import account_of
 from annot.labelstudio.gateway import Gateway
-from annot.pooling import CITED
-from annot.records import Assessor, Assignment, Pool, Query
+from annot.pooling import CITED, MANUAL
+from annot.records import Addition, Assessor, Assignment, Pool, Query
 from annot.report.terminal import told
 from annot.store import people, pools, queries
 from annot.store.database import Store, open_store
@@ -91,6 +91,7 @@ def rebuild(ws: Workspace, *, url: str | None, api_key: str | None, dry_run: boo
         everyone = _known_people(ledger, old) | everyone
         names = {assignment.assessor for assignment in assignments}
         here, changed = _people(ws, store, everyone, names, lost, url=url, api_key=api_key)
+        drawn = _with_makers(drawn, ledger)
         digests = _digests(ws, drawn)
         if without := sum(digest == UNKNOWN for digest in digests.values()):
             lost.append(
@@ -147,6 +148,17 @@ def _pools(ws: Workspace) -> list[Pool]:
     if not paths:
         raise MissingInput(f"{ws.query_pools}: no pools", hint="restore a backup")
     return [read_pool_lines(_lines(path), name=str(path)) for path in paths]
+
+
+def _with_makers(drawn: Sequence[Pool], ledger: Ledger) -> list[Pool]:
+    """The pools with what the files do not tell of their additions: who made them, and when."""
+    known = {(row["paper_id"], row["version"]): row for row in ledger.get("pool_addition", ())}
+
+    def told(paper_id: str, addition: Addition) -> Addition:
+        row = known.get((paper_id, addition.version), {})
+        return replace(addition, made_by=row.get("made_by"), made_at=row.get("made_at"))
+
+    return [replace(pool, additions=tuple(told(pool.paper_id, one) for one in pool.additions)) for pool in drawn]
 
 
 def _lines(path: Path) -> list[str]:
@@ -262,7 +274,7 @@ def _digests(ws: Workspace, drawn: Sequence[Pool]) -> dict[str, str]:
     for path in ws.rankings.glob("*.run"):
         runs[path.stem] = read_run(_lines(path), name=str(path)).rankings
     for pool in drawn:
-        methods = [method for method in pool.methods if method != CITED]
+        methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
         whole = all(method in runs for method in methods)
         rankings = {method: {pool.paper_id: runs[method].get(pool.paper_id, ())} for method in methods if whole}
         found[pool.paper_id] = rankings_sha256(rankings, pool.paper_id) if whole else UNKNOWN

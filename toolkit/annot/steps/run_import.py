@@ -16,7 +16,7 @@ from annot.errors import FindingError, InputError, MissingInput
 from annot.evaluation.evaluated import CHANCE
 from annot.evaluation.submission import Finding, Rules, look, refused, settled
 from annot.facets.query_sentences import check_facet
-from annot.formats.submitted_run import SubmittedRun, facet_in_name, read_metadata, read_submitted
+from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
 from annot.names import check_name
 from annot.ranking.methods import BASELINES
@@ -28,6 +28,7 @@ from annot.store.database import open_store
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
+from annot.study.handed_in import read_metadata_file, read_run_file
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
@@ -100,15 +101,14 @@ def bring_in(
                 hint="draw pools with `annot pool`, or bring judgements in with `annot import`",
             )
         documents: dict[str, tuple[ScoredDoc, ...]] = {}
-        metadata: dict[str, Any] = {} if meta is None else read_metadata(_text(meta), name=str(meta))
+        metadata = read_metadata_file(meta)
         hashes = {}
         for path in files:
-            data = _bytes(path)
-            submitted = _turned(read_submitted(data, name=str(path)), path, distances=distances)
+            submitted, digest = read_run_file(path, distances=distances)
             of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
             for query_id, docs in of_file.items():
                 documents[query_id] = (*documents.get(query_id, ()), *docs)
-            hashes[path.name] = hashlib.sha256(data).hexdigest()
+            hashes[path.name] = digest
             metadata = metadata or submitted.metadata
         if not documents.keys() & candidates.keys():
             raise InputError(
@@ -189,36 +189,6 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
                 f"system {new.system!r} has this run already, or one of the same seed: {run.tag}",
                 hint="give each run of a system its --seed",
             )
-
-
-def _text(path: Path) -> str:
-    try:
-        return _bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text, expected metadata in YAML or JSON") from None
-
-
-def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    return path.read_bytes()
-
-
-def _turned(run: SubmittedRun, path: Path, *, distances: bool) -> SubmittedRun:
-    """The run with higher scores for better documents."""
-    if run.form == "trec" and distances:
-        negated = {
-            query_id: tuple(ScoredDoc(doc.doc_id, -doc.score) for doc in docs)
-            for query_id, docs in run.documents.items()
-        }
-        return SubmittedRun(run.form, negated, (), run.metadata)
-    if run.rising:
-        raise InputError(
-            f"{path}: the scores of {len(run.rising)} queries rise from rank to rank, as distances do",
-            faults=run.rising[:3],
-            hint="higher scores are better in a TREC run; if these are distances, say --distances",
-        )
-    return run
 
 
 def _by_query_id(

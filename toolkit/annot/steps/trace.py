@@ -13,6 +13,7 @@ from typing import Any
 from annot.errors import InputError
 from annot.formats.trec import TrecRun, read_run
 from annot.names import known_query
+from annot.pooling import came_in
 from annot.records import Assignment, Draw, Paper, Pool, Source
 from annot.report.traced import InRun, Pooled, Said, Sentence, ShownGrades, Standing, Trace, TracedPaper
 from annot.store import adjudications, facet_labels, judgements, papers, projects
@@ -117,9 +118,16 @@ def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> Pooled | No
     if pool is None:
         return None
     settings = {name: getattr(pool, name) for name in ("mode", "per_method", "ranking_depth", "seed")}
+    version = came_in(pool).get(doc_id)
+    added = next((one for one in pool.additions if one.version == version), None)
     return next(
         (
-            Pooled(at, len(pool.entries), entry.drawn, entry.also, rankings_sha256=rankings_sha256, **settings)
+            Pooled(
+                *(at, len(pool.entries), entry.drawn, entry.also),
+                rankings_sha256=rankings_sha256,
+                added=added,
+                **settings,
+            )
             for at, entry in enumerate(pool.entries, start=1)
             if entry.doc_id == doc_id
         ),

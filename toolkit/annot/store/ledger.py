@@ -18,6 +18,7 @@ from annot.store.models import (
     GuidelinesRow,
     ImportRow,
     JudgementRow,
+    PoolAdditionRow,
     QueryRow,
     ReturnedRow,
     RunRow,
@@ -31,7 +32,7 @@ from annot.store.rows import insert_rows
 Ledger = dict[str, list[dict[str, Any]]]
 """Rows by table. Labels are the corrected ones alone; people have no account, which is an identity."""
 
-ASKED_FOR: tuple[type[SQLModel], ...] = (QueryRow, FacetLabelsRow, AssessorRow)
+ASKED_FOR: tuple[type[SQLModel], ...] = (QueryRow, FacetLabelsRow, AssessorRow, PoolAdditionRow)
 AS_IT_WAS: tuple[type[SQLModel], ...] = (
     *(GuidelinesRow, ReturnedRow, TrialRow, TrialAssignmentRow, GoldRow),
     *(SplitRow, RunRow, ImportRow),

@@ -13,6 +13,7 @@ from annot.store.guidelines import History, in_force
 from annot.store.models import (
     GoldRow,
     GuidelinesRow,
+    PoolAdditionRow,
     ReturnedRow,
     TaskRow,
     TaskSecretRow,
@@ -116,6 +117,11 @@ def add_guidelines_shown(connection: Connection) -> None:
                 )
 
 
+def add_pool_additions(connection: Connection) -> None:
+    """What was added to pools after they had been drawn; nothing was before."""
+    table(PoolAdditionRow).create(connection, checkfirst=True)
+
+
 MIGRATIONS: list[Callable[[Connection], None]] = [
     make_tables,
     add_paper_type,
@@ -126,6 +132,7 @@ MIGRATIONS: list[Callable[[Connection], None]] = [
     add_task_secret,
     add_trials,
     add_guidelines_shown,
+    add_pool_additions,
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 

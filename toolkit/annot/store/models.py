@@ -104,6 +104,27 @@ class DrawRow(Row, table=True):
     place: int
 
 
+class PoolAdditionRow(Row, table=True):
+    """What was added to a drawn pool, as one version of it; pools that were added to at once share the number."""
+
+    __tablename__ = "pool_addition"
+    __table_args__ = (
+        ForeignKeyConstraint(["paper_id"], ["pool.paper_id"], name="pool_addition_pool"),
+        CheckConstraint("version >= 2", name="pool_addition_version_from_2"),
+        CheckConstraint("depth IS NULL OR depth >= 1", name="pool_addition_depth"),
+        CheckConstraint("(method = 'manual') = (depth IS NULL)", name="pool_addition_depth_of_ranking"),
+        CheckConstraint("method <> 'manual' OR reason <> ''", name="pool_addition_reason"),
+    )
+    paper_id: str = Field(primary_key=True, sa_type=Text)
+    version: int = Field(primary_key=True)
+    method: str = Field(sa_type=Text)
+    depth: int | None
+    documents: tuple[str, ...] = Field(sa_type=Listed)
+    reason: str | None = Field(sa_type=Text)
+    made_by: str | None = Field(sa_type=Text)
+    made_at: str | None = Field(sa_type=Text)
+
+
 class AssessorRow(Row, table=True):
     """A person. The account is an identity and never leaves the database unasked.
 

@@ -9,9 +9,17 @@ from sqlalchemy import Select, select
 from sqlmodel import Session, SQLModel
 
 from annot.errors import MissingInput
-from annot.records import Draw, Pool, PoolEntry
+from annot.records import Addition, Draw, Pool, PoolEntry
 from annot.store.base import table
-from annot.store.models import AdjudicationRow, DrawRow, JudgementRow, PoolEntryRow, PoolRow, QueryRow
+from annot.store.models import (
+    AdjudicationRow,
+    DrawRow,
+    JudgementRow,
+    PoolAdditionRow,
+    PoolEntryRow,
+    PoolRow,
+    QueryRow,
+)
 from annot.store.projects import refuse_sent
 from annot.store.rows import (
     check_distinct,
@@ -21,6 +29,9 @@ from annot.store.rows import (
     insert_rows,
     refuse_judged,
 )
+
+OF_POOLS: tuple[type[SQLModel], ...] = (DrawRow, PoolEntryRow, PoolAdditionRow, PoolRow)
+"""Each stands on one that follows."""
 
 
 def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: Mapping[str, str]) -> None:
@@ -50,10 +61,11 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         hint=f"{hint}; judgements are never deleted",
     )
     refuse_sent(session, leaving, what="pair(s) would leave the pool", hint=hint)
-    for model in (DrawRow, PoolEntryRow, PoolRow):
+    for model in OF_POOLS:
         session.connection().execute(table(model).delete())
     for pool in pools:
         insert_records(session, PoolRow, [pool], rankings_sha256=rankings_sha256[pool.paper_id])
+        insert_records(session, PoolAdditionRow, pool.additions, paper_id=pool.paper_id)
     insert_rows(
         session,
         PoolEntryRow,
@@ -78,7 +90,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
 def remove_pool(session: Session, paper_id: str) -> None:
     """Take the pool of a paper away that has no query any more."""
-    for model in (DrawRow, PoolEntryRow, PoolRow):
+    for model in OF_POOLS:
         rows = table(model)
         session.connection().execute(rows.delete().where(rows.c.paper_id == paper_id))
 
@@ -95,10 +107,16 @@ def read_pools(session: Session, paper_ids: Sequence[str] | None = None) -> dict
         for paper_id, doc_id in _rows(session, PoolEntryRow, ["doc_id"], chunk):
             drawn, *also = draws[paper_id, doc_id]
             entries.setdefault(paper_id, []).append(PoolEntry(doc_id, drawn, tuple(also)))
-        facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries")]
+        additions: dict[str, list[Addition]] = {}
+        for paper_id, *added in _rows(session, PoolAdditionRow, field_names(Addition), chunk):
+            additions.setdefault(paper_id, []).append(Addition(*added))
+        facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries", "additions")]
         for paper_id, *row in _rows(session, PoolRow, facts, chunk):
             found[paper_id] = Pool(
-                paper_id=paper_id, entries=tuple(entries.get(paper_id, ())), **dict(zip(facts, row, strict=True))
+                paper_id=paper_id,
+                entries=tuple(entries.get(paper_id, ())),
+                additions=tuple(additions.get(paper_id, ())),
+                **dict(zip(facts, row, strict=True)),
             )
     return dict(sorted(found.items()))
 
@@ -139,5 +157,5 @@ def _rows(
     statement = select(rows.c.paper_id, *(rows.c[name] for name in columns))
     if paper_ids is not None:
         statement = statement.where(rows.c.paper_id.in_(paper_ids))
-    order = {PoolEntryRow: "position", DrawRow: "place"}.get(model, "paper_id")
+    order = {PoolEntryRow: "position", DrawRow: "place", PoolAdditionRow: "version"}.get(model, "paper_id")
     return session.connection().execute(statement.order_by(rows.c[order])).all()

@@ -1,21 +1,22 @@
-"""Drawing pools from rankings that stand: those on disk, exactly as their manifest has them."""
+"""The rankings that pools were drawn from, on disk, exactly as their manifest has them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from annot.corpus_filters import normalised_title
 from annot.errors import InputError, MissingInput
-from annot.formats.trec import read_run
-from annot.pooling import CITED, draw
-from annot.records import Paper, Pool, Ranking
-from annot.store import papers
+from annot.formats.trec import read_run, write_run
+from annot.pooling import MANUAL
+from annot.records import Pool, Ranking
 from annot.study.pool_design import PoolDesign
-from annot.study.workspace import Workspace, read_manifest, sha256_of
+from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
+NOT_RANKED = "not_ranked"
+"""In the manifest: by method, the query papers that it was not asked for; those of all others it was."""
+HINT = "make new rankings with `annot pool`, without --frozen"
 
 Rankings = dict[str, dict[str, Ranking]]
 """By method, then by query paper."""
@@ -26,74 +27,127 @@ def rankings_manifest(ws: Workspace) -> Path:
     return ws.rankings / MANIFEST
 
 
-def draw_pools(
-    ws: Workspace,
-    rankings: Rankings,
-    designs: Mapping[str, PoolDesign],
-    query_papers: Mapping[str, Paper],
-    *,
-    twins: Mapping[str, tuple[str, ...]],
-) -> list[Pool]:
-    """The pool of every query paper, drawn as its design says. twins: `twins_of`."""
-    with_cited = {paper_id for paper_id, one in designs.items() if CITED in one.methods}
-    in_corpus = _cited_in_corpus(ws, query_papers) if with_cited else frozenset()
-    return [
-        draw(
-            {method: rankings[method][paper_id] for method in designs[paper_id].ranked_methods},
-            paper_id=paper_id,
-            cited=in_corpus.intersection(paper.citations) if paper_id in with_cited else None,
-            cited_outside=len(set(paper.citations) - in_corpus) if paper_id in with_cited else None,
-            mode=designs[paper_id].mode,
-            per_method=designs[paper_id].per_method,
-            ranking_depth=designs[paper_id].ranking_depth,
-            seed=designs[paper_id].seed,
-            without=designs[paper_id].without,
-            excluded=twins[paper_id],
-        )
-        for paper_id, paper in query_papers.items()
+def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
+    """By method, the query papers whose pools follow from its ranking. pools: those that stand."""
+    found: dict[str, list[str]] = {}
+    for paper_id, design in designs.items():
+        later = [one.method for one in pools[paper_id].additions] if paper_id in pools else []
+        for method in dict.fromkeys((*design.ranked_methods, *later)):
+            if method != MANUAL:
+                found.setdefault(method, []).append(paper_id)
+    return dict(sorted(found.items()))
+
+
+def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Rankings:
+    """The rankings on disk. wanted: by method, for which query papers.
+
+    Raises MissingInput for what is not there, InputError for a file that is not what its manifest says: pools drawn
+    from it could never be drawn again.
+    """
+    manifest = _manifest(ws)
+    absent = sorted({paper_id for of in wanted.values() for paper_id in of} - set(manifest["query_papers"]))
+    absent += [
+        f"{paper_id} by {method}"
+        for method, of in wanted.items()
+        for paper_id in of
+        if paper_id in manifest.get(NOT_RANKED, {}).get(method, ())
     ]
-
-
-def twins_of(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
-    """For each query paper the other papers of its normalised title: they never enter its pool."""
-    titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
-    wanted = set(titles.values()) - {""}
-    named = defaultdict(list)
-    for paper in papers.read_papers(ws.corpus, columns=("title",)):
-        title = normalised_title(paper.title)
-        if title in wanted:
-            named[title].append(paper.paper_id)
-    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
-
-
-def read_rankings(ws: Workspace, methods: Iterable[str], query_papers: Iterable[str]) -> Rankings:
-    """The rankings on disk. Raises MissingInput for what is not there, InputError for a file that is not what its
-    manifest says: pools drawn from it could never be drawn again."""
-    hint = "make new rankings with `annot pool`, without --frozen"
-    manifest = read_manifest(rankings_manifest(ws), hint=hint)
-    ranked = manifest.get("query_papers")
-    if not isinstance(ranked, list):
-        raise InputError(f"{rankings_manifest(ws)}: found no list `query_papers`", hint=hint)
-    absent = [paper_id for paper_id in query_papers if paper_id not in ranked]
     if absent:
-        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=hint)
-    rankings: Rankings = {}
-    for method in methods:
-        path = ws.rankings / f"{method}.run"
-        if not path.is_file():
-            raise MissingInput(f"{path}: no rankings to draw from", hint=hint)
-        written = manifest.get("files", {}).get(path.name)
-        if (found_hash := sha256_of(path)) != written:
-            raise InputError(
-                f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(written)[:12]} as in {rankings_manifest(ws)}",
-                hint=f"take the file from a backup, or {hint}",
-            )
-        found = read_run(path.read_text(encoding="utf-8").splitlines(), name=str(path)).rankings
-        # A query paper without a usable token has an empty ranking, and so no line in the file.
-        rankings[method] = {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
-    return rankings
+        raise MissingInput(f"{ws.rankings}: no rankings for query paper(s) {', '.join(absent)}", hint=HINT)
+    return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
-def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
-    cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
-    return frozenset(cited & set(papers.paper_ids(ws.corpus)))
+def write_rankings(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, Any]) -> None:
+    """Write each method's rankings as a TREC run whose topics are the query papers, and the manifest; all others go."""
+    for method, by_paper in rankings.items():
+        write_file(ws.rankings / f"{method}.run", write_run(by_paper, tag=method))
+    for stale in ws.rankings.glob("*.run"):
+        if stale.stem not in rankings:
+            stale.unlink()
+    inputs = {"corpus": str(facts["corpus_sha256"]), **facts.get("inputs", {})}
+    told = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
+    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
+
+
+def joined(ws: Workspace, rankings: Rankings, *, facts: Mapping[str, Any]) -> tuple[Rankings, dict[str, Any]]:
+    """Those on disk with these in their place: what `write_rankings` takes, so that the others stay.
+
+    Of a method that was ranked in another corpus the manifest says so.
+    """
+    if not rankings_manifest(ws).is_file():
+        return rankings, dict(facts)
+    manifest = _manifest(ws)
+    recorded, skipped = list(manifest["query_papers"]), manifest.get(NOT_RANKED, {})
+    papers = [*recorded, *(paper_id for paper_id in facts["query_papers"] if paper_id not in recorded)]
+    asked = {
+        method: {paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())}
+        for method in manifest.get("methods", {})
+    }
+    found = {method: _read(ws, method, manifest, of) for method, of in asked.items()}
+    for method, by_paper in rankings.items():
+        found[method] = {**found.get(method, {}), **by_paper}
+    not_ranked = {
+        method: missing
+        for method in sorted(found)
+        if (missing := [paper_id for paper_id in papers if paper_id not in found[method]])
+    }
+    methods = dict(facts["methods"])
+    inputs = manifest.get("inputs", {})
+    if inputs.get("corpus") != facts["corpus_sha256"]:
+        methods = {name: {**of, "corpus_sha256": facts["corpus_sha256"]} for name, of in methods.items()}
+    told = {
+        "corpus_sha256": inputs.get("corpus", facts["corpus_sha256"]),
+        "inputs": {name: one for name, one in inputs.items() if name != "corpus"} | facts.get("inputs", {}),
+        "ranking_depth": max(manifest.get("ranking_depth", 1), facts["ranking_depth"]),
+        "query_papers": papers,
+        "methods": {**manifest.get("methods", {}), **methods},
+    }
+    return found, told | ({NOT_RANKED: not_ranked} if not_ranked else {})
+
+
+def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
+    """Raise InputError where the rankings on disk, which are to stay beside new ones, are of another corpus."""
+    if not rankings_manifest(ws).is_file():
+        return
+    recorded = str(_manifest(ws).get("inputs", {}).get("corpus"))
+    if recorded != facts["corpus_sha256"]:
+        raise InputError(
+            f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
+            f"{recorded[:12]})",
+            hint="draw all pools anew with `annot pool`, or put the corpus back as it was",
+        )
+
+
+def ranked_on_disk(ws: Workspace) -> Mapping[str, Any]:
+    """What the manifest tells of each method, by name; nothing where there are no rankings."""
+    if not rankings_manifest(ws).is_file():
+        return {}
+    found: Mapping[str, Any] = _manifest(ws).get("methods", {})
+    return found
+
+
+def _manifest(ws: Workspace) -> dict[str, Any]:
+    manifest = read_manifest(rankings_manifest(ws), hint=HINT)
+    if not isinstance(manifest.get("query_papers"), list):
+        raise InputError(f"{rankings_manifest(ws)}: found no list `query_papers`", hint=HINT)
+    return manifest
+
+
+def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], query_papers: Iterable[str]) -> dict[str, Ranking]:
+    path = ws.rankings / f"{method}.run"
+    if not path.is_file():
+        raise MissingInput(f"{path}: no rankings to draw from", hint=HINT)
+    found = read_file_of(path, manifest, told_by=rankings_manifest(ws), hint=HINT)
+    # A query paper without a usable token has an empty ranking, and so no line in the file.
+    return {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
+
+
+def read_file_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> dict[str, Ranking]:
+    """The rankings in a run file. Raises InputError where it is not the one that the manifest at `told_by` names."""
+    written = manifest.get("files", {}).get(path.name)
+    if (found_hash := sha256_of(path)) != written:
+        raise InputError(
+            f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(written)[:12]} as in {told_by}",
+            hint=f"take the file from a backup, or {hint}",
+        )
+    return read_run(path.read_text(encoding="utf-8").splitlines(), name=str(path)).rankings

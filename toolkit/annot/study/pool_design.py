@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from annot.errors import InputError
 from annot.names import check_name
-from annot.pooling import CITED
+from annot.pooling import CITED, as_of
 from annot.records import Pool
 from annot.settings import DrawMode, Settings
 
@@ -43,9 +43,10 @@ def design_of_settings(settings: Settings) -> PoolDesign:
 
 
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
-    """By query paper, how its pool was drawn; an imported pool does not tell, and is not among them."""
+    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not tell, and is
+    not among them."""
     found = {}
-    for pool in pools:
+    for pool in (as_of(pool, 1) for pool in pools):
         if pool.per_method is not None and pool.ranking_depth is not None and pool.seed is not None:
             methods, without = tuple(sorted(pool.methods)), tuple(sorted(pool.without))
             found[pool.paper_id] = PoolDesign(
@@ -67,6 +68,10 @@ def asked_design(design: PoolDesign, given: Mapping[str, Any]) -> PoolDesign:
     named = {name: value for name, value in given.items() if value is not None}
     if named.get("mode", design.mode) not in get_args(DrawMode):
         raise InputError(f"mode {named['mode']!r}: expected one of {', '.join(get_args(DrawMode))}")
+    if "methods" in named:
+        named["methods"] = tuple(dict.fromkeys(named["methods"]))
+        left_out = tuple(name for name in design.without if name not in named["methods"])
+        design = replace(design, methods=named["methods"], without=left_out)
     if "without" in named:
         known = (*design.methods, *design.without)
         for name in named["without"]:

@@ -51,6 +51,8 @@ class Workspace:
     query_pools = _Place("pools/queries")
     """The pool of each query paper; all its facets share it."""
     rankings = _Place("pools/rankings")
+    imported_rankings = _Place("pools/imported")
+    """Rankings of other engines, which can draw as our own methods do."""
     substudy = _Place("substudy")
     training = _Place("training")
     exports = _Place("exports")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from annot.pooling import CITED, shares
+from annot.pooling import CITED, shares, versions_of
 from annot.report import figures
 from annot.report.document import Figure, Section, Table
 from annot.report.study import Study
@@ -50,6 +50,7 @@ def _pools(study: Study) -> Section:
         quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
     sizes = sorted(len(pool.entries) for pool in pools)
     values = {"sizes": sizes, "quotas": {mode: sorted(of) for mode, of in sorted(quotas.items())}, "study": study}
+    values["versions"] = versions_of(pools)
     bars = {paper: {name: float(n) for name, n in parts.items()} for paper, parts in drawn.items()}
     figure = Figure(
         sentence("collection.pools_figure"),

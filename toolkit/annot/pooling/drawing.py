@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from annot.errors import InputError
 from annot.ordering import ranked
+from annot.pooling.additions import MANUAL
 from annot.records import Draw, Pool, PoolEntry, Ranking
 
 CITED = "cited"
@@ -166,8 +167,8 @@ def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranki
         if value < 1
     ]
     for name, ranking in rankings.items():
-        if name == CITED:
-            faults.append(f"{CITED}: found among the rankings; it is given by itself")
+        if name in (CITED, MANUAL):
+            faults.append(f"{name}: found among the rankings; it has none")
         if len({doc.doc_id for doc in ranking}) < len(ranking):
             faults.append(f"{name}: a document stands in the ranking twice")
         elif ranked(ranking) != tuple(ranking):

@@ -1,0 +1,191 @@
+"""Other engines and people bring candidates: told at import, drawn, replayed, and known by their origin everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from annot.records import Query, ScoredDoc
+from annot.study.imported_rankings import by_query_paper
+from command_line import annot, annot_done, difference, snapshot
+
+
+def corpus_ids(folder: Path) -> list[str]:
+    lines = (folder / "papers.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["paper_id"] for line in lines]
+
+
+def pool(folder: Path, query: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = annot_done("pool", "show", query, "--json", folder=folder).data["entries"]
+    return found
+
+
+def pooled(folder: Path, query: str) -> set[object]:
+    return {entry["doc_id"] for entry in pool(folder, query)}
+
+
+def outside(folder: Path, query: str, n: int) -> list[str]:
+    """Papers that are no query paper and in no pool."""
+    papers = {one["paper_id"] for one in annot_done("query", "list", "--json", folder=folder).data}
+    there = pooled(folder, query)
+    return [doc_id for doc_id in corpus_ids(folder) if doc_id not in there | papers][:n]
+
+
+def write_run(folder: Path, rankings: Mapping[str, Sequence[str]], name: str = "engine.run") -> None:
+    (folder / name).write_text(
+        "".join(
+            f"{topic} Q0 {doc_id} {rank} {100 - rank} engine\n"
+            for topic, docs in rankings.items()
+            for rank, doc_id in enumerate(docs, start=1)
+        )
+    )
+
+
+def test_topics_are_papers_or_queries_and_the_best_rank_of_several_counts() -> None:
+    queries = [Query("p1-method", "p1", "method", (0,)), Query("p1-result", "p1", "result", (1,))]
+    queries += [Query("p2-method", "p2", "method", (0,)), Query("p3-method", "p3", "method", (0,))]
+    documents = {
+        "p1-method": (ScoredDoc("a", 3.0), ScoredDoc("b", 2.0), ScoredDoc("c", 1.0)),
+        "p1-result": (ScoredDoc("c", 0.9), ScoredDoc("b", 0.8), ScoredDoc("d", 0.1)),
+        "p2": (ScoredDoc("b", 1.0), ScoredDoc("a", 1.0), ScoredDoc("x", 0.5), ScoredDoc("b", 7.0)),
+        "p9": (ScoredDoc("a", 1.0),),
+    }
+    found = by_query_paper(documents, queries, {"a", "b", "c", "d"})
+    ranks = {paper: [doc.doc_id for doc in ranking] for paper, ranking in found.rankings.items()}
+    # By hand: a and c are first in one of the two, b second in both, d third.
+    assert ranks == {"p1": ["a", "c", "b", "d"], "p2": ["b", "a"]}
+    assert found.several == ("p1",)
+    assert {one.what: (one.count, one.queries, one.examples) for one in found.findings} == {
+        "missing query papers": (1, 1, ("p3",)),
+        "foreign queries": (1, 1, ("p9",)),
+        "foreign documents": (1, 1, ("p2 x",)),
+        "duplicates": (1, 1, ("p2 b",)),
+        "ties": (2, 1, ("p2 a", "p2 b")),
+    }
+
+
+def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_refused(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("pooled")
+    paper = "fic0407"
+    new = outside(folder, paper, 4)
+    write_run(folder, {paper: [new[0], paper, *new[1:]]})
+    before = snapshot(folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", "--dry-run", folder=folder)
+    assert not difference(before, snapshot(folder))
+    told = annot_done("pool", "import-run", "engine.run", "--method", "engine", "--json", folder=folder).data
+    assert (told["query_papers"], told["documents"]) == (1, 5)
+    assert [one["what"] for one in told["findings"]] == ["missing query papers"]
+    manifest = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
+    assert manifest["files"] == {"engine.run": manifest["methods"]["engine"]["sha256"]}
+    assert manifest["methods"]["engine"]["source"]["name"] == "engine.run"
+    before = snapshot(folder)
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    assert not difference(before, snapshot(folder))
+    # It draws where it is named, and where it has nothing it runs dry.
+    ours = ["abs_tfidf", "title_tfidf", "cited"]
+    methods = [word for name in (*ours, "engine") for word in ("--method", name)]
+    drawn = {one["paper_id"]: one for one in annot_done("pool", *methods, "--json", folder=folder).data["pools"]}
+    assert drawn["fic0802"]["dry"] == ["engine"]
+    by_engine = [entry for entry in pool(folder, paper) if entry["drawn"]["method"] == "engine"]  # type: ignore[index]
+    # The query paper never enters, and takes no rank.
+    assert (
+        [(entry["doc_id"], entry["drawn"]["rank"]) for entry in by_engine]
+        == [  # type: ignore[index]
+            (doc_id, rank) for rank, doc_id in enumerate(new[:3], start=1)
+        ]
+    )
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    assert "engine" in annot_done("pool", "stats", folder=folder).stdout
+    annot_done("verify", folder=folder)
+    before = snapshot(folder)
+    annot_done("pool", folder=folder)
+    assert not difference(before, snapshot(folder))
+    # Another file under that name would make the pools unrepeatable; a changed one is no longer what was brought in.
+    write_run(folder, {paper: new[::-1]}, "other.run")
+    refused = annot("pool", "import-run", "other.run", "--method", "engine", folder=folder)
+    assert refused.exit_code == 2
+    assert "pools hold documents of another ranking of this name" in refused.stderr
+    file = folder / "pools" / "imported" / "engine.run"
+    file.write_text(file.read_text().replace(new[0], new[3]))
+    for command in (["pool"], ["pool", "import-run", "engine.run", "--method", "second"]):
+        refused = annot(*command, folder=folder)
+        assert refused.exit_code == 2
+        assert "engine.run: its SHA-256 is" in refused.stderr
+    assert annot("verify", folder=folder).exit_code == 1
+
+
+def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    good = outside(folder, "fic0407", 2)
+    write_run(folder, {"fic0407-background": [good[0], "nowhere", good[1], good[0]], "fic9999": good})
+    before = snapshot(folder)
+    refused = annot("pool", "import-run", "engine.run", "--method", "engine", folder=folder)
+    assert refused.exit_code == 1
+    for fault in (
+        "1 foreign queries in 1 topics: fic9999",
+        "1 foreign documents in 1 topics: fic0407-background nowhere",
+        f"1 duplicates in 1 topics: fic0407-background {good[0]}",
+        "--foreign drop (leave them out) and --duplicates best",
+    ):
+        assert fault in refused.message()
+    assert not difference(before, snapshot(folder))
+    rules = ("--foreign", "drop", "--duplicates", "best")
+    annot_done("pool", "import-run", "engine.run", "--method", "engine", *rules, folder=folder)
+    lines = (folder / "pools" / "imported" / "engine.run").read_text().splitlines()
+    assert [line.split()[::2][:2] for line in lines] == [["fic0407", doc_id] for doc_id in good]
+
+
+def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    first, second = outside(folder, "fic0407", 2)
+    there = pool(folder, "fic0407")[0]["doc_id"]
+    call = ("pool", "add", "fic0407-background", first, there, "--reason", "cited by a survey", "--by", "ada")
+    before = snapshot(folder)
+    promised = annot_done(*call, "--dry-run", "--json", folder=folder).data
+    assert not difference(before, snapshot(folder))
+    added = annot_done(*call, "--json", folder=folder)
+    assert {**added.data, "notes": None} == {**promised, "notes": None}
+    assert (added.data["version"], [one["added"] for one in added.data["pools"]]) == (2, [[first]])
+    assert f"{there}: is in the pool already" in added.stderr
+    before = snapshot(folder)
+    assert "nothing is new" in annot_done(*call, folder=folder).stderr
+    assert not difference(before, snapshot(folder))
+    entry = pool(folder, "fic0407")[-1]
+    assert (entry["doc_id"], entry["drawn"]["method"]) == (first, "manual")  # type: ignore[index]
+    shown = annot_done("pool", "show", "fic0407", folder=folder).stdout
+    assert "version 2: manual: 1 added" in shown
+    assert "by ada: cited by a survey" in shown
+    assert "manual" in annot_done("pool", "stats", folder=folder).stdout
+    traced = annot_done("trace", "fic0407-background", first, folder=folder).stdout
+    assert "manual" in traced
+    assert "cited by a survey" in traced
+    file = (folder / "pools" / "queries" / "fic0407.jsonl").read_text().splitlines()
+    assert json.loads(file[0])["additions"][0] == {
+        "version": 2, "method": "manual", "depth": None, "reason": "cited by a survey", "documents": [first],
+    }  # fmt: skip
+    assert "ada" not in "".join(file)
+    # Drawn again, also deeper, it is there still; and the next one is a version of its own.
+    annot_done("pool", "--frozen", folder=folder)
+    assert pool(folder, "fic0407")[-1] == entry
+    annot_done("pool", "add", "fic0407", second, "--reason", "a colleague", folder=folder)
+    annot_done("pool", "--per-method", 5, "--frozen", folder=folder)
+    assert {first, second} <= pooled(folder, "fic0407")
+    replayed = annot_done("pool", "replay", "--json", folder=folder).data
+    assert (replayed["added_to"], replayed["differences"]) == (1, {})
+    annot_done("verify", folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "says"), [("nowhere", "nowhere: not in the corpus"), ("fic0407", "fic0407: is the query paper")]
+)
+def test_what_cannot_be_judged_is_not_added_by_hand(study: Callable[[str], Path], doc_id: str, says: str) -> None:
+    folder = study("pooled")
+    before = snapshot(folder)
+    refused = annot("pool", "add", "fic0407", doc_id, "--reason", "mine", folder=folder)
+    assert refused.exit_code == 2
+    assert says in refused.stderr
+    assert not difference(before, snapshot(folder))

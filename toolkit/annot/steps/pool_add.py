@@ -1,0 +1,87 @@
+"""Candidates that were found by hand, added to a pool."""
+
+from __future__ import annotations
+
+from annot.errors import InputError
+from annot.pooling import MANUAL, extended
+from annot.records import Addition
+from annot.report.words import sentences
+from annot.store import papers, pools, projects
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.corpus_facts import papers_of
+from annot.study.drawn_pools import twins_of
+from annot.study.frozen_rankings import needed, read_rankings
+from annot.study.named_pools import papers_named
+from annot.study.pool_design import recorded_designs
+from annot.study.pool_versions import (
+    Grown,
+    GrownPool,
+    grown_pools,
+    made_now,
+    next_version,
+    queries_of,
+    record_version,
+    refuse_without_reason,
+)
+from annot.study.workspace import Workspace
+
+
+def add(
+    ws: Workspace, query: str, doc_ids: tuple[str, ...], *, reason: str, by: str | None, grow: bool, dry_run: bool
+) -> Grown:
+    """Add the documents to the pool of a query paper as a version of its own; what is in it already stays as it is.
+
+    query: a query or a query paper, whose queries share the pool. by: who adds them; None takes the account of this
+    machine. grow: pairs may be added to a study that was sent. Raises InputError for an unknown query, for documents
+    that are not in the corpus or never enter this pool, and where the study would grow unasked.
+    """
+    refuse_without_reason(reason)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = read_queries(session)
+            (paper_id,) = papers_named(queries, [query])
+            before = pools.read_pool(session, paper_id)
+            standing = pools.read_pools(session)
+            sent = projects.was_sent(session)
+        excluded = twins_of(ws, papers_of(ws, [paper_id]))[paper_id]
+        _refuse(ws, doc_ids, {paper_id, *excluded})
+        there = {entry.doc_id for entry in before.entries}
+        new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
+        known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
+        if not new:
+            unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
+            notes = sentences("commands.grown", known=known, added=0)
+            return Grown(None, MANUAL, None, (unchanged,), sent, notes)
+        # Which methods had them is told by the rankings that the pool was drawn from.
+        wanted = needed(recorded_designs([before]), {paper_id: before})
+        rankings = read_rankings(ws, wanted) if wanted else {}
+        version = next_version(standing)
+        addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
+        of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
+        after = {paper_id: extended(before, addition, of_paper, excluded=excluded)}
+        found = grown_pools(standing, after, queries)
+        if not dry_run:
+            record_version(ws, store, after, rankings=rankings, grow=grow)
+    notes = sentences(
+        "commands.grown",
+        known=known,
+        added=len(new),
+        version=version,
+        wants_grow=sent and dry_run and not grow,
+        dry_run=dry_run,
+        grow=sent,
+    )
+    return Grown(version, MANUAL, None, tuple(found), sent, notes)
+
+
+def _refuse(ws: Workspace, doc_ids: tuple[str, ...], banned: set[str]) -> None:
+    found = papers.find_papers(ws.corpus, doc_ids)
+    faults = [f"{doc_id}: not in the corpus" for doc_id in doc_ids if doc_id not in found]
+    faults += [f"{doc_id}: is the query paper, or has its title" for doc_id in doc_ids if doc_id in banned]
+    if faults:
+        raise InputError(
+            f"{len(faults)} of {len(doc_ids)} papers cannot be added",
+            faults=faults,
+            hint="correct the ids; papers come into the corpus with `annot corpus add`",
+        )

@@ -1,0 +1,109 @@
+"""The pools of a study: drawn from rankings, with what was added to them, and as the files that tell of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from annot.corpus_filters import normalised_title
+from annot.errors import InputError
+from annot.formats.judgement_lines import pool_lines
+from annot.names import file_name
+from annot.pooling import CITED, draw, extended
+from annot.records import Addition, Paper, Pool, Ranking
+from annot.store import papers
+from annot.study.frozen_rankings import MANIFEST, Rankings, rankings_manifest
+from annot.study.pool_design import PoolDesign
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+
+
+def draw_pools(
+    ws: Workspace,
+    rankings: Rankings,
+    designs: Mapping[str, PoolDesign],
+    query_papers: Mapping[str, Paper],
+    *,
+    twins: Mapping[str, tuple[str, ...]],
+    standing: Mapping[str, Pool],
+) -> list[Pool]:
+    """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
+
+    twins: `twins_of`. Raises InputError where a method would draw that was added later.
+    """
+    with_cited = {paper_id for paper_id, one in designs.items() if CITED in one.methods}
+    in_corpus = _cited_in_corpus(ws, [query_papers[paper_id] for paper_id in with_cited])
+    found = []
+    for paper_id, design in designs.items():
+        additions = standing[paper_id].additions if paper_id in standing else ()
+        _refuse_twice(paper_id, design, additions)
+        cites = set(query_papers[paper_id].citations)
+        pool = draw(
+            {method: rankings[method][paper_id] for method in design.ranked_methods},
+            paper_id=paper_id,
+            cited=in_corpus & cites if paper_id in with_cited else None,
+            cited_outside=len(cites - in_corpus) if paper_id in with_cited else None,
+            mode=design.mode,
+            per_method=design.per_method,
+            ranking_depth=design.ranking_depth,
+            seed=design.seed,
+            without=design.without,
+            excluded=twins[paper_id],
+        )
+        found.append(with_additions(pool, additions, rankings, excluded=twins[paper_id]))
+    return found
+
+
+def with_additions(pool: Pool, additions: Sequence[Addition], rankings: Rankings, *, excluded: Collection[str]) -> Pool:
+    """The pool with every addition, one after the other."""
+    of_paper: dict[str, Ranking] = {
+        method: by_paper[pool.paper_id] for method, by_paper in rankings.items() if pool.paper_id in by_paper
+    }
+    for addition in additions:
+        pool = extended(pool, addition, of_paper, excluded=excluded)
+    return pool
+
+
+def twins_of(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
+    """For each query paper the other papers of its normalised title: they never enter its pool."""
+    titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
+    wanted = set(titles.values()) - {""}
+    named = defaultdict(list)
+    for paper in papers.read_papers(ws.corpus, columns=("title",)):
+        title = normalised_title(paper.title)
+        if title in wanted:
+            named[title].append(paper.paper_id)
+    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
+
+
+def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
+    """Write a file for each pool, and their manifest; files of other pools go."""
+    files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in pools}
+    for path, pool in files.items():
+        write_file(path, pool_lines(pool))
+    for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
+        stale.unlink()
+    manifest = rankings_manifest(ws)
+    inputs = {"rankings/manifest.json": sha256_of(manifest)} if manifest.is_file() else {}
+    facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
+    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
+
+
+def _of_all(pools: Sequence[Pool], name: str) -> Any:
+    """What the pools have in common, or the list of what they have."""
+    values = list(dict.fromkeys(getattr(pool, name) for pool in pools))
+    return values[0] if len(values) == 1 else values
+
+
+def _cited_in_corpus(ws: Workspace, query_papers: Sequence[Paper]) -> frozenset[str]:
+    cited = {doc_id for paper in query_papers for doc_id in paper.citations}
+    return frozenset(cited & set(papers.paper_ids(ws.corpus))) if query_papers else frozenset()
+
+
+def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:
+    twice = sorted({one.method for one in additions} & set(design.methods))
+    if twice:
+        raise InputError(
+            f"query paper {paper_id}: {', '.join(twice)} was added after the draw, and cannot draw, too",
+            hint=f"leave it out of the draw: --without {twice[0]}",
+        )

@@ -1,0 +1,71 @@
+"""The corpus ranked for query papers: by our own methods, and by the engines whose rankings were brought in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from annot.ranking.methods import rank_all, settings_of
+from annot.store.papers import corpus_sha256
+from annot.study.frozen_rankings import Rankings
+from annot.study.imported_rankings import imported_methods, ranking_file, read_imported
+from annot.study.index import Advance, open_index
+from annot.study.workspace import Workspace
+
+
+def rank_corpus(
+    ws: Workspace,
+    *,
+    methods: Sequence[str],
+    query_papers: Sequence[str],
+    excluded: Mapping[str, Collection[str]],
+    ranking_depth: int,
+    keep: bool,
+    advance: Advance,
+) -> tuple[Rankings, dict[str, Any]]:
+    """The best `ranking_depth` papers for each query paper by every method, and the facts of `write_rankings`.
+
+    excluded: by query paper, the papers that must not rank for it, besides itself. keep: what an index lacks is made
+    and kept. Raises MissingInput for a method that is neither ours nor brought in.
+    """
+    there = imported_methods(ws)
+    brought = {name: there[name] for name in methods if name in there}
+    own = [name for name in methods if name not in brought]
+    rankings: Rankings = {}
+    facts: dict[str, Any] = {}
+    if own:
+        done = count(1)
+        with TemporaryDirectory(prefix="annot-") as scratch:
+            index = open_index(ws, methods=own, advance=advance, scratch=None if keep else Path(scratch))
+            rankings = rank_all(
+                index.bench,
+                methods=own,
+                paper_ids=query_papers,
+                excluded=excluded,
+                ranking_depth=ranking_depth,
+                after_method=lambda _name: advance(next(done), len(own)),
+            )
+            facts = {method: settings_of(index.bench, method) for method in own}
+            digest = index.corpus_sha256
+    else:
+        digest = corpus_sha256(ws.corpus)
+    for method, about in brought.items():
+        found = read_imported(ws, method)
+        rankings[method] = {
+            paper_id: tuple(
+                doc for doc in found.get(paper_id, ()) if doc.doc_id not in {paper_id, *excluded.get(paper_id, ())}
+            )[:ranking_depth]
+            for paper_id in query_papers
+        }
+        facts[method] = {"imported": about["sha256"]}
+    inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): brought[method]["sha256"] for method in brought}
+    return {method: rankings[method] for method in methods}, {
+        "corpus_sha256": digest,
+        "ranking_depth": ranking_depth,
+        "query_papers": list(query_papers),
+        "methods": facts,
+        **({"inputs": inputs} if inputs else {}),
+    }
