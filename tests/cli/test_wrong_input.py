@@ -425,6 +425,19 @@ WRONG: dict[str, Wrong] = {
     ),
     "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found nothing",), "pooled"),
     "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
+    "pool topup: a method that drew": Wrong(
+        "pool topup", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
+    ),
+    "pool topup: nobody's method": Wrong(
+        "pool topup", "--method colbert", ("colbert: no vectors at", "annot pool import-run"), "pooled"
+    ),
+    "pool topup: deeper than the rankings": Wrong(
+        "pool topup",
+        "engine.run --method engine --depth 51",
+        ("--depth 51: the rankings of query paper fic", "50 or less"),
+        "pooled",
+        engine_run,
+    ),
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"
     ),
@@ -1134,6 +1147,9 @@ WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines
 USUAL = {
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
     "run import": "theirs.run --tag theirs",
+    "pool import-run": "engine.run --method engine",
+    "pool add": "fic0407 fic0104 --reason mine",
+    "pool topup": "--method engine",
     "corpus add": "papers.jsonl",
     "import csfcube": "release",
     "import judgements": "mine.csv",

@@ -203,6 +203,7 @@ USUAL: dict[str, Usual] = {
     "pool": Usual("queried"),
     "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
+    "pool topup": Usual("pooled", "engine.run --method engine", engine_run),
     "pool show": Usual("pooled", "fic0407-background"),
     "pool replay": Usual("pooled"),
     "pool stats": Usual("pooled"),

@@ -127,6 +127,46 @@ def pool_add(
     return Answer(added, table("pool.added", added.pools), added.notes)
 
 
+@command("pool topup", csv=True)
+def pool_topup(
+    ws: "Workspace",
+    method: Annotated[str, typer.Option(help="The method: our own, or one of `pool import-run`.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="Its run, to bring it in first.", show_default="brought in already")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="How many of its best.", show_default="as each method drew")
+    ] = None,
+    query: Annotated[
+        list[str] | None, typer.Option(help="Add to the pools of these queries only; may be repeated.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why.", show_default=False)] = None,
+    by: Annotated[str | None, typer.Option(help="Who added them.", show_default="your account here")] = None,
+    grow: GrowOption = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add what the pools lack of a new system's best papers, as a new version; a push sends these alone.
+
+    Once they are judged, `annot evaluate` shows the old scores beside the new ones.
+    """
+    from annot.steps import pool_topup as step
+
+    with progress("ranking") as advance:
+        grown = step.top_up(
+            ws,
+            method=method,
+            file=file,
+            depth=depth,
+            only=tuple(query or ()),
+            reason=reason,
+            by=by,
+            grow=grow,
+            dry_run=dry_run,
+            advance=advance,
+        )
+    return Answer(grown, table("pool.added", grown.pools), grown.notes)
+
+
 @command("pool show", csv=True)
 def pool_show(
     ws: "Workspace", query: Annotated[str, typer.Argument(help="A query id, or the id of a query paper.")]

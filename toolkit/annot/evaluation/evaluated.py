@@ -14,6 +14,7 @@ from annot.errors import InputError
 from annot.evaluation.comparisons import RunComparison, Verdict, compare_runs
 from annot.evaluation.measures import Evaluation, chance_floor, columns, mean_over_folds, single_assessor_ceiling
 from annot.evaluation.measures import evaluate as measure_run
+from annot.evaluation.restated import Restated
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.clustered import ratio_interval
 from annot.stats.rounding import rounding
@@ -79,6 +80,8 @@ class Evaluated:
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then convention."""
     notes: tuple[str, ...]
+    restated: Restated | None = None
+    """Where the pools were topped up: the scores of before, beside these."""
 
     @property
     def several(self) -> bool:

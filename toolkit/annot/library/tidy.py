@@ -374,6 +374,7 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
     "pool add": lambda data: records(data["pools"]),
+    "pool topup": lambda data: records(data["pools"]),
     "pool show": pool,
     "qrels": grades,
     "qrels compare": lambda data: records(

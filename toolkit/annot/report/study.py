@@ -21,6 +21,7 @@ from annot.store import papers
 from annot.study import measured
 from annot.study.corpus_facts import has_corpus
 from annot.study.outcome import Outcome
+from annot.study.restated import with_restated
 from annot.study.snapshot import Snapshot
 
 
@@ -155,12 +156,10 @@ class Study:
     @cached_property
     def evaluated(self) -> Evaluated | Undefined:
         """The runs, or why there is nothing to measure."""
-        return self._missing(runs=1) or measured.evaluation_of(
-            self.snapshot,
-            self.runs,
-            self.outcome.qrels,
-            conventions=CONVENTIONS,
-        )
+        if missing := self._missing(runs=1):
+            return missing
+        given = (self.snapshot, self.runs, self.outcome.qrels)
+        return with_restated(*given, measured.evaluation_of(*given, conventions=CONVENTIONS))
 
     @cached_property
     def effect(self) -> AssessorEffect | Undefined:

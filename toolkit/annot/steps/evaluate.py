@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from annot.evaluation.evaluated import AVERAGES, Evaluated
 from annot.evaluation.measures import CONVENTIONS, TIES, conventions_for
@@ -12,6 +13,7 @@ from annot.report.sections.runs import best_line, terminal
 from annot.report.text import table_text
 from annot.study.exports import exported_qrels
 from annot.study.measured import evaluation_of, read_run_files
+from annot.study.restated import with_restated
 from annot.study.results import evaluation_file, keep
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -38,9 +40,9 @@ def evaluate(
     check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
     qrels, runs = exported_qrels(snapshot), read_run_files(ws, files)
-    evaluated = evaluation_of(
-        snapshot, runs, qrels, conventions=conventions, measures=measures, ties=ties, average=average
-    )
+    how: Any = {"measures": measures, "ties": ties, "average": average}
+    evaluated = evaluation_of(snapshot, runs, qrels, conventions=conventions, **how)
+    evaluated = with_restated(snapshot, runs, qrels, evaluated, **how)
     if not files and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(*evaluation_file(ws, evaluated), tell=tell)
     return evaluated

@@ -105,7 +105,7 @@ def build(
             for paper_id in query_papers
         }
         twins = twins_of(ws, query_papers)
-        wanted = needed(designs, standing)
+        wanted = needed(designs, {name: pool for name, pool in standing.items() if name in designs})
         facts: dict[str, Any] | None = None
         if frozen:
             rankings = read_rankings(ws, wanted)

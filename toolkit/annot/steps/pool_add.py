@@ -10,7 +10,7 @@ from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import twins_of
+from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.frozen_rankings import needed, read_rankings
 from annot.study.named_pools import papers_named
 from annot.study.pool_design import recorded_designs
@@ -50,8 +50,11 @@ def add(
         new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
         known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
         if not new:
+            if before.additions and not dry_run:
+                # An earlier run may have ended before its files were written.
+                write_pools(ws, list(standing.values()))
             unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
-            notes = sentences("commands.grown", known=known, added=0)
+            notes = sentences("commands.grown", known=known, added=0, version=None)
             return Grown(None, MANUAL, None, (unchanged,), sent, notes)
         # Which methods had them is told by the rankings that the pool was drawn from.
         wanted = needed(recorded_designs([before]), {paper_id: before})
@@ -70,7 +73,7 @@ def add(
         version=version,
         wants_grow=sent and dry_run and not grow,
         dry_run=dry_run,
-        grow=sent,
+        sent=sent,
     )
     return Grown(version, MANUAL, None, tuple(found), sent, notes)
 

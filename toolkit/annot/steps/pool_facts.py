@@ -12,7 +12,7 @@ from annot.report.terminal import told
 from annot.store import pools
 from annot.store.database import open_store
 from annot.study.corpus_facts import papers_of
-from annot.study.drawn_pools import draw_pools, twins_of
+from annot.study.drawn_pools import draw_pools, twins_of, with_additions
 from annot.study.frozen_rankings import needed, rankings_manifest, read_rankings
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
@@ -26,9 +26,9 @@ class Replayed:
     pools: int
     documents: int
     added_to: int
-    """Of these, pools that were added to after the draw."""
+    """Pools, imported ones among them, that were added to after the draw."""
     imported: int
-    """Pools that do not tell how they were drawn."""
+    """Pools that do not tell how they were drawn; only what was added to them is looked at."""
     differences: dict[str, str]
     """By query paper."""
 
@@ -40,17 +40,23 @@ def replay(ws: Workspace) -> Replayed:
     """
     recorded = _pools(ws)
     designs = recorded_designs(recorded.values())
-    query_papers = papers_of(ws, sorted(designs))
+    added_to = {paper_id: pool for paper_id, pool in recorded.items() if pool.additions}
+    query_papers = papers_of(ws, sorted({*designs, *added_to}))
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
     twins = twins_of(ws, query_papers)
     drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing=recorded)
+    drawn += [
+        with_additions(as_of(pool, 1), pool.additions, rankings, excluded=twins[paper_id])
+        for paper_id, pool in added_to.items()
+        if paper_id not in designs
+    ]
     found = {pool.paper_id: _first_difference(recorded[pool.paper_id], pool) for pool in drawn}
     return Replayed(
-        pools=len(drawn),
-        documents=sum(len(pool.entries) for pool in drawn),
-        added_to=sum(bool(pool.additions) for pool in drawn),
-        imported=len(recorded) - len(drawn),
+        pools=len(designs),
+        documents=sum(len(pool.entries) for pool in drawn if pool.paper_id in designs),
+        added_to=len(added_to),
+        imported=len(recorded) - len(designs),
         differences={paper_id: difference for paper_id, difference in sorted(found.items()) if difference},
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.store.database import open_store
 from annot.study.exports import export_qrels, refuse_unfinished
-from annot.study.outcome import outcome_of
+from annot.study.restated import last_topup
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
@@ -30,8 +30,8 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
 
     partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0.
     """
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        outcome = outcome_of(session, ws.settings)
+    snapshot = read_snapshot(ws)
+    outcome = snapshot.outcome
     refuse_unfinished(outcome, partial=partial)
     qrels = export_qrels(ws, outcome)
     scale = ws.settings.scale.grades
@@ -45,6 +45,11 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
         notes.append(f"{len(outcome.unjudgeable)} pair(s) that nobody can judge are not in it: they have no grade")
     if disputes or incomplete:
         notes.append(f"left out, still unjudged: {disputes} open dispute(s), {incomplete} incomplete pair(s)")
+    if added := last_topup(snapshot, qrels):
+        notes.append(
+            f"{added.judged} of them came with version {added.version.number} of the pools ({added.version.method}) or "
+            "later; `annot evaluate` shows the scores without them beside those with them"
+        )
     return WrittenQrels(
         ws.qrels, len(qrels), len(outcome.unjudgeable), disputes, incomplete, scale, grades, tuple(notes)
     )

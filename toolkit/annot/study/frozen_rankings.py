@@ -28,11 +28,15 @@ def rankings_manifest(ws: Workspace) -> Path:
 
 
 def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
-    """By method, the query papers whose pools follow from its ranking. pools: those that stand."""
+    """By method, the query papers whose pools follow from its ranking.
+
+    designs: of the pools that are drawn; pools: those that stand, of which what was added is kept.
+    """
     found: dict[str, list[str]] = {}
-    for paper_id, design in designs.items():
+    for paper_id in dict.fromkeys((*designs, *pools)):
+        drawing = designs[paper_id].ranked_methods if paper_id in designs else ()
         later = [one.method for one in pools[paper_id].additions] if paper_id in pools else []
-        for method in dict.fromkeys((*design.ranked_methods, *later)):
+        for method in dict.fromkeys((*drawing, *later)):
             if method != MANUAL:
                 found.setdefault(method, []).append(paper_id)
     return dict(sorted(found.items()))

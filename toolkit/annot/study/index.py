@@ -62,7 +62,8 @@ def _vectors(ws: Workspace, name: str) -> vectors.Vectors:
         near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
-            hint=f"put ids.txt, vectors.npy and vectors.json there, or leave the method out with --without {name}",
+            hint="put ids.txt, vectors.npy and vectors.json there; or bring a run of that engine in with "
+            f"`annot pool import-run`; or leave the method out with --without {name}",
         )
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
 

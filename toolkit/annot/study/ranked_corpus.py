@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
+from annot.formats.trec import write_run
 from annot.ranking.methods import rank_all, settings_of
+from annot.records import Ranking
 from annot.store.papers import corpus_sha256
 from annot.study.frozen_rankings import Rankings
 from annot.study.imported_rankings import imported_methods, ranking_file, read_imported
@@ -25,14 +29,17 @@ def rank_corpus(
     ranking_depth: int,
     keep: bool,
     advance: Advance,
+    given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
 ) -> tuple[Rankings, dict[str, Any]]:
     """The best `ranking_depth` papers for each query paper by every method, and the facts of `write_rankings`.
 
     excluded: by query paper, the papers that must not rank for it, besides itself. keep: what an index lacks is made
-    and kept. Raises MissingInput for a method that is neither ours nor brought in.
+    and kept. given: by method, rankings that are being brought in and need not be kept yet. Raises MissingInput for a
+    method that is neither ours nor brought in.
     """
-    there = imported_methods(ws)
-    brought = {name: there[name] for name in methods if name in there}
+    brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
+    for name, of in given.items():
+        brought[name] = hashlib.sha256(write_run(of, tag=name).encode()).hexdigest()
     own = [name for name in methods if name not in brought]
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
@@ -52,16 +59,16 @@ def rank_corpus(
             digest = index.corpus_sha256
     else:
         digest = corpus_sha256(ws.corpus)
-    for method, about in brought.items():
-        found = read_imported(ws, method)
+    for method, sha256 in brought.items():
+        found = given[method] if method in given else read_imported(ws, method)
         rankings[method] = {
             paper_id: tuple(
                 doc for doc in found.get(paper_id, ()) if doc.doc_id not in {paper_id, *excluded.get(paper_id, ())}
             )[:ranking_depth]
             for paper_id in query_papers
         }
-        facts[method] = {"imported": about["sha256"]}
-    inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): brought[method]["sha256"] for method in brought}
+        facts[method] = {"imported": sha256}
+    inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,

@@ -70,6 +70,7 @@ def evaluation_data(evaluated: Evaluated) -> Any:
             for tag, by_convention in evaluated.evaluations.items()
         },
         "notes": list(evaluated.notes),
+        **({} if evaluated.restated is None else {"restated": to_json(evaluated.restated)}),
     }
 
 

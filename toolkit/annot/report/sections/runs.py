@@ -26,7 +26,7 @@ def body(study: Study) -> Section:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Section("runs", TITLE, sentences("runs.none", reason=reason))
     told = sentences("runs.body", best=best(evaluated), evaluated=evaluated)
-    return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated)))
+    return Section("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
 
 
 def best_line(evaluated: Evaluated) -> str:
@@ -82,6 +82,12 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER, silent=silent)
 
 
+def restated(evaluated: Evaluated) -> Iterator[Table]:
+    """The scores before the pools were topped up beside those of now, where they were."""
+    if evaluated.restated is not None:
+        yield table("runs.restated", evaluated.restated.scores, restated=evaluated.restated)
+
+
 def letter_of(place: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     return (letter_of(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
@@ -115,6 +121,7 @@ def settings(study: Study) -> Iterator[Table]:
 def terminal(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
     """What `annot evaluate` prints below its verdict: which runs are better, then every measure."""
     yield from compared(evaluated)
+    yield from restated(evaluated)
     yield from measures(evaluated, per_query=per_query)
 
 

@@ -1,0 +1,188 @@
+"""A system that came later: what is missing of its best papers is added to the pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+from annot.errors import InputError, MissingInput
+from annot.pooling import as_of, extended
+from annot.records import Addition, Pool, Ranking
+from annot.report.words import sentences
+from annot.store import pools, projects
+from annot.store.database import open_store
+from annot.store.queries import read_queries
+from annot.study.corpus_facts import papers_of
+from annot.study.drawn_pools import twins_of, write_pools
+from annot.study.engine_runs import take_in
+from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
+from annot.study.growth import refuse_growth
+from annot.study.index import Advance
+from annot.study.named_pools import papers_named
+from annot.study.pool_design import recorded_designs
+from annot.study.pool_versions import Grown, grown_pools, made_now, next_version, record_version
+from annot.study.ranked_corpus import rank_corpus
+from annot.study.workspace import Workspace
+
+
+class _Ranked(NamedTuple):
+    """The rankings of the method, and what `write_rankings` is to be told of those that are new."""
+
+    of_method: dict[str, Ranking]
+    new: Rankings
+    facts: dict[str, Any] | None
+
+
+def top_up(
+    ws: Workspace,
+    *,
+    method: str,
+    file: Path | None,
+    depth: int | None,
+    only: tuple[str, ...],
+    reason: str | None,
+    by: str | None,
+    grow: bool,
+    dry_run: bool,
+    advance: Advance,
+) -> Grown:
+    """Add what the pools lack of the first `depth` papers of a method that did not draw them, as one version.
+
+    method: one of our own, or one that was brought in; file: its run, which is brought in first. depth: None takes how
+    many papers each method brought when the pool was drawn. only: queries or query papers; without any, all pools.
+    The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
+    these pools, where a pool does not tell its depth, and where the study would grow unasked.
+    """
+    given = _taken_in(ws, file, method, dry_run=True)
+    with open_store(ws.database_url, create=False) as store:
+        with store.read() as session:
+            queries = read_queries(session)
+            standing = pools.read_pools(session)
+            sent = projects.was_sent(session)
+        chosen = papers_named(queries, only) if only else set(standing)
+        before = {paper_id: pool for paper_id, pool in standing.items() if paper_id in chosen}
+        if not before:
+            raise MissingInput("no pools", hint="draw them with `annot pool`")
+        drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
+        if len(drew) == len(before):
+            raise InputError(
+                f"--method {method}: drew these pools", hint="`annot pool --per-method NUMBER` draws all methods deeper"
+            )
+        wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
+        missing = {
+            paper_id: at
+            for paper_id, at in wanted.items()
+            if at > max((one.depth or 0 for one in before[paper_id].additions if one.method == method), default=0)
+        }
+        if not missing:
+            if not dry_run:
+                # An earlier run may have ended before its files were written.
+                write_pools(ws, list(standing.values()))
+            notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
+            return Grown(
+                None, method, depth, (), sent, (*notes, *sentences("commands.grown", known=(), added=0, version=None))
+            )
+        twins = twins_of(ws, papers_of(ws, sorted(missing)))
+        earlier = {paper_id: before[paper_id] for paper_id in missing}
+        old = needed(recorded_designs(earlier.values()), earlier)
+        known = read_rankings(ws, old) if old else {}
+        ranked = _ranked(ws, method, earlier, given, known, twins, keep=not dry_run, advance=advance)
+        rankings = {**known, method: ranked.of_method}
+        version, made = next_version(standing), made_now(by)
+        after = {
+            paper_id: extended(
+                pool,
+                Addition(version, method, missing[paper_id], (), reason, **made),
+                {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
+                excluded=twins[paper_id],
+            )
+            for paper_id, pool in earlier.items()
+        }
+        found = grown_pools(standing, after, queries)
+        if not dry_run:
+            with store.read() as session:
+                refuse_growth(session, {name: len(one.added) for one in found for name in one.queries}, grow=grow)
+            _taken_in(ws, file, method, dry_run=False)
+            if ranked.facts is not None:
+                # Before the pools are on record that follow from it.
+                of_all, facts = joined(ws, ranked.new, facts=ranked.facts)
+                write_rankings(ws, of_all, facts=facts)
+            record_version(ws, store, after, rankings=rankings, grow=grow)
+    notes = sentences(
+        "commands.topped_up",
+        method=method,
+        drew=drew,
+        shares=[_share(earlier[paper_id], ranked.of_method[paper_id], at) for paper_id, at in missing.items()],
+        dry=[paper_id for paper_id in after if method in after[paper_id].dry],
+    )
+    added = sum(len(one.added) for one in found)
+    notes += sentences(
+        "commands.grown",
+        known=(),
+        added=added,
+        version=version,
+        wants_grow=sent and dry_run and not grow,
+        dry_run=dry_run,
+        sent=sent,
+    )
+    return Grown(version, method, depth, tuple(found), sent, notes)
+
+
+def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
+    """The rankings of the run in the file, kept unless it is a dry run; None without a file."""
+    if file is None:
+        return None
+    rules: dict[str, Any] = {"meta": None, "foreign": None, "duplicates": None, "distances": False}
+    return take_in(ws, file, method=method, **rules, dry_run=dry_run).rankings
+
+
+def _depth_of(pool: Pool, depth: int | None) -> int:
+    asked = depth if depth is not None else pool.per_method
+    if asked is None:
+        raise InputError(
+            f"query paper {pool.paper_id}: its pool does not tell how deep it was drawn", hint="say --depth NUMBER"
+        )
+    if pool.ranking_depth is not None and asked > pool.ranking_depth:
+        raise InputError(
+            f"--depth {asked}: the rankings of query paper {pool.paper_id} end at {pool.ranking_depth}",
+            hint=f"name {pool.ranking_depth} or less",
+        )
+    return asked
+
+
+def _ranked(
+    ws: Workspace,
+    method: str,
+    before: Mapping[str, Pool],
+    given: Mapping[str, Ranking] | None,
+    known: Rankings,
+    twins: Mapping[str, tuple[str, ...]],
+    *,
+    keep: bool,
+    advance: Advance,
+) -> _Ranked:
+    """A pool that the method was added to is added to from the same ranking; for all others it ranks anew."""
+    again = {paper_id: known[method][paper_id] for paper_id in known.get(method, ())}
+    fresh = [paper_id for paper_id in before if paper_id not in again]
+    if not fresh:
+        return _Ranked(again, {}, None)
+    new, facts = rank_corpus(
+        ws,
+        methods=[method],
+        query_papers=fresh,
+        excluded=twins,
+        ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in before.values()),
+        keep=keep,
+        advance=advance,
+        given={} if given is None else {method: given},
+    )
+    return _Ranked({**again, **new[method]}, new, facts)
+
+
+def _share(pool: Pool, ranking: Ranking, depth: int) -> float:
+    """How much of the method's best the pool had."""
+    best = [doc.doc_id for doc in ranking[:depth]]
+    there = {entry.doc_id for entry in pool.entries}
+    return mean(doc_id in there for doc_id in best) if best else 1.0
