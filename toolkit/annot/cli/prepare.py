@@ -28,15 +28,27 @@ def init(
     return Answer(made, f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already")
 
 
-group("corpus", help="Add papers to the corpus: filtered, counted, kept as Parquet.")
+@command("corpus", verbs=True)
+def corpus_contents(ws: "Workspace") -> Answer:
+    """Print what the corpus holds: papers, years, and near-duplicates, of which a pool has only one."""
+    from annot.steps import corpus as step
+
+    with progress("comparing papers") as advance:
+        found = step.contents(ws, advance=advance)
+    return Answer(found, step.describe_contents(found))
 
 
 @command("corpus add")
 def corpus_add(
     ws: "Workspace",
-    files: Annotated[list[str], typer.Argument(help="Files of papers, plain or compressed with gzip.")],
+    files: Annotated[list[str], typer.Argument(help="Files of papers, plain or gzip; datasets with irds.")],
     form: Annotated[
-        str | None, typer.Option("--format", help="Their format.", show_default="told from the file")
+        str | None,
+        typer.Option(
+            "--format",
+            help="annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv or parquet.",
+            show_default="told from each file",
+        ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:

@@ -20,9 +20,10 @@ from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
 from annot.store.database import open_store
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.corpus_facts import write_corpus_manifest
+from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.study.corpus_lots import LotReader, known_marks, lots_of
 from annot.study.corpus_rejects import Rejects
+from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace, sha256_of
 
 REPORTED = 10
@@ -48,6 +49,31 @@ class AddedPapers:
     rejected_file: str | None
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusContents:
+    """What the corpus holds."""
+
+    papers: int
+    years: tuple[int, int] | None
+    """The first and the last; None where no paper has one."""
+    without_year: int
+    near_duplicates: tuple[tuple[str, ...], ...]
+    """Groups of papers with nearly the same abstract, of which a pool has one."""
+
+
+def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
+    """Count the papers and find the near-duplicates among them. Raises MissingInput for an empty corpus."""
+    papers.count_papers(ws.corpus)
+    facts = corpus_facts(ws)
+    alike = near_duplicates(ws, keep=True, advance=advance)
+    return CorpusContents(facts.papers, facts.years, facts.without_year, alike)
+
+
+def describe_contents(found: CorpusContents) -> str:
+    """The counts in words, and the first of the near-duplicates."""
+    return told("contents", found=found, reported=REPORTED)
 
 
 def add(

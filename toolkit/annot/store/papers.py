@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
@@ -145,9 +145,13 @@ def row_groups(folder: Path) -> list[tuple[Path, int]]:
 
 def read_group(path: Path, group: int, columns: Iterable[str]) -> Iterator[Paper]:
     """The papers of one group of rows, with these columns; the rest is left empty."""
-    wanted = [name for name in COLUMNS if name in (*columns, "paper_id")]
-    for batch in _open(path).read_row_group(group, columns=wanted).to_batches():
+    for batch in group_table(path, group, (*columns, "paper_id")).to_batches():
         yield from _papers(batch)
+
+
+def group_table(path: Path, group: int, columns: Collection[str]) -> pyarrow.Table:
+    """These columns of one group of rows."""
+    return _open(path).read_row_group(group, columns=[name for name in COLUMNS if name in columns])
 
 
 def keep_rows(path: Path, kept: NDArray[numpy.bool_]) -> None:

@@ -51,6 +51,8 @@ class PoolFacts:
     """Documents in at least half of the pools."""
     methods: tuple[MethodFacts, ...]
     overlaps: tuple[Overlap, ...]
+    passed_over: int | None = None
+    """Near-duplicates of other papers that the draws came by and left; None where that cannot be told."""
     """None where the rankings are not on disk."""
 
 
