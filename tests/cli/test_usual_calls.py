@@ -15,7 +15,20 @@ from usual import USUAL, WITH_A_SERVER
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
-    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
+    *(
+        "init",
+        "corpus",
+        "citations",
+        "import",
+        "facets",
+        "query",
+        "encode",
+        "index",
+        "pool",
+        "assessor",
+        "invite",
+        "guidelines",
+    ),
     "train",
     *("plan", "push", "pull", "status", "forecast", "judgements", "comments", "meeting", "audit", "agreement"),
     *("adjudicate", "qrels", "substudy", "run", "evaluate", "compare", "assessor-effect", "reusability", "errors"),
@@ -77,6 +90,7 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(name: str, study:
 def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_dry_run() -> None:
     without = {name for name, command in COMMANDS.items() if "--dry-run" not in command.options}
     reading = {
+        "corpus",
         "query list",
         "pool show",
         "pool replay",

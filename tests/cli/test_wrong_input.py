@@ -108,6 +108,19 @@ WRONG: dict[str, Wrong] = {
         ("blank.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
     ),
+    "corpus add: a dataset that is none": Wrong(
+        "corpus add", "cranfeld --format irds", ("cranfeld: no dataset of ir_datasets", "did you mean 'cranfield'?")
+    ),
+    "corpus: no papers": Wrong("corpus", "", ("no papers", "annot corpus add")),
+    "citations add: a missing file": Wrong("citations add", "none.csv", ("none.csv: no such file",), "labelled"),
+    "citations add: no corpus": Wrong("citations add", "papers.jsonl", ("not there yet", "annot corpus add")),
+    "citations add: three columns": Wrong(
+        "citations add",
+        "edges.csv",
+        ("edges.csv: found 3 columns, expected two, citing and cited",),
+        "labelled",
+        write("edges.csv", "a,b,c\n"),
+    ),
     "corpus add: a damaged corpus": Wrong(
         "corpus add",
         "papers.jsonl",
@@ -1142,7 +1155,10 @@ WRONG: dict[str, Wrong] = {
 
 WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
-WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
+WITHOUT_DATABASE = {
+    *WORKSPACELESS,
+    *("corpus", "corpus add", "citations add", "guidelines show", "guidelines check", "studio down", "studio status"),
+}
 """Commands that never open the database."""
 USUAL = {
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
@@ -1151,6 +1167,7 @@ USUAL = {
     "pool add": "fic0407 fic0104 --reason mine",
     "pool topup": "--method engine",
     "corpus add": "papers.jsonl",
+    "citations add": "papers.jsonl",
     "import csfcube": "release",
     "import judgements": "mine.csv",
     "import grades": "mine.qrels",

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from annot.errors import InputError
-from annot.formats.corpora import pieces
-from annot.formats.corpora.pieces import Piece, read_lines
+from annot.formats.corpora import cutting
+from annot.formats.corpora.cutting import Piece, read_lines
 from annot.steps import corpus
 from annot.steps.corpus import AddedPapers
 from annot.store.papers import corpus_sha256, paper_ids, read_papers
@@ -45,7 +45,7 @@ def add(ws: Workspace, *files: Path, dry_run: bool = False) -> AddedPapers:
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    for module in (pieces, corpus_lots):
+    for module in (cutting, corpus_lots):
         monkeypatch.setattr(module, "PIECE_BYTES", size)
 
 
@@ -58,8 +58,8 @@ def test_every_line_of_a_file_is_in_one_piece_once(
     whole = (b"\xef\xbb\xbf" if mark else b"") + "\n".join(lines).encode()
     path.write_bytes(whole)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pieces, "PIECE_BYTES", size)
-        cuts = pieces.cut_lines(str(path))
+        patched.setattr(cutting, "PIECE_BYTES", size)
+        cuts = cutting.cut_lines(str(path))
     found = [text for start, stop in cuts for _, text in read_lines(Piece(str(path), "annot", start, stop))]
     assert b"".join(found) == "\n".join(lines).encode()
     assert all(text.count(b"\n") == text.endswith(b"\n") for text in found)
@@ -160,7 +160,7 @@ corpus.add(ws, [Path(sys.argv[2])], form=None, dry_run=False, advance=tell)
 def test_a_killed_run_leaves_no_paper_and_the_next_one_finishes(ws: Workspace, tmp_path: Path) -> None:
     sentences = [f"{'word ' * 70}{at}." for at in range(15)]
     source = write(tmp_path / "papers.jsonl", [line(number, abstract=sentences) for number in range(12_000)])
-    assert source.stat().st_size > 3 * pieces.PIECE_BYTES
+    assert source.stat().st_size > 3 * cutting.PIECE_BYTES
     with subprocess.Popen([sys.executable, "-c", KILLED, ws.root, source], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"in the middle\n"

@@ -60,6 +60,26 @@ def corpus_add(
     return Answer(added, step.describe(added))
 
 
+group("citations", help="Add citations of the papers in the corpus, for pools and tasks.")
+
+
+@command("citations add")
+def citations_add(
+    ws: "Workspace",
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Semantic Scholar's `citations`, two columns (citing, cited), or papers with their list."),
+    ],
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add who cites whom, and print how many citations were kept: those of papers in the corpus."""
+    from annot.steps import citations as step
+
+    with progress("reading citations") as advance:
+        added = step.add(ws, files, dry_run=dry_run, advance=advance)
+    return Answer(added, step.describe(added))
+
+
 group("import", help="Import a collection that was made elsewhere.")
 
 

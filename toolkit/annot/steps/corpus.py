@@ -92,7 +92,7 @@ def add(
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        rejects = Rejects(REPORTED)
+        rejects = Rejects("paper", told=REPORTED)
         given = _joined(given, scratch, engine, rejects)
         reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
         parts = []

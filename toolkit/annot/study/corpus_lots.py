@@ -19,7 +19,7 @@ from uuid import uuid4
 from annot.corpus_filters import KEPT, Marks, Tally, joined, marks_of
 from annot.errors import InputError
 from annot.formats.corpora import Broken, Piece, format_named
-from annot.formats.corpora.pieces import PIECE_BYTES
+from annot.formats.corpora.cutting import PIECE_BYTES
 from annot.formats.paper_lines import paper_of_record
 from annot.records import Paper
 from annot.settings import CorpusSettings

@@ -1,4 +1,4 @@
-"""The records of a corpus that cannot be read: counted by reason, and written aside."""
+"""The records of files that cannot be read: counted by reason, and written aside."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from annot.errors import InputError
-from annot.formats.corpora.pieces import Piece
+from annot.formats.corpora.cutting import Piece
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
 from annot.formats.faults import MOST_FAULTS
 from annot.formats.json_lines import json_lines
@@ -15,9 +15,13 @@ from annot.study.corpus_lots import Brought, PieceRead
 
 
 class Rejects:
-    """What could not be read, over all lots in their order. told: how many faults are kept to be told."""
+    """What could not be read, over all pieces in their order.
 
-    def __init__(self, told: int) -> None:
+    what: a record is of what. told: how many faults are kept to be told.
+    """
+
+    def __init__(self, what: str, *, told: int) -> None:
+        self._what = what
         self.faults: list[str] = []
         self._told = told
         self._reasons: Counter[str] = Counter()
@@ -41,13 +45,14 @@ class Rejects:
         records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
         if spread.broken:
             scratch.write_text(json_lines(records), encoding="utf-8")
-        self._count((one,), scratch)
+        self.count((one,), scratch)
 
     def take(self, brought: Brought) -> None:
         """Count what one lot left. Raises InputError for a file that begins with a thousand unreadable records."""
-        self._count(brought.pieces, brought.rejected)
+        self.count(brought.pieces, brought.rejected)
 
-    def _count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
+    def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
+        """Count what these pieces left; rejected: the file of it, there or not."""
         origins = []
         for one in pieces:
             name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
@@ -68,7 +73,7 @@ class Rejects:
     def raise_if_unreadable(self) -> None:
         """Raise InputError with the faults of every file of which no record could be read."""
         if bad := [name for name in self._places if not self._read[name]]:
-            self._raise(bad, f"{', '.join(bad)}: no paper can be read")
+            self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
 
     def write(self, path: Path) -> str | None:
         """Write them to `path`, with their file and place in it, and return its name; None where there is none."""
@@ -90,6 +95,6 @@ class Rejects:
             fault
             for name in names
             for fault in self._first[name]
-            or [f"{name}: found no line, or only blank ones, expected one paper a line (JSON Lines)"]
+            or [f"{name}: found no line, or only blank ones, expected one {self._what} a line"]
         ]
         raise InputError(message, faults=faults, hint="nothing was kept; are these the right files, and --format?")

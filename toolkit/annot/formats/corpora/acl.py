@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from annot.formats.corpora.cutting import Broken, Piece, Records, opened
 from annot.formats.corpora.form import Format
-from annot.formats.corpora.pieces import Broken, Piece, Records, opened
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annot.formats.corpora.pieces import Piece, Records, cut_lines, json_records
+from annot.formats.corpora.cutting import Piece, Records, cut_lines, json_records
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from annot.errors import InputError
+from annot.formats.corpora.cutting import Piece, Records
 from annot.formats.corpora.form import Format
-from annot.formats.corpora.pieces import Piece, Records
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:

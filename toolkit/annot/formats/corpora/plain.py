@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from annot.formats.corpora.cutting import Broken, Piece, Records, json_records, opened
 from annot.formats.corpora.form import Format
-from annot.formats.corpora.pieces import Broken, Piece, Records, json_records, opened
 
 
 def json_entries(piece: Piece) -> Records:

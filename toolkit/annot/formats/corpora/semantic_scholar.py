@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from annot.formats.corpora.cutting import Broken, Piece, Records, is_gzip, json_records
 from annot.formats.corpora.form import Format
-from annot.formats.corpora.pieces import Broken, Piece, Records, is_gzip, json_records
 from annot.formats.faults import MOST_FAULTS
 
 SHARE_BYTES = 1 << 28

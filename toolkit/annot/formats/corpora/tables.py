@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from annot.errors import InputError
+from annot.formats.corpora.cutting import Broken, Piece, Records, opened
 from annot.formats.corpora.form import Format
-from annot.formats.corpora.pieces import Broken, Piece, Records, opened
 
 _LISTED = ("citations", "outbound_citations")
 _OTHERS = ("paper_id", "id", "_id", "title", "abstract", "year", "metadata", "labels", "pred_labels")
