@@ -183,3 +183,27 @@ def test_a_run_ended_between_two_parts_is_finished_with_the_same_corpus(
     assert 0 < len(paper_ids(ws.corpus)) < 200
     assert add(ws, source).in_corpus == 200
     assert corpus_sha256(ws.corpus) == whole.sha256
+
+
+def test_papers_and_abstracts_of_semantic_scholar_come_in_joined(ws: Workspace, tmp_path: Path) -> None:
+    numbers = range(1, 60)
+    titles = [{"corpusid": at, "title": f"Title {at}", "year": 2001, "authors": []} for at in numbers]
+    text = "We look at the papers. We count all of them. The count is right."
+    texts = [{"corpusid": at, "openaccessinfo": {}, "abstract": text} for at in (*numbers[:50], 99)]
+    papers = write(tmp_path / "papers.jsonl", [*map(json.dumps, titles), "{"])
+    abstracts = write(tmp_path / "abstracts.gz", [json.dumps(one) for one in texts])
+    abstracts.write_bytes(gzip.compress(abstracts.read_bytes()))
+    told = add(ws, abstracts, papers, dry_run=True)
+    added = add(ws, abstracts, papers)
+    assert paper_ids(ws.corpus) == tuple(map(str, numbers[:50]))
+    expected = {
+        "no abstract": 9,
+        "cannot be read: not valid JSON": 1,
+        "cannot be read: abstract without a paper": 1,
+    }
+    assert (added.read, added.kept, added.rejected) == (61, 50, expected)
+    assert (told.read, told.kept, told.rejected) == (61, 50, expected)
+    assert added.rejected_file is not None
+    aside = [json.loads(line) for line in Path(added.rejected_file).read_text(encoding="utf-8").splitlines()]
+    assert [(one["file"], one["place"]) for one in aside] == [(str(papers), 60), ("papers and abstracts", 60)]
+    assert [path.name for path in ws.corpus.iterdir() if path.is_dir()] == []
