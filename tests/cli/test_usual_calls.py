@@ -297,11 +297,16 @@ def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path
         r"(?m)^methods = \[[^]]*\]", 'methods = ["abs_tfidf"]', settings.read_text(encoding="utf-8")
     )
     settings.write_text(without_methods, encoding="utf-8")
-    sentences = [f"We study the {word} of things with care." for word in ("shape", "size", "colour", "weight")]
+    words = ("shape", "size", "colour", "weight")
     long = "x" * 300
     ids = ["plan", "manifest", "a/b", f"{long}1", f"{long}2", "é" * 60]
     papers = [
-        {"paper_id": paper_id, "title": f"Title {at}", "abstract": sentences, "labels": ["method"] * len(sentences)}
+        {
+            "paper_id": paper_id,
+            "title": f"Title {at}",
+            "abstract": [f"We study the {word} of {at} things with {at} cares." for word in words],
+            "labels": ["method"] * len(words),
+        }
         for at, paper_id in enumerate(ids)
     ]
     (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
