@@ -88,7 +88,7 @@ def add(
     given = _given(names, form)
     engine = Engine.of(ws.settings.machine)
     tally = Tally()
-    for known in map_shards(known_marks, papers.row_groups(ws.corpus), engine=engine):
+    for known in map_shards(known_marks, papers.each_group(ws.corpus), engine=engine):
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:

@@ -136,7 +136,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     return found
 
 
-def row_groups(folder: Path) -> list[tuple[Path, int]]:
+def each_group(folder: Path) -> list[tuple[Path, int]]:
     """Every group of rows of the corpus, as file and number, in order; none where there are no papers."""
     if not any(folder.glob("*.parquet")):
         return []

@@ -131,7 +131,7 @@ def _found(ws: Workspace, advance: Advance) -> Groups:
     import numpy
 
     engine = Engine.of(ws.settings.machine)
-    shards = papers.row_groups(ws.corpus)
+    shards = papers.each_group(ws.corpus)
     sketches = list(map_shards(sketches_of, shards, engine=engine, advance=advance))
     pairs = candidates(sketches)
     wanted = numpy.unique(pairs)
