@@ -184,3 +184,27 @@ def test_a_release_goes_into_an_empty_workspace_alone(shared: Path, study: Path,
     assert refused.exit_code == 2
     assert "holds another study, expected an empty one" in refused.stderr
     assert not difference(before, snapshot(study))
+
+
+def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
+    """What it finds among the candidates of other queries is added; the release's own pools stay to the letter."""
+    pools = {
+        paper_id: annot_done("pool", "show", paper_id, "--json", folder=study).data
+        for paper_id in ("1791179", "10010426")
+    }
+    there = {paper_id: [entry["doc_id"] for entry in of["entries"]] for paper_id, of in pools.items()}
+    first, second = there
+    new = [doc_id for doc_id in there[second] if doc_id not in there[first] and doc_id not in pools][:3]
+    docs = [new[0], there[first][0], *new[1:]]
+    (study / "dense.run").write_text(
+        "".join(f"{first}-method Q0 {doc_id} {rank} {9 - rank} dense\n" for rank, doc_id in enumerate(docs, start=1))
+    )
+    call = ("pool", "topup", "dense.run", "--method", "dense", "--query", first)
+    assert "added to a study that was judged" in annot(*call, "--depth", 3, folder=study).stderr
+    done = annot_done(*call, "--depth", 3, "--grow", "--json", folder=study).data
+    assert [(one["paper_id"], one["added"]) for one in done["pools"]] == [(first, new[:2])]
+    shown = annot_done("pool", "show", first, "--json", folder=study).data
+    for old, entry in zip(pools[first]["entries"], shown["entries"], strict=False):
+        assert (entry["doc_id"], entry["drawn"]) == (old["doc_id"], old["drawn"])
+    replayed = annot_done("pool", "replay", "--json", folder=study).data
+    assert (replayed["pools"], replayed["added_to"], replayed["differences"]) == (0, 1, {})

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.pooling import draw
-from annot.records import Draw, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.pooling import draw, extended
+from annot.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
 from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.pool_facts import differing, facts_of, first_difference
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
+
+NEW = Addition(2, "late", 2, (), None, "ada", "2031-01-01T00:00:00Z")
 
 
 def listed(doc_ids: Sequence[str]) -> Ranking:
@@ -96,6 +98,20 @@ def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Cal
     found = annot("pool", "replay", folder=folder)
     assert found.exit_code == 1
     assert f"{paper_id}: document 1 is" in found.stdout
+
+
+def test_drought_and_what_was_added_are_told() -> None:
+    short = {"one": listed(["d01", "d02"]), "two": listed([f"d{at:02}" for at in range(10, 30)])}
+    pools = {"p": drawn(short, "p"), "q": drawn(two_methods(1), "q")}
+    assert facts_of(pools, {}).drought == {"one": ("p",)}
+    late = {"late": listed(["d01", "d90", "d91"])}
+    grown = {name: extended(pool, NEW, late, excluded=()) for name, pool in pools.items()}
+    (told,) = facts_of(grown, {}).versions
+    assert (told.number, told.method, told.depth, told.pools) == (2, "late", 2, 2)
+    assert told.documents == sum(len(grown[name].entries) - len(pools[name].entries) for name in pools)
+    # A version that a part of the pools has counts for these.
+    (told,) = facts_of({**pools, "q": grown["q"]}, {}).versions
+    assert told.pools == 1
 
 
 def test_an_imported_pool_that_tells_no_ranks_is_no_difference() -> None:

@@ -14,6 +14,7 @@ from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
+from usual import answers
 
 PAPER, OTHER = "fic0407", "fic0802"
 
@@ -150,10 +151,18 @@ def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str]
 
 def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(study: Callable[[str], Path]) -> None:
     folder = study("measured")
+    # Two of others: one was taken with what is in no pool, one without.
+    query = f"{PAPER}-background"
+    docs = [*unpooled(folder, PAPER, 2), *[entry["doc_id"] for entry in pools_of(folder)[PAPER][:9]]]
+    write_run(folder / "theirs.run", {query: docs})
+    for tag in ("keep", "drop"):
+        annot_done("run", "import", "theirs.run", "--tag", tag, "--foreign", tag, folder=folder)
     before = annot_done("evaluate", "--json", folder=folder).data
     old_qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
     engine(folder)
-    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 5, folder=folder)
+    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 5)
+    assert "added to a study that was judged" in annot(*call, folder=folder).stderr
+    annot_done(*call, "--grow", folder=folder)
     annot_done("plan", folder=folder)
     # Planned and not judged: the new pairs are open, and nothing is restated yet.
     assert annot("qrels", folder=folder).exit_code == 2
@@ -165,6 +174,7 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     assert {tuple(line.split()[::2]) for line in {*qrels} - {*old_qrels}} == new
     assert {*old_qrels} < {*qrels}
     annot_done("run", "fabs_tfidf", "fabs_bm25", folder=folder)
+    annot_done("run", "import", "theirs.run", "--tag", "drop", "--foreign", "drop", folder=folder)
     found = annot_done("evaluate", "--json", folder=folder).data
     told = found["restated"]
     assert (told["version"], told["method"], told["pairs"]) == (2, "engine", len(new))
@@ -227,3 +237,115 @@ def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> N
     }
     assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
     annot_done("verify", folder=folder)
+
+
+@pytest.mark.parametrize("broken", ["write_rankings", "replace_pools", "write_pools"])
+def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
+    study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    folder = study("planned")
+    engine(folder)
+    call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
+    place = {
+        "write_rankings": "annot.steps.pool_topup.write_rankings",
+        "replace_pools": "annot.store.pools.replace_pools",
+        "write_pools": "annot.study.pool_versions.write_pools",
+    }[broken]
+
+    class KilledError(Exception):
+        """The process ended here."""
+
+    def killed(*given: object, **named: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, killed)
+        with pytest.raises(KilledError):
+            annot(*call, folder=folder)
+    done = annot_done(*call, folder=folder).data
+    assert done["version"] == (None if broken == "write_pools" else 2)
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    annot_done("plan", folder=folder)
+    annot_done("verify", folder=folder)
+    shown = annot_done("pool", "show", PAPER, "--json", folder=folder).data
+    assert [one["doc_id"] for one in shown["entries"]] == [one["doc_id"] for one in pools_of(folder)[PAPER]]
+
+
+def test_a_lost_database_is_made_anew_with_every_version(study: Callable[[str], Path]) -> None:
+    folder = study("planned")
+    engine(folder)
+    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", folder=folder)
+    new = unpooled(folder, PAPER, 1)[0]
+    annot_done("pool", "add", PAPER, new, "--reason", "a survey", "--by", "bob", folder=folder)
+    annot_done("plan", folder=folder)
+    before = {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in (PAPER, OTHER)}
+    assert [one["made_by"] for one in before[PAPER]["additions"]] == ["ada", "bob"]
+    (folder / "annot.db").unlink()
+    annot_done("init", folder=folder)
+    annot_done("facets", folder=folder)
+    annot_done("rebuild", folder=folder)
+    assert {name: annot_done("pool", "show", name, "--json", folder=folder).data for name in before} == before
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+
+
+def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_added(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("settled")
+    engine(folder)
+    new = unpooled(folder, PAPER, 4)[3]
+    who = ("--by", "ada-lovelace-1815", "--grow")
+    annot_done("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, *who, folder=folder)
+    annot_done("pool", "add", PAPER, new, "--reason", "cited by a survey", *who, folder=folder)
+    annot_done("plan", folder=folder)
+    judge_the_rest(folder)
+    annot_done("qrels", folder=folder)
+    annot_done("run", "fabs_tfidf", "fabs_bm25", folder=folder)
+    answers(folder)
+    annot_done("release", "out", "--licence", "CC0-1.0", folder=folder)
+    told = {path: path.read_bytes() for path in (folder / "out").rglob("*") if path.is_file()}
+    assert not [path for path, content in told.items() if b"ada-lovelace" in content]
+    head = json.loads((folder / "out" / "pools" / f"{PAPER}.jsonl").read_text().splitlines()[0])
+    assert [(one["version"], one["method"]) for one in head["additions"]] == [(2, "engine"), (3, "manual")]
+    (path,) = [path for path in told if path.name.lower() == "datasheet.md"]
+    sheet = " ".join(path.read_text().split())
+    assert "were added to 9 pools: what was missing of the first 4 of engine" in sheet
+    assert "1 paper was added to 1 pool: found by hand (cited by a survey)" in sheet
+
+
+def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_nothing(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("pooled")
+    annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert "not_ranked" not in manifest, "its ranking stays on disk"
+    # A query that comes later is ranked by what its pool needs alone.
+    annot_done("query", "add", "fic0101", "--facet", "method", folder=folder)
+    annot_done("pool", "--query", "fic0101-method", "--without", "lsa", folder=folder)
+    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert manifest["not_ranked"] == {"lsa": ["fic0101"]}
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+    lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
+    assert lacking.exit_code == 2
+    assert "no rankings for query paper(s) fic0101 by lsa" in lacking.stderr
+    annot_done("pool", "topup", "--method", "lsa", "--query", "fic0101-method", folder=folder)
+    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
+    assert "not_ranked" not in manifest
+    assert annot_done("pool", "replay", "--json", folder=folder).data["differences"] == {}
+
+
+def test_rankings_of_two_corpora_never_stand_side_by_side(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    annot_done("pool", folder=folder)
+    paper = json.loads((folder / "papers.jsonl").read_text().splitlines()[0]) | {"paper_id": "late", "title": "Late"}
+    (folder / "late.jsonl").write_text(json.dumps(paper) + "\n")
+    annot_done("corpus", "add", "late.jsonl", folder=folder)
+    before = snapshot(folder)
+    for option in ("--wait=0", "--dry-run"):
+        refused = annot("pool", "--query", PAPER, "--per-method", 4, option, folder=folder)
+        assert refused.exit_code == 2
+        assert "the corpus has changed since the other pools were drawn" in refused.stderr
+    left = [name for name in difference(before, snapshot(folder)) if not name.startswith(".annot/")]
+    assert not left

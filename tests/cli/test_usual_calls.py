@@ -96,6 +96,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "pool replay",
         "pool stats",
         "pool compare",
+        "pool design",
         "assessor list",
         "assessor silent",
         "plan check",

@@ -441,6 +441,9 @@ WRONG: dict[str, Wrong] = {
     "pool topup: a method that drew": Wrong(
         "pool topup", "--method abs_tfidf", ("--method abs_tfidf: drew these pools", "--per-method"), "pooled"
     ),
+    "pool topup: what a person found": Wrong(
+        "pool topup", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
+    ),
     "pool topup: nobody's method": Wrong(
         "pool topup", "--method colbert", ("colbert: no vectors at", "annot pool import-run"), "pooled"
     ),
@@ -450,6 +453,9 @@ WRONG: dict[str, Wrong] = {
         ("--depth 51: the rankings of query paper fic", "50 or less"),
         "pooled",
         engine_run,
+    ),
+    "pool design: no rankings": Wrong(
+        "pool design", "", ("pools/rankings/manifest.json: not there yet", "annot pool"), "queried"
     ),
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"

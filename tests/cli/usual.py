@@ -211,6 +211,7 @@ USUAL: dict[str, Usual] = {
     "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
     "pool topup": Usual("pooled", "engine.run --method engine", engine_run),
+    "pool design": Usual("judged", "--hourly-rate 20"),
     "pool show": Usual("pooled", "fic0407-background"),
     "pool replay": Usual("pooled"),
     "pool stats": Usual("pooled"),

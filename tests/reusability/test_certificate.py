@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import mean
 
 import pytest
@@ -147,11 +148,11 @@ def test_depths_keep_what_some_method_has_high_enough() -> None:
 def test_a_cited_paper_has_no_depth_and_stays() -> None:
     runs, qrels, pools, papers = study(alone=0)
     cited = {
-        paper: Pool(*(getattr(one, name) for name in one.__slots__[:-1]), tuple(
-            PoolEntry(entry.doc_id, Draw("cited", None, None, 1)) for entry in one.entries
-        ))
+        paper: replace(
+            one, entries=tuple(PoolEntry(entry.doc_id, Draw("cited", None, None, 1)) for entry in one.entries)
+        )
         for paper, one in pools.items()
-    }  # fmt: skip
+    }
     assert not reductions(cited, qrels, papers, precision(runs), relevant_from=2, seed=1)[1]
 
 

@@ -200,7 +200,7 @@ CREATE TABLE pool_addition (
     CONSTRAINT pool_addition_version_from_2 CHECK (version >= 2),
     CONSTRAINT pool_addition_depth CHECK (depth IS NULL OR depth >= 1),
     CONSTRAINT pool_addition_depth_of_ranking CHECK ((method = 'manual') = (depth IS NULL)),
-    CONSTRAINT pool_addition_reason CHECK (method <> 'manual' OR reason <> '')
+    CONSTRAINT pool_addition_reason CHECK (method <> 'manual' OR COALESCE(reason, '') <> '')
 );
 
 CREATE TABLE pool_entry (

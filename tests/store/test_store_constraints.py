@@ -23,6 +23,7 @@ JUDGEMENT = (
 POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '')"
 ENTRY = "INSERT INTO pool_entry VALUES ('p1', 'd1', 1)"
 DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0)"
+ADDITION = "INSERT INTO pool_addition VALUES ('p1', {}, NULL, NULL)"
 PROJECT = (
     "INSERT INTO project (round, assessor, server, url, version, remote_id) "
     "VALUES ('judge', 'a1', 'one', 'http://one', '1', 7)"
@@ -57,6 +58,17 @@ def execute(store: Store, *statements: str) -> None:
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 0)"),
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 1)"),
         ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 4, 1.5, NULL, 1)"),
+        ((), ADDITION.format("2, 'late', 13, '[]', NULL")),
+        ((POOL,), ADDITION.format("1, 'late', 13, '[]', NULL")),
+        ((POOL,), ADDITION.format("2, 'late', 0, '[]', NULL")),
+        ((POOL,), ADDITION.format("2, 'late', NULL, '[]', NULL")),
+        ((POOL,), ADDITION.format("2, 'manual', 3, '[]', 'why'")),
+        ((POOL,), ADDITION.format("2, 'manual', NULL, '[]', ''")),
+        ((POOL,), ADDITION.format("2, 'manual', NULL, '[]', NULL")),
+        (
+            (POOL, ADDITION.format("2, 'late', 13, '[]', NULL")),
+            ADDITION.format("2, 'manual', NULL, '[]', 'why'"),
+        ),
         ((), "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('a3', 'one@example.org', FALSE)"),
         ((), "INSERT INTO assessor (assessor, account, adjudicator) VALUES ('', NULL, FALSE)"),
         ((), "INSERT INTO assignment VALUES ('p1-method', 'd1', 'nobody', 1, 1)"),

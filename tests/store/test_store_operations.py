@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from annot.errors import InputError, MissingInput
-from annot.records import Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
+from annot.records import Addition, Asked, Assessor, Assignment, Draw, Judgement, Pool, PoolEntry, Query, Source
 from annot.store import facet_labels, people, pools, projects, queries, runs
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
@@ -186,6 +186,19 @@ def test_a_pool_comes_back_as_it_was_drawn(study: Store) -> None:
             pools.read_pool(session, "p7")
     write_pools(study, *drawn)
     write_pools(study, drawn[0], sha256="r2")
+
+
+def test_what_was_added_to_a_pool_comes_back_with_who_when_and_why(study: Store) -> None:
+    first = Addition(2, "late", 13, ("d5",), None, "ada", NOW)
+    second = Addition(4, "manual", None, ("d9", "naïve 𝛼"), "seen in a survey", None, None)
+    drawn = [replace(pool("p1", "d1", "d5", "d9"), additions=(first, second)), pool("p2", "d1")]
+    write_pools(study, *drawn)
+    with study.read() as session:
+        assert pools.read_pools(session) == {"p1": drawn[0], "p2": drawn[1]}
+    write_pools(study, *drawn)
+    with study.begin() as session:
+        pools.remove_pool(session, "p1")
+        assert pools.read_pools(session) == {"p2": drawn[1]}
 
 
 def test_a_pool_of_an_import_may_know_little(study: Store) -> None:

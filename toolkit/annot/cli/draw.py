@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, GrowOption, flag, recorded
+from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, flag, recorded
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -165,6 +165,28 @@ def pool_topup(
             advance=advance,
         )
     return Answer(grown, table("pool.added", grown.pools), grown.notes)
+
+
+@command("pool design", csv=True)
+def pool_design(
+    ws: "Workspace",
+    depth: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Documents of each method; may be repeated.", show_default="several"),
+    ] = None,
+    mode: Annotated[str | None, recorded("round-robin, blocks or depth.")] = None,
+    hourly_rate: HourlyRateOption = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="What a judgement takes.", show_default="learnt from the judgements there are"),
+    ] = None,
+) -> Answer:
+    """Print what pools of other depths would hold and cost: sizes, pairs, hours of judging; from pools/rankings/."""
+    from annot.steps import pool_design as step
+
+    ws = ws.replaced("forecast", hourly_rate=hourly_rate)
+    designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds)
+    return Answer(designed, step.describe(designed))
 
 
 @command("pool show", csv=True)

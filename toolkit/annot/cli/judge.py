@@ -9,6 +9,7 @@ from annot.cli.commands import command, group
 from annot.cli.options import (
     DryRunOption,
     GrowOption,
+    HourlyRateOption,
     KeyOption,
     UrlOption,
     flag,
@@ -60,7 +61,6 @@ def guidelines_check(ws: "Workspace") -> Answer:
     return Answer(checked, step.describe(checked))
 
 
-HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
 DisputeSecondsOption = Annotated[
     float | None,
     typer.Option(min=0.1, help="Seconds that settling one dispute takes.", show_default="annot.toml, else learnt"),

@@ -87,6 +87,7 @@ WaitOption = Annotated[
     ),
 ]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs also to a study that was sent.")]
+HourlyRateOption = Annotated[float | None, setting("What an hour of judging costs.", min=0.0)]
 UrlOption = Annotated[
     str | None,
     typer.Option("--url", envvar="LABEL_STUDIO_URL", help="Label Studio's address.", show_default="the local one"),

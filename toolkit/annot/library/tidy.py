@@ -127,6 +127,29 @@ def pool(data: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
+def grown_pools(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each pool that was added to."""
+    return records(
+        [
+            {
+                "query_paper": pool["paper_id"],
+                "queries": len(pool["queries"]),
+                "added": len(pool["added"]),
+                "size": pool["size"],
+                "documents": pool["added"],
+            }
+            for pool in data["pools"]
+        ]
+    )
+
+
+def depths(data: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each depth of pools, with the hours and the cost without their intervals."""
+    return _frame(
+        {**one, **{name: _value(one[name]["value"])["value"] for name in ("hours", "cost")}} for one in data["depths"]
+    )
+
+
 def figures(data: Mapping[str, Any]) -> pd.DataFrame:
     """Every figure in the lists of records in `data`: of whom, against whom, which, its value and its interval."""
     return _frame(_figure_rows(data))
@@ -373,8 +396,9 @@ TABLES: dict[str, Callable[[Any], pd.DataFrame]] = {
     "evaluate --against": lambda data: records(data["figures"]),
     "evaluate --per-query": evaluation_by_query,
     "pool": lambda data: records(data["pools"]),
-    "pool add": lambda data: records(data["pools"]),
-    "pool topup": lambda data: records(data["pools"]),
+    "pool add": grown_pools,
+    "pool design": depths,
+    "pool topup": grown_pools,
     "pool show": pool,
     "qrels": grades,
     "qrels compare": lambda data: records(

@@ -120,13 +120,14 @@ def build(
                 keep=not dry_run,
                 advance=advance,
             )
+            if only:
+                refuse_other_corpus(ws, facts)
         never = never_drawn(ws, query_papers, twins=twins, standing=standing, keep=not dry_run, advance=advance)
         drawn = draw_pools(ws, rankings, designs, query_papers, twins=never, standing=standing)
         staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
         changes = pool_changes(standing, [*drawn, *staying], queries)
         if not dry_run:
             if facts is not None and only:
-                refuse_other_corpus(ws, facts)
                 rankings, facts = joined(ws, rankings, facts=facts)
             hashes |= {
                 paper_id: rankings_sha256(

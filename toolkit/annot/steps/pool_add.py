@@ -6,7 +6,7 @@ from annot.errors import InputError
 from annot.pooling import MANUAL, extended
 from annot.records import Addition
 from annot.report.words import sentences
-from annot.store import papers, pools, projects
+from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
@@ -18,6 +18,7 @@ from annot.study.pool_versions import (
     Grown,
     GrownPool,
     grown_pools,
+    is_guarded,
     made_now,
     next_version,
     queries_of,
@@ -33,8 +34,8 @@ def add(
     """Add the documents to the pool of a query paper as a version of its own; what is in it already stays as it is.
 
     query: a query or a query paper, whose queries share the pool. by: who adds them; None takes the account of this
-    machine. grow: pairs may be added to a study that was sent. Raises InputError for an unknown query, for documents
-    that are not in the corpus or never enter this pool, and where the study would grow unasked.
+    machine. grow: pairs may be added to a study that was sent or judged. Raises InputError for an unknown query, for
+    documents that are not in the corpus or never enter this pool, and where the study would grow unasked.
     """
     refuse_without_reason(reason)
     with open_store(ws.database_url, create=False) as store:
@@ -43,7 +44,7 @@ def add(
             (paper_id,) = papers_named(queries, [query])
             before = pools.read_pool(session, paper_id)
             standing = pools.read_pools(session)
-            sent = projects.was_sent(session)
+            guarded = is_guarded(session)
         excluded = twins_of(ws, papers_of(ws, [paper_id]))[paper_id]
         _refuse(ws, doc_ids, {paper_id, *excluded})
         there = {entry.doc_id for entry in before.entries}
@@ -55,7 +56,7 @@ def add(
                 write_pools(ws, list(standing.values()))
             unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
             notes = sentences("commands.grown", known=known, added=0, version=None)
-            return Grown(None, MANUAL, None, (unchanged,), sent, notes)
+            return Grown(None, MANUAL, None, (unchanged,), guarded, notes)
         # Which methods had them is told by the rankings that the pool was drawn from.
         wanted = needed(recorded_designs([before]), {paper_id: before})
         rankings = read_rankings(ws, wanted) if wanted else {}
@@ -71,11 +72,11 @@ def add(
         known=known,
         added=len(new),
         version=version,
-        wants_grow=sent and dry_run and not grow,
+        wants_grow=guarded and dry_run and not grow,
         dry_run=dry_run,
-        sent=sent,
+        sent=guarded,
     )
-    return Grown(version, MANUAL, None, tuple(found), sent, notes)
+    return Grown(version, MANUAL, None, tuple(found), guarded, notes)
 
 
 def _refuse(ws: Workspace, doc_ids: tuple[str, ...], banned: set[str]) -> None:

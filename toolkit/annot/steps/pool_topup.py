@@ -8,22 +8,31 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from annot.errors import InputError, MissingInput
-from annot.pooling import as_of, extended
+from annot.pooling import CITED, MANUAL, as_of, extended
 from annot.records import Addition, Pool, Ranking
 from annot.report.words import sentences
-from annot.store import pools, projects
+from annot.store import pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.engine_runs import take_in
 from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
-from annot.study.growth import refuse_growth
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
 from annot.study.near_duplicates import never_drawn
 from annot.study.pool_design import recorded_designs
-from annot.study.pool_versions import Grown, grown_pools, made_now, next_version, record_version
+from annot.study.pool_versions import (
+    Grown,
+    GrownPool,
+    grown_pools,
+    is_guarded,
+    made_now,
+    next_version,
+    queries_of,
+    record_version,
+    refuse_unasked,
+)
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
 
@@ -56,12 +65,14 @@ def top_up(
     The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
     these pools, where a pool does not tell its depth, and where the study would grow unasked.
     """
+    if method in (CITED, MANUAL):
+        raise InputError(f"--method {method}: has no ranking", hint="`annot pool add` adds what a person found")
     given = _taken_in(ws, file, method, dry_run=True)
     with open_store(ws.database_url, create=False) as store:
         with store.read() as session:
             queries = read_queries(session)
             standing = pools.read_pools(session)
-            sent = projects.was_sent(session)
+            guarded = is_guarded(session)
         chosen = papers_named(queries, only) if only else set(standing)
         before = {paper_id: pool for paper_id, pool in standing.items() if paper_id in chosen}
         if not before:
@@ -81,10 +92,10 @@ def top_up(
             if not dry_run:
                 # An earlier run may have ended before its files were written.
                 write_pools(ws, list(standing.values()))
+            same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
             notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-            return Grown(
-                None, method, depth, (), sent, (*notes, *sentences("commands.grown", known=(), added=0, version=None))
-            )
+            notes += sentences("commands.grown", known=(), added=0, version=None)
+            return Grown(None, method, depth, tuple(same), guarded, notes)
         query_papers = papers_of(ws, sorted(missing))
         twins = twins_of(ws, query_papers)
         never = never_drawn(ws, query_papers, twins=twins, standing=before, keep=not dry_run, advance=advance)
@@ -106,7 +117,7 @@ def top_up(
         found = grown_pools(standing, after, queries)
         if not dry_run:
             with store.read() as session:
-                refuse_growth(session, {name: len(one.added) for one in found for name in one.queries}, grow=grow)
+                refuse_unasked(session, found, grow=grow)
             _taken_in(ws, file, method, dry_run=False)
             if ranked.facts is not None:
                 # Before the pools are on record that follow from it.
@@ -126,11 +137,11 @@ def top_up(
         known=(),
         added=added,
         version=version,
-        wants_grow=sent and dry_run and not grow,
+        wants_grow=guarded and dry_run and not grow,
         dry_run=dry_run,
-        sent=sent,
+        sent=guarded,
     )
-    return Grown(version, method, depth, tuple(found), sent, notes)
+    return Grown(version, method, depth, tuple(found), guarded, notes)
 
 
 def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.records import Judgement
+from annot.store.base import table
 from annot.store.models import JudgementRow
 from annot.store.revisions import Revisions, Sourced
 
@@ -20,3 +22,8 @@ read_history = JUDGEMENTS.history
 def read_judgements(session: Session) -> tuple[Judgement, ...]:
     """As `read_sourced`, without where they come from."""
     return tuple(one.record for one in read_sourced(session, payload=False))
+
+
+def is_judged(session: Session) -> bool:
+    """Whether any judgement is on record, one that counts or not."""
+    return session.connection().execute(select(table(JudgementRow).c.id).limit(1)).first() is not None

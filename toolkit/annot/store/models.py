@@ -113,7 +113,7 @@ class PoolAdditionRow(Row, table=True):
         CheckConstraint("version >= 2", name="pool_addition_version_from_2"),
         CheckConstraint("depth IS NULL OR depth >= 1", name="pool_addition_depth"),
         CheckConstraint("(method = 'manual') = (depth IS NULL)", name="pool_addition_depth_of_ranking"),
-        CheckConstraint("method <> 'manual' OR reason <> ''", name="pool_addition_reason"),
+        CheckConstraint("method <> 'manual' OR COALESCE(reason, '') <> ''", name="pool_addition_reason"),
     )
     paper_id: str = Field(primary_key=True, sa_type=Text)
     version: int = Field(primary_key=True)

@@ -10,6 +10,7 @@ from sqlmodel import Session
 from annot.errors import InputError
 from annot.records import Pool, Query
 from annot.store import projects
+from annot.store.judgements import is_judged
 
 
 class PoolChange(NamedTuple):
@@ -35,12 +36,18 @@ def pool_changes(
     return changes
 
 
-def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool) -> None:
-    """Raise InputError where pairs would be added, by query, to a study of which tasks were sent; not with `grow`."""
+def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
+    """Raise InputError where pairs would be added, by query, to a study of which tasks were sent; not with `grow`.
+
+    judged: also to one that was judged elsewhere.
+    """
     growing = {query_id: count for query_id, count in sorted(added.items()) if count}
-    if growing and not grow and projects.was_sent(session):
+    if not growing or grow:
+        return
+    was = "sent" if projects.was_sent(session) else "judged" if judged and is_judged(session) else None
+    if was:
         raise InputError(
-            f"{sum(growing.values())} pair(s) would be added to a study that was sent",
+            f"{sum(growing.values())} pair(s) would be added to a study that was {was}",
             faults=[f"{query_id}: {count} more" for query_id, count in growing.items()],
             hint="say --grow to add them; --dry-run shows what would change",
         )

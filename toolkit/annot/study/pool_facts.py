@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import mean
 
-from annot.pooling import shares
+from annot.pooling import Version, shares, versions_of
 from annot.records import Pool, Ranking
 
 DEPTHS = (10, 25, 50)
@@ -50,6 +50,10 @@ class PoolFacts:
     hubs: tuple[str, ...]
     """Documents in at least half of the pools."""
     methods: tuple[MethodFacts, ...]
+    drought: dict[str, tuple[str, ...]]
+    """By method, the query papers in whose pools it ran out of new documents."""
+    versions: tuple[Version, ...]
+    """What was added after the draw."""
     overlaps: tuple[Overlap, ...]
     passed_over: int | None = None
     """Near-duplicates of other papers that the draws came by and left; None where that cannot be told."""
@@ -74,6 +78,11 @@ def facts_of(pools: Mapping[str, Pool], rankings: Mapping[str, Mapping[str, Rank
         documents=len(times),
         hubs=tuple(sorted(doc_id for doc_id, n in times.items() if len(pools) > 2 and 2 * n >= len(pools))),
         methods=tuple(_methods(pools)),
+        drought={
+            method: tuple(sorted(paper_id for paper_id, pool in pools.items() if method in pool.dry))
+            for method in sorted({method for pool in pools.values() for method in pool.dry})
+        },
+        versions=versions_of(pools.values()),
         overlaps=tuple(_overlaps(rankings)),
     )
 

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from sqlmodel import Session
+
 from annot.errors import InputError
 from annot.formats.trec import rankings_sha256
 from annot.pooling import CITED, MANUAL
 from annot.records import Pool, Query
-from annot.store import pools
+from annot.store import pools, projects
 from annot.store.database import Store
+from annot.store.judgements import is_judged
 from annot.store.queries import read_queries
 from annot.study.drawn_pools import write_pools
 from annot.study.frozen_rankings import Rankings
@@ -39,8 +42,8 @@ class Grown:
     method: str
     depth: int | None
     pools: tuple[GrownPool, ...]
-    sent: bool
-    """Whether tasks of the study were sent: then pairs are added only with `--grow`."""
+    guarded: bool
+    """Whether the study was sent or judged: then pairs are added only with `--grow`."""
     notes: tuple[str, ...]
 
     @property
@@ -78,16 +81,25 @@ def grown_pools(before: Mapping[str, Pool], after: Mapping[str, Pool], queries: 
     ]
 
 
+def is_guarded(session: Session) -> bool:
+    """Whether the study was sent or judged: then pairs are added only with `--grow`."""
+    return projects.was_sent(session) or is_judged(session)
+
+
+def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
+    """Raise InputError where these pools would make a study grow that was sent or judged; not with `grow`."""
+    refuse_growth(session, {name: len(one.added) for one in grown for name in one.queries}, grow=grow, judged=True)
+
+
 def record_version(ws: Workspace, store: Store, after: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
     """Put the pools on record, write their files, and leave all others as they are.
 
-    rankings: what pools follow from, as far as it is known. Raises InputError where pairs would be added to a study
-    that was sent and `grow` does not say so.
+    rankings: what pools follow from, as far as it is known. Raises InputError as `refuse_unasked` does.
     """
     with store.begin() as session:
         queries, standing = read_queries(session), pools.read_pools(session)
         grown = grown_pools(standing, after, queries)
-        refuse_growth(session, {name: len(one.added) for one in grown for name in one.queries}, grow=grow)
+        refuse_unasked(session, grown, grow=grow)
         hashes = pools.read_rankings_sha256(session)
         for paper_id, pool in after.items():
             methods = [name for name in pool.methods if name not in (CITED, MANUAL)]

@@ -1,0 +1,72 @@
+"""What pools of other depths would cost, against pools that were really drawn and plain multiplication."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from annot.formats.trec import read_run
+from annot.records import Judgement
+from annot.settings import TERM_AND_EMBEDDING_METHODS
+from annot.store import people
+from annot.store.database import open_store
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.study.workspace import Workspace
+from command_line import annot_done, difference, snapshot
+
+METHODS = (*TERM_AND_EMBEDDING_METHODS, "lsa")
+
+
+def overlap(folder: Path, depth: int) -> float:
+    """Of a method's best the share that another has among its own, counted plainly."""
+    runs = {
+        name: read_run((folder / "pools" / "rankings" / f"{name}.run").read_text().splitlines(), name=name).rankings
+        for name in METHODS
+    }
+    shares = []
+    for paper_id in runs["lsa"]:
+        best = {name: [doc.doc_id for doc in run[paper_id][:depth]] for name, run in runs.items()}
+        of_methods = []
+        for name, own in best.items():
+            others = {doc_id for other, docs in best.items() if other != name for doc_id in docs}
+            of_methods.append(len([doc_id for doc_id in own if doc_id in others]) / len(own))
+        shares.append(sum(of_methods) / len(of_methods))
+    return sum(shares) / len(shares)
+
+
+def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    before = snapshot(folder)
+    call = ("pool", "design", "--depth", 3, "--depth", 5, "--seconds", 90, "--hourly-rate", 20, "--json")
+    told = annot_done(*call, folder=folder).data
+    assert not difference(before, snapshot(folder))
+    now, deeper = told["depths"]
+    assert (now["new"], now["per_method"]) == (0, 3)
+    queries = annot_done("query", "list", "--json", folder=folder).data
+    assert now["pairs"] + deeper["new"] == deeper["pairs"]
+    for one in (now, deeper):
+        drawn = annot_done("pool", "--per-method", one["per_method"], "--frozen", "--json", folder=folder).data["pools"]
+        sizes = {pool["paper_id"]: pool["size"] for pool in drawn}
+        assert (one["smallest"], one["largest"]) == (min(sizes.values()), max(sizes.values()))
+        assert one["mean"] == pytest.approx(sum(sizes.values()) / len(sizes))
+        assert one["pairs"] == sum(sizes[query["paper_id"]] for query in queries)
+        assert one["judgements"] == 2 * one["pairs"]
+        assert one["hours"]["value"] == pytest.approx(one["judgements"] * 90 / 3600)
+        assert one["cost"]["value"] == pytest.approx(one["judgements"] * 90 / 3600 * 20)
+        assert one["shared"] == pytest.approx(overlap(folder, one["per_method"]))
+
+
+def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) -> None:
+    folder = study("planned")
+    shown = annot_done("pool", "design", "--depth", 3, folder=folder)
+    assert "no judgement has a time yet; --seconds says what a judgement takes" in shown.stdout
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        some = people.read_assignments(session)[::7]
+        given = [Judgement(one.query_id, one.doc_id, one.assessor, 1, lead_time=40.0) for one in some]
+        sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
+        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
+    told = annot_done("pool", "design", "--depth", 3, "--json", folder=folder).data
+    assert told["timed"] == len(some)
+    (one,) = told["depths"]
+    assert one["hours"]["value"] == pytest.approx(one["judgements"] * 40 / 3600)
