@@ -64,7 +64,7 @@ def judged_study(
     ws = _workspace(folder)
     source = ws.root / "papers.jsonl"
     source.write_text(packaged.corpus_text(), encoding="utf-8")
-    corpus.add(ws, [source], dry_run=False, advance=_quietly)
+    corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     with open_store(ws.database_url, create=False) as store:
         labels = [facet_labels.FacetLabels(one.paper_id, one.labels or (), "carried") for one in papers()]
         with store.begin() as session:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from annot.corpus_filters import Rejection, Tally, filter_papers, normalised_title, rejection
+from annot.corpus_filters import Rejection, Tally, marks_of, normalised_title, rejection
 from annot.formats.paper_lines import read_papers
 from annot.records import Paper
 from annot.settings import CorpusSettings, Settings
@@ -20,6 +20,14 @@ FOUR = "one two three four"
 
 def paper(paper_id: str = "p1", title: str = "Title", sentences: tuple[str, ...] = (FOUR,) * 3) -> Paper:
     return Paper(paper_id, title, sentences)
+
+
+def kept_of(
+    papers: list[Paper], tally: Tally, *, settings: CorpusSettings = SETTINGS, cut: int | None = None
+) -> list[Paper]:
+    """The papers that the tally takes, given to it in two lots or in one."""
+    lots = [papers] if cut is None else [papers[:cut], papers[cut:]]
+    return [lot[at] for lot in lots for at in tally.take(marks_of(lot, settings))]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,7 @@ def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -
         paper("p1", "Third"),
         paper("p2", "Other"),
     ]
-    kept = list(filter_papers(papers, SETTINGS, tally))
+    kept = kept_of(papers, tally)
     assert kept == [papers[1], papers[4]]
     assert (tally.read, tally.kept) == (5, 2)
     assert tally.rejected == {Rejection.FEW_SENTENCES: 1, Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
@@ -79,14 +87,14 @@ def test_papers_of_one_title_are_kept_and_reported() -> None:
         paper("p3", "Other"),
         paper("p4", "DEEP PARSING"),
     ]
-    assert list(filter_papers(papers, SETTINGS, tally)) == papers
+    assert kept_of(papers, tally) == papers
     assert tally.same_title == [("p1", "p2"), ("p1", "p4")]
 
 
 def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> None:
     tally = Tally()
-    tally.remember(paper("p1", "Deep Parsing"))
-    kept = list(filter_papers([paper("p1", "Deep Parsing"), paper("p2", "Deep Parsing")], SETTINGS, tally))
+    tally.remember(marks_of([paper("p1", "Deep Parsing")], None))
+    kept = kept_of([paper("p1", "Deep Parsing"), paper("p2", "Deep Parsing")], tally)
     assert [p.paper_id for p in kept] == ["p2"]
     assert (tally.read, tally.kept, tally.rejected) == (2, 1, {Rejection.DUPLICATE_ID: 1})
     assert tally.same_title == [("p1", "p2")]
@@ -94,21 +102,8 @@ def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> N
 
 def test_titles_without_letters_and_digits_are_not_taken_for_the_same() -> None:
     tally = Tally()
-    list(filter_papers([paper("p1", "???"), paper("p2", "...")], SETTINGS, tally))
+    kept_of([paper("p1", "???"), paper("p2", "...")], tally)
     assert tally.same_title == []
-
-
-def test_filtering_takes_one_paper_at_a_time() -> None:
-    taken = []
-
-    def source() -> object:
-        for number in range(10):
-            taken.append(number)
-            yield paper(f"p{number}")
-
-    kept = filter_papers(source(), SETTINGS, Tally())  # type: ignore[arg-type]
-    next(kept)
-    assert taken == [0]
 
 
 @settings(deadline=None)
@@ -121,14 +116,28 @@ def test_filtering_takes_one_paper_at_a_time() -> None:
             st.integers(0, 25).map(lambda n: (FOUR,) * n),
         ),
         max_size=30,
-    )
+    ),
+    st.integers(0, 30),
 )
-def test_every_paper_is_kept_or_counted_once_and_filtering_again_keeps_all(papers: list[Paper]) -> None:
+def test_every_paper_is_kept_or_counted_once_as_one_by_one(papers: list[Paper], cut: int) -> None:
     tally = Tally()
-    kept = list(filter_papers(papers, SETTINGS, tally))
-    assert tally.read == len(papers) == tally.kept + tally.rejected.total()
-    assert len({p.paper_id for p in kept}) == len(kept) == tally.kept
-    assert list(filter_papers(kept, SETTINGS, Tally())) == kept
+    kept = kept_of(papers, tally, cut=cut)
+    first: dict[str, Paper] = {}
+    rejected: Counter[Rejection] = Counter()
+    for one in papers:
+        if one.paper_id in first:
+            same = first[one.paper_id] == one
+            rejected[Rejection.DUPLICATE_ID if same else Rejection.DIFFERING_ID] += 1
+        elif (reason := rejection(one, SETTINGS)) is not None:
+            rejected[reason] += 1
+        else:
+            first[one.paper_id] = one
+    assert kept == list(first.values())
+    assert (tally.read, tally.kept, tally.rejected) == (len(papers), len(first), rejected)
+    titles: dict[str, str] = {}
+    pairs = [(titles.setdefault(normalised_title(one.title), one.paper_id), one.paper_id) for one in kept]
+    assert tally.same_title == [pair for pair in pairs if pair[0] != pair[1]]
+    assert kept_of(kept, Tally()) == kept
 
 
 @pytest.mark.parametrize(
@@ -161,7 +170,7 @@ def test_the_released_papers_pass_the_filters_that_their_authors_used(shared: Pa
     tally = Tally()
     with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
         papers = read_papers(lines, name="csfcube", known_labels=Settings().labels.names, clean_text=False)
-        kept = list(filter_papers(papers, SETTINGS, tally))
+        kept = kept_of(list(papers), tally)
     assert (tally.read, len(kept), tally.rejected) == (3368, 3368, Counter())
 
 
@@ -175,8 +184,7 @@ def test_pairs_of_one_title_in_the_release_are_found(shared: Path) -> None:
     pairs = {tuple(ids) for ids in with_title.values() if len(ids) > 1}
     assert len(pairs) == 13
     tally = Tally()
-    for record in records:
-        tally.remember(Paper(record["paper_id"], record["title"], ()))
+    tally.remember(marks_of([Paper(record["paper_id"], record["title"], ()) for record in records], None))
     found = tally.same_title
     titles = {record["paper_id"]: record["title"] for record in records}
     assert pairs < set(found)

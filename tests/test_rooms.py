@@ -17,6 +17,7 @@ LEVELS = {
     1: ("stats", "formats", "judged", "shards"),
     2: (
         "corpus_filters",
+        "near_duplicates",
         "facets",
         "selection",
         "ranking",

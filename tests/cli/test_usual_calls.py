@@ -15,7 +15,20 @@ from usual import USUAL, WITH_A_SERVER
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
 FLOW = (
-    *("init", "corpus", "import", "facets", "query", "encode", "index", "pool", "assessor", "invite", "guidelines"),
+    *(
+        "init",
+        "corpus",
+        "citations",
+        "import",
+        "facets",
+        "query",
+        "encode",
+        "index",
+        "pool",
+        "assessor",
+        "invite",
+        "guidelines",
+    ),
     "train",
     *("plan", "push", "pull", "status", "forecast", "judgements", "comments", "meeting", "audit", "agreement"),
     *("adjudicate", "qrels", "substudy", "run", "evaluate", "compare", "assessor-effect", "reusability", "errors"),
@@ -77,6 +90,7 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(name: str, study:
 def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_dry_run() -> None:
     without = {name for name, command in COMMANDS.items() if "--dry-run" not in command.options}
     reading = {
+        "corpus",
         "query list",
         "pool show",
         "pool replay",
@@ -284,11 +298,16 @@ def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path
         r"(?m)^methods = \[[^]]*\]", 'methods = ["abs_tfidf"]', settings.read_text(encoding="utf-8")
     )
     settings.write_text(without_methods, encoding="utf-8")
-    sentences = [f"We study the {word} of things with care." for word in ("shape", "size", "colour", "weight")]
+    words = ("shape", "size", "colour", "weight")
     long = "x" * 300
     ids = ["plan", "manifest", "a/b", f"{long}1", f"{long}2", "é" * 60]
     papers = [
-        {"paper_id": paper_id, "title": f"Title {at}", "abstract": sentences, "labels": ["method"] * len(sentences)}
+        {
+            "paper_id": paper_id,
+            "title": f"Title {at}",
+            "abstract": [f"We study the {word} of {at} things with {at} cares." for word in words],
+            "labels": ["method"] * len(words),
+        }
         for at, paper_id in enumerate(ids)
     ]
     (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")

@@ -20,7 +20,6 @@ from spoiling import (
     judgements_with,
     labelled_with,
     line_17,
-    papers_with,
     remove,
     replace,
     sql,
@@ -82,23 +81,14 @@ WRONG: dict[str, Wrong] = {
     ),
     "corpus add: no file": Wrong("corpus add", "", ("Missing argument 'files'",)),
     "corpus add: a folder": Wrong("corpus add", "corpus", ("corpus: no such file",)),
-    "corpus add: broken line 17": Wrong(
-        "corpus add",
-        "broken.jsonl",
-        ("broken.jsonl:17: not valid JSON", "nothing was kept"),
-        spoil=papers_with('{"paper_id": "p17", '),
-    ),
-    "corpus add: line 17 without a title": Wrong(
+    "corpus add: no line that can be read": Wrong(
         "corpus add",
         "papers.jsonl broken.jsonl",
-        ("broken.jsonl:17", "title"),
-        spoil=papers_with('{"paper_id": "p17"}'),
+        ("broken.jsonl:1: not valid JSON", "broken.jsonl:2: no field 'title'", "nothing was kept"),
+        spoil=write("broken.jsonl", '{"paper_id": "p17", \n{"paper_id": "p18"}\n'),
     ),
-    "corpus add: line 17 with a label too few": Wrong(
-        "corpus add",
-        "broken.jsonl",
-        ("broken.jsonl:17", "1 label"),
-        spoil=papers_with('{"paper_id": "a", "title": "T", "abstract": ["A b.", "C d."], "labels": ["method"]}'),
+    "corpus add: a format that is none": Wrong(
+        "corpus add", "papers.jsonl --format arxvi", ("format 'arxvi'", "did you mean 'arxiv'?")
     ),
     "corpus add: not UTF-8": Wrong(
         "corpus add",
@@ -117,6 +107,19 @@ WRONG: dict[str, Wrong] = {
         "blank.jsonl",
         ("blank.jsonl: found no line, or only blank ones", "expected one paper a line", "nothing was kept"),
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
+    ),
+    "corpus add: a dataset that is none": Wrong(
+        "corpus add", "cranfeld --format irds", ("cranfeld: no dataset of ir_datasets", "did you mean 'cranfield'?")
+    ),
+    "corpus: no papers": Wrong("corpus", "", ("no papers", "annot corpus add")),
+    "citations add: a missing file": Wrong("citations add", "none.csv", ("none.csv: no such file",), "labelled"),
+    "citations add: no corpus": Wrong("citations add", "papers.jsonl", ("not there yet", "annot corpus add")),
+    "citations add: three columns": Wrong(
+        "citations add",
+        "edges.csv",
+        ("edges.csv: found 3 columns, expected two, citing and cited",),
+        "labelled",
+        write("edges.csv", "a,b,c\n"),
     ),
     "corpus add: a damaged corpus": Wrong(
         "corpus add",
@@ -1161,7 +1164,10 @@ WRONG: dict[str, Wrong] = {
 
 WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
-WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
+WITHOUT_DATABASE = {
+    *WORKSPACELESS,
+    *("corpus", "corpus add", "citations add", "guidelines show", "guidelines check", "studio down", "studio status"),
+}
 """Commands that never open the database."""
 USUAL = {
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
@@ -1170,6 +1176,7 @@ USUAL = {
     "pool add": "fic0407 fic0104 --reason mine",
     "pool topup": "--method engine",
     "corpus add": "papers.jsonl",
+    "citations add": "papers.jsonl",
     "import csfcube": "release",
     "import judgements": "mine.csv",
     "import grades": "mine.qrels",

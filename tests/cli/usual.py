@@ -33,6 +33,11 @@ def release_folder(folder: Path) -> None:
         (folder / "release" / name).write_bytes(content)
 
 
+def edges_file(folder: Path) -> None:
+    """Who cites whom: one paper of the corpus, and one that is not there."""
+    (folder / "edges.csv").write_text("citing,cited\nfic0407,fic0101\nelsewhere,fic0101\n")
+
+
 def judgements_file(folder: Path) -> None:
     rows = [f"fic0407-background,fic01{at:02},{who},{at % 4}" for at in range(1, 11) for who in ("ann", "bob")]
     (folder / "mine.csv").write_text("\n".join(["query_id,doc_id,assessor,grade", *rows]) + "\n")
@@ -183,7 +188,9 @@ class Usual(NamedTuple):
 
 USUAL: dict[str, Usual] = {
     "init": Usual("made", "."),
+    "corpus": Usual("labelled"),
     "corpus add": Usual("made", "papers.jsonl"),
+    "citations add": Usual("labelled", "edges.csv", edges_file),
     "import csfcube": Usual("made", "release", release_folder),
     "import judgements": Usual("made", "mine.csv", judgements_file),
     "import grades": Usual("made", "mine.qrels", grades_file),

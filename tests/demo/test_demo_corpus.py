@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from annot.corpus_filters import Tally, filter_papers, normalised_title
+from annot.corpus_filters import Tally, marks_of, normalised_title
 from annot.demo import packaged
 from annot.settings import Settings
 from demo_collection import papers
@@ -33,7 +33,7 @@ def test_lines_carry_the_stated_fields_and_nothing_of_the_simulation() -> None:
 
 def test_there_are_150_papers_and_the_default_filters_keep_them_all() -> None:
     tally = Tally()
-    kept = list(filter_papers(PAPERS, Settings().corpus, tally))
+    kept = tally.take(marks_of(PAPERS, Settings().corpus))
     assert len(kept) == len(BY_ID) >= 150
     assert tally.same_title == []
     assert not tally.rejected

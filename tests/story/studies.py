@@ -193,7 +193,7 @@ def make_folder(folder: Path, *, name: str, more_settings: str) -> None:
 def fill_study(ws: Workspace, *, per_method: int) -> None:
     source = ws.root / "papers.jsonl"
     write_file(source, packaged.corpus_text())
-    corpus.add(ws, [source], dry_run=False, advance=quietly)
+    corpus.add(ws, [source], form=None, dry_run=False, advance=quietly)
     facets.label(ws, model=None, dry_run=False, advance=quietly)
     for paper_id, facet in QUERIES:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)

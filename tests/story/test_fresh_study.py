@@ -78,7 +78,7 @@ def drawn(shared: Path, studio: Studio, tmp_path_factory: pytest.TempPathFactory
     ws.cache.mkdir()
     (ws.cache / "studio").symlink_to(studio.folder)
     release = shared / "csfcube"
-    added = corpus.add(ws, [release / "abstracts-csfcube-preds.jsonl"], dry_run=False, advance=quietly)
+    added = corpus.add(ws, [release / "abstracts-csfcube-preds.jsonl"], form=None, dry_run=False, advance=quietly)
     facets.label(ws, model=None, dry_run=False, advance=quietly)
     with (release / "queries-release.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

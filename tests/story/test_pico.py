@@ -96,7 +96,7 @@ def study(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     ]
     for name, lines in (("papers.jsonl", papers), ("labelled.jsonl", labelled)):
         write_file(folder / name, "".join(json.dumps(line) + "\n" for line in lines))
-    corpus.add(made.workspace, [folder / "papers.jsonl"], dry_run=False, advance=quietly)
+    corpus.add(made.workspace, [folder / "papers.jsonl"], form=None, dry_run=False, advance=quietly)
     return made
 
 

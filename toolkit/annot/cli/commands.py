@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 PANELS = {
-    "Prepare": ("init", "corpus", "import", "facets", "query"),
+    "Prepare": ("init", "corpus", "citations", "import", "facets", "query"),
     "Pool": ("pool",),
     "Judge": (
         *("assessor", "invite", "guidelines", "train", "plan", "push", "pull", "status", "forecast", "judgements"),

@@ -26,19 +26,54 @@ def init(
     return Answer(made, f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: complete already")
 
 
-group("corpus", help="Add papers to the corpus: filtered, counted, kept as Parquet.")
+@command("corpus", verbs=True)
+def corpus_contents(ws: "Workspace") -> Answer:
+    """Print what the corpus holds: papers, years, and near-duplicates, of which a pool has only one."""
+    from annot.steps import corpus as step
+
+    with progress("comparing papers") as advance:
+        found = step.contents(ws, advance=advance)
+    return Answer(found, step.describe_contents(found))
 
 
 @command("corpus add")
 def corpus_add(
     ws: "Workspace",
-    files: Annotated[list[Path], argument("JSON Lines, plain or as CSFCube and S2ORC write them.")],
+    files: Annotated[list[str], argument("Files of papers, plain or gzip; datasets with irds.")],
+    form: Annotated[
+        str | None,
+        option(
+            "annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv or parquet.",
+            "--format",
+            shown="told from each file",
+        ),
+    ] = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Add papers from files, and print what the filters left out, by reason."""
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
+        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
+    return Answer(added, step.describe(added))
+
+
+group("citations", help="Add citations of the papers in the corpus, for pools and tasks.")
+
+
+@command("citations add")
+def citations_add(
+    ws: "Workspace",
+    files: Annotated[
+        list[Path],
+        argument("Semantic Scholar's `citations`, two columns (citing, cited), or papers with their list."),
+    ],
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Add who cites whom, and print how many citations were kept: those of papers in the corpus."""
+    from annot.steps import citations as step
+
+    with progress("reading citations") as advance:
         added = step.add(ws, files, dry_run=dry_run, advance=advance)
     return Answer(added, step.describe(added))
 

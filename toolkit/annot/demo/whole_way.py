@@ -18,6 +18,7 @@ from annot.errors import InputError
 from annot.formats.trec import read_run
 from annot.records import Ranking, Source
 from annot.release.answer_sheet import answers_file
+from annot.shards import Advance
 from annot.steps import (
     adjudicate,
     agreement,
@@ -57,7 +58,7 @@ NOTICE = (
 )
 
 Tell = Callable[[str], None]
-Watch = Callable[[str], AbstractContextManager[corpus.Advance]]
+Watch = Callable[[str], AbstractContextManager[Advance]]
 """Opens a progress bar of that name, for as long as the context lasts."""
 
 
@@ -88,7 +89,7 @@ def go(folder: Path, *, fresh: bool, tell: Tell, watch: Watch) -> Done:
     tell("2/12 corpus: 150 fictional papers, read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
     write_file(source, packaged.corpus_text())
-    corpus.add(ws, [source], dry_run=False, advance=_quietly)
+    corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
     share = f"; the shipped model gives {100 * labelled.agreement:.0f}% of them" if labelled.agreement else ""
     tell(f"3/12 facets: the corpus carries the label of each sentence{share}")
@@ -194,7 +195,7 @@ def _settings_text() -> str:
     return tomlkit.dumps(document)
 
 
-def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -> dict[str, float]:
+def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: Advance) -> dict[str, float]:
     """Rank anew, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = {} if fresh else _freeze_rankings(ws, advance=advance)
     built = pool.build(ws, asked={}, redraw=False, frozen=not fresh, grow=False, dry_run=False, advance=advance)
@@ -209,7 +210,7 @@ def _pools(ws: Workspace, *, fresh: bool, tell: Tell, advance: corpus.Advance) -
     return overlap
 
 
-def _freeze_rankings(ws: Workspace, *, advance: corpus.Advance) -> dict[str, float]:
+def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
     """Put the frozen rankings where fresh ones would lie; returns how much fresh ones have in common with them."""
     fresh, _ = pool.fresh_rankings(ws, advance=advance)
     frozen = packaged.frozen_rankings()

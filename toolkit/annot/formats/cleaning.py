@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _AMPERSANDS = re.compile("&(?:amp;)+")
@@ -26,7 +27,8 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # zero-width joiners stay: in Persian and in the scripts of India they are spelling.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffd]")
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_UNPRINTABLE = frozenset(("Cc", "Co", "Cs"))
+# The categories Cc, Co and Cs, whose characters are the same in every version of Unicode.
+_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 
 
 def clean(text: str) -> str:
@@ -52,7 +54,7 @@ def clean(text: str) -> str:
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'
     """
-    if text.isascii() and text.isprintable() and not ("&" in text or "<" in text or "  " in text):
+    if _is_plain(text):
         return text.strip(" ")
     passes = 0
     while (cleaner := _clean_once(text)) != text:
@@ -63,21 +65,34 @@ def clean(text: str) -> str:
     return text
 
 
+def clean_all(texts: Sequence[str]) -> list[str]:
+    """`clean` of each; several times as fast where none needs it, as most abstracts do not."""
+    if _is_plain("|".join(texts)):
+        return [text.strip(" ") for text in texts]
+    return [clean(text) for text in texts]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing but the white space at the ends can need cleaning."""
+    return text.isascii() and text.isprintable() and not ("&" in text or "<" in text or "  " in text)
+
+
 def without_direction(text: str) -> str:
     """`text` without the characters that turn its direction, which can make it read as something else."""
     return _DIRECTION.sub("", text)
 
 
 def _clean_once(text: str) -> str:
-    text = _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", text))
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", text))
     if _C1.search(text):
         text = _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text))
-    text = _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text))
-    text = _INLINE_TAG.sub("", text)
+    if "<" in text:
+        text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text)))
     text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = _INVISIBLE.sub("", text)
     text = " ".join(text.split())
-    text = "".join(char for char in text if unicodedata.category(char) not in _UNPRINTABLE)
+    text = _UNPRINTABLE.sub("", text)
     return unicodedata.normalize("NFC", text)
 
 

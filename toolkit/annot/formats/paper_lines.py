@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import (
@@ -50,19 +50,32 @@ def read_papers(lines: Iterable[str], *, name: str, known_labels: Collection[str
     number = 0
     for number, record in read_objects(lines, faults):
         try:
-            yield _PaperLine.model_validate(record).paper(known_labels, clean_text=clean_text)
-        except ValidationError as error:
-            found: Iterable[str] = in_words(error)
+            yield paper_of_record(record, known_labels, clean_text=clean_text)
         except InputError as error:
-            found = error.faults
-        else:
-            continue
-        for fault in found:
-            faults.add(fault, line=number)
+            for fault in error.faults:
+                faults.add(fault, line=number)
     if number == 0 and not faults.found:
         faults.add("found no line, or only blank ones, expected one paper a line (JSON Lines)")
         faults.raise_if_any(hint="nothing was kept; is this the right file?")
     faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
+
+
+def paper_of_record(record: Mapping[str, Any], known_labels: Collection[str], *, clean_text: bool) -> Paper:
+    """The paper of one record, by the fields of `read_papers`.
+
+    Raises InputError with every fault; its message is what the first one has in common with others.
+    """
+    try:
+        return _PaperLine.model_validate(record).paper(known_labels, clean_text=clean_text)
+    except ValidationError as error:
+        raise InputError(_in_general(error), faults=in_words(error)) from None
+
+
+def _in_general(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    if not fault["loc"]:
+        return "labels do not fit the sentences"
+    return f"no field {fault['loc'][-1]!r}" if fault["type"] == "missing" else f"{fault['loc'][0]} cannot be used"
 
 
 def _without_white_space(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from annot.errors import InputError
-from annot.formats.cleaning import clean
+from annot.formats.cleaning import clean, clean_all
 from annot.formats.sentences import PARAGRAPH, split_sentences
 from annot.names import near
 from annot.records import Paper
@@ -43,7 +43,7 @@ def paper_of(
     else:
         sentences = list(abstract)
         if clean_text:
-            sentences = [clean(sentence) for sentence in sentences]
+            sentences = clean_all(sentences)
             sentences[:1] = [_without_heading(first) for first in sentences[:1]]
             kept = [position for position, sentence in enumerate(sentences) if sentence]
             sentences = [sentences[position] for position in kept]
@@ -69,6 +69,7 @@ def _known(labels: Sequence[str], known: Collection[str]) -> list[str]:
     unknown = dict.fromkeys(label for label in ours if label not in known)
     if unknown:
         raise InputError(
-            "unknown labels", faults=[f"unknown sentence label {label!r}: {near(label, known)}" for label in unknown]
+            "unknown sentence label",
+            faults=[f"unknown sentence label {label!r}: {near(label, known)}" for label in unknown],
         )
     return ours

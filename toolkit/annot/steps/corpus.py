@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from annot.corpus_filters import Tally, filter_papers
-from annot.errors import InputError, MissingInput
-from annot.formats.json_lines import whole_json
-from annot.formats.paper_lines import read_papers as parse_papers
-from annot.records import Paper, Source
+from annot.corpus_filters import Tally
+from annot.errors import InputError
+from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
+from annot.records import Source
 from annot.report.terminal import told
-from annot.store import papers as parquet
-from annot.store.database import Store, open_store
+from annot.shards import Advance, Engine, map_shards
+from annot.store import papers
+from annot.store.database import open_store
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.corpus_facts import write_corpus_manifest
+from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
+from annot.study.corpus_lots import LotReader, known_marks, lots_of
+from annot.study.corpus_rejects import Rejects
+from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace, sha256_of
 
 REPORTED = 10
 """Examples of each kind that are told; all of them are counted."""
-OFTEN = 2_000
-
-Advance = Callable[[int, int | None], None]
+SCRATCH = ".adding"
+"""Below the corpus: what was read, until all of it is part of the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,53 +44,84 @@ class AddedPapers:
     """Ids that came again with other content; the first paper stands."""
     same_title: tuple[tuple[str, str], ...]
     """Pairs of ids with one normalised title; both are kept."""
+    faults: tuple[str, ...]
+    """What is wrong with the first records that cannot be read."""
+    rejected_file: str | None
+    """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     sha256: str | None
 
 
-def add(ws: Workspace, files: list[Path], *, dry_run: bool, advance: Advance) -> AddedPapers:
-    """Add the papers of `files`; the same files again add nothing. All files are sound, or nothing is kept."""
-    missing = [str(path) for path in files if not path.is_file()]
-    if missing:
-        raise InputError(f"{len(missing)} file(s) not found", faults=[f"{path}: no such file" for path in missing])
+@dataclass(frozen=True, slots=True)
+class CorpusContents:
+    """What the corpus holds."""
+
+    papers: int
+    years: tuple[int, int] | None
+    """The first and the last; None where no paper has one."""
+    without_year: int
+    near_duplicates: tuple[tuple[str, ...], ...]
+    """Groups of papers with nearly the same abstract, of which a pool has one."""
+
+
+def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
+    """Count the papers and find the near-duplicates among them. Raises MissingInput for an empty corpus."""
+    papers.count_papers(ws.corpus)
+    facts = corpus_facts(ws)
+    alike = near_duplicates(ws, keep=True, advance=advance)
+    return CorpusContents(facts.papers, facts.years, facts.without_year, alike)
+
+
+def describe_contents(found: CorpusContents) -> str:
+    """The counts in words, and the first of the near-duplicates."""
+    return told("contents", found=found, reported=REPORTED)
+
+
+def add(
+    ws: Workspace, sources: Sequence[str | Path], *, form: str | None, dry_run: bool, advance: Advance
+) -> AddedPapers:
+    """Add the papers of files, or of datasets that `form` knows by name; the same ones again add nothing.
+
+    form: None tells the format of each file from its name and first record. Records that cannot be read are counted and
+    written aside. Raises InputError, and keeps nothing, where a file has no record that can be read.
+    """
+    names = [str(source) for source in sources]
+    given = _given(names, form)
+    engine = Engine.of(ws.settings.machine)
     tally = Tally()
-    before = 0
-    try:
-        for paper in parquet.read_papers(ws.corpus):
-            tally.remember(paper)
-            before += 1
-    except MissingInput:
-        pass
-    known_titles = len(tally.same_title)
-    kept = filter_papers(_counted(_parse(files, ws.settings.labels.names), advance), ws.settings.corpus, tally)
-    if dry_run:
-        for _paper in kept:
-            pass
-        digest = None
-    else:
-        with open_store(ws.database_url, create=False) as store, parquet.PaperWriter(ws.corpus) as writer:
-            for paper in kept:
-                writer.add(paper)
-            _remember(store, files, tally)
-        digest = write_corpus_manifest(ws) if before + tally.kept else None
+    for known in map_shards(known_marks, papers.each_group(ws.corpus), engine=engine):
+        tally.remember(known)
+    before, titles_before = tally.known, len(tally.same_title)
+    with _scratch(ws.corpus, dry_run) as scratch:
+        rejects = Rejects("paper", told=REPORTED)
+        given = _joined(given, scratch, engine, rejects)
+        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
+        parts = []
+        for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
+            rejects.take(brought)
+            if (part := brought.keep(tally)) is not None:
+                parts.append(part)
+            advance(tally.read, None)
+        rejects.raise_if_unreadable()
+        digest, rejected_file = None, None
+        rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())} | rejects.counts
+        read = tally.read + sum(rejects.counts.values())
+        if not dry_run:
+            content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
+            rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
+            _remember(ws, content, {"read": read, "kept": tally.kept, "rejected": rejected})
+            papers.append_parts(ws.corpus, parts)
+            digest = write_corpus_manifest(ws) if tally.known else None
     return AddedPapers(
-        read=tally.read,
+        read=read,
         kept=tally.kept,
         in_corpus=before + tally.kept,
-        rejected={reason.value: count for reason, count in sorted(tally.rejected.items())},
+        rejected=rejected,
         differing_ids=tuple(tally.differing),
-        same_title=tuple(tally.same_title[known_titles:]),
+        same_title=tuple(tally.same_title[titles_before:]),
+        faults=tuple(rejects.faults),
+        rejected_file=rejected_file,
         sha256=digest,
     )
-
-
-def _remember(store: Store, files: list[Path], tally: Tally) -> None:
-    """Note down what was left out of these files, once: the same files again are all known, which is no news."""
-    content = hashlib.sha256("".join(sorted(sha256_of(path) for path in files)).encode()).hexdigest()
-    rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())}
-    with store.begin() as session:
-        if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
-            facts = {"read": tally.read, "kept": tally.kept, "rejected": rejected}
-            put_import(session, Imported(Source.CORPUS, content, facts))
 
 
 def describe(added: AddedPapers) -> str:
@@ -92,22 +129,53 @@ def describe(added: AddedPapers) -> str:
     return told("added", added=added, reported=REPORTED)
 
 
-def _parse(files: list[Path], labels: tuple[str, ...]) -> Iterator[Paper]:
-    for path in files:
-        try:
-            with path.open(encoding="utf-8") as file:
-                lines = whole_json(file) if path.suffix == ".json" else file
-                yield from parse_papers(lines, name=str(path), known_labels=labels, clean_text=True)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{path}: not UTF-8 text at byte {error.start}", hint="expected JSON Lines, one paper per line"
-            ) from None
+def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
+    """(format, name) of each. Raises InputError with every file that is not there."""
+    given = [
+        (format_of(name, form), name)
+        for name in names
+        if (form is not None and format_named(form).by_name) or Path(name).is_file()
+    ]
+    if absent := [name for name in names if name not in {name for _, name in given}]:
+        raise InputError(f"{len(absent)} file(s) not found", faults=[f"{name}: no such file" for name in absent])
+    return given
 
 
-def _counted(papers: Iterator[Paper], advance: Advance) -> Iterator[Paper]:
-    done = 0
-    for done, paper in enumerate(papers, start=1):
-        if done % OFTEN == 0:
-            advance(done, None)
-        yield paper
-    advance(done, done)
+def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:
+    """The files, with shares of joined rows in place of Semantic Scholar's, after all others."""
+    apart = [name for form, name in given if form == SEMANTIC_SCHOLAR.name]
+    if not apart:
+        return given
+    folder = scratch / "shares"
+    spreading = Spreading(folder, shares_of(apart))
+    for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
+        rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
+    others = [one for one in given if one[1] not in apart]
+    return [*others, *((JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
+
+
+@contextmanager
+def _scratch(corpus: Path, dry_run: bool) -> Iterator[Path]:
+    """A folder below the corpus, or for a dry run elsewhere; empty at first and gone at the end."""
+    if dry_run:
+        with TemporaryDirectory(prefix="annot-") as elsewhere:
+            yield Path(elsewhere)
+        return
+    scratch = corpus / SCRATCH
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _hash_of(name: str) -> str:
+    return sha256_of(Path(name)) if Path(name).is_file() else hashlib.sha256(name.encode()).hexdigest()
+
+
+def _remember(ws: Workspace, content: str, facts: dict[str, object]) -> None:
+    """Note down what was left out of these files, once: the same files again are all known, which is no news."""
+    with open_store(ws.database_url, create=False) as store, store.begin() as session:
+        if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
+            put_import(session, Imported(Source.CORPUS, content, facts))

@@ -29,6 +29,7 @@ from annot.study.frozen_rankings import (
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
+from annot.study.near_duplicates import never_drawn, passed_over_in
 from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
@@ -121,7 +122,8 @@ def build(
             )
             if only:
                 refuse_other_corpus(ws, facts)
-        drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing=standing)
+        never = never_drawn(ws, query_papers, twins=twins, standing=standing, keep=not dry_run, advance=advance)
+        drawn = draw_pools(ws, rankings, designs, query_papers, twins=never, standing=standing)
         staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
         changes = pool_changes(standing, [*drawn, *staying], queries)
         if not dry_run:
@@ -144,6 +146,7 @@ def build(
         sizes=[len(pool.entries) for pool in drawn],
         left_out=design.without,
         twins=twins,
+        passed_over=passed_over_in(drawn, rankings, never, twins=twins),
         dry=[pool.paper_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if asked.get(one[0]) is None] if usual else [],
         changes=[one for one in changes.values() if standing and (one.added or one.leaving)],

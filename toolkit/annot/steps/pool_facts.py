@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.errors import FindingError, MissingInput
@@ -14,6 +14,7 @@ from annot.store.database import open_store
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import draw_pools, twins_of, with_additions
 from annot.study.frozen_rankings import needed, rankings_manifest, read_rankings
+from annot.study.near_duplicates import never_drawn, passed_over_in
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
 from annot.study.workspace import Workspace
@@ -44,10 +45,12 @@ def replay(ws: Workspace) -> Replayed:
     query_papers = papers_of(ws, sorted({*designs, *added_to}))
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
-    twins = twins_of(ws, query_papers)
-    drawn = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing=recorded)
+    never = never_drawn(
+        ws, query_papers, twins=twins_of(ws, query_papers), standing=recorded, keep=False, advance=_quietly
+    )
+    drawn = draw_pools(ws, rankings, designs, query_papers, twins=never, standing=recorded)
     drawn += [
-        with_additions(as_of(pool, 1), pool.additions, rankings, excluded=twins[paper_id])
+        with_additions(as_of(pool, 1), pool.additions, rankings, excluded=never[paper_id])
         for paper_id, pool in added_to.items()
         if paper_id not in designs
     ]
@@ -75,8 +78,14 @@ def stats(ws: Workspace) -> PoolFacts:
     """The pools in figures; the overlap of methods where the rankings are on disk."""
     recorded = _pools(ws)
     designs = recorded_designs(recorded.values())
-    there = bool(designs) and rankings_manifest(ws).is_file()
-    return facts_of(recorded, read_rankings(ws, needed(designs, recorded)) if there else {})
+    if not designs or not rankings_manifest(ws).is_file():
+        return facts_of(recorded, {})
+    rankings = read_rankings(ws, needed(designs, recorded))
+    query_papers = papers_of(ws, sorted(designs))
+    twins = twins_of(ws, query_papers)
+    never = never_drawn(ws, query_papers, twins=twins, standing=recorded, keep=False, advance=_quietly)
+    drawn = [recorded[paper_id] for paper_id in designs]
+    return replace(facts_of(recorded, rankings), passed_over=passed_over_in(drawn, rankings, never, twins=twins))
 
 
 def compare(first: Path, second: Path) -> tuple[PoolDifference, ...]:
@@ -92,6 +101,10 @@ def describe_replayed(replayed: Replayed) -> str:
 def describe_stats(facts: PoolFacts) -> str:
     """Sizes, methods, overlaps."""
     return told("pool-stats", facts=facts)
+
+
+def _quietly(_done: int, _total: int | None) -> None:
+    """Nobody is told."""
 
 
 def _first_difference(recorded: Pool, drawn: Pool) -> str | None:

@@ -20,6 +20,7 @@ from annot.study.engine_runs import take_in
 from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
+from annot.study.near_duplicates import never_drawn
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_versions import (
     Grown,
@@ -95,7 +96,9 @@ def top_up(
             notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
             notes += sentences("commands.grown", known=(), added=0, version=None)
             return Grown(None, method, depth, tuple(same), guarded, notes)
-        twins = twins_of(ws, papers_of(ws, sorted(missing)))
+        query_papers = papers_of(ws, sorted(missing))
+        twins = twins_of(ws, query_papers)
+        never = never_drawn(ws, query_papers, twins=twins, standing=before, keep=not dry_run, advance=advance)
         earlier = {paper_id: before[paper_id] for paper_id in missing}
         old = needed(recorded_designs(earlier.values()), earlier)
         known = read_rankings(ws, old) if old else {}
@@ -107,7 +110,7 @@ def top_up(
                 pool,
                 Addition(version, method, missing[paper_id], (), reason, **made),
                 {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
-                excluded=twins[paper_id],
+                excluded=never[paper_id],
             )
             for paper_id, pool in earlier.items()
         }

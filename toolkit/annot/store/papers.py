@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,9 @@ from annot.errors import InputError, MissingInput
 from annot.records import Paper
 
 if TYPE_CHECKING:
+    import numpy
     import pyarrow
+    from numpy.typing import NDArray
 
 COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 ROWS_IN_GROUP = 5_000
@@ -132,6 +134,50 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
                     for paper in _papers(batch):
                         found.setdefault(paper.paper_id, paper)
     return found
+
+
+def each_group(folder: Path) -> list[tuple[Path, int]]:
+    """Every group of rows of the corpus, as file and number, in order; none where there are no papers."""
+    if not any(folder.glob("*.parquet")):
+        return []
+    return [(path, group) for path in _files(folder) for group in range(_open(path).metadata.num_row_groups)]
+
+
+def read_group(path: Path, group: int, columns: Iterable[str]) -> Iterator[Paper]:
+    """The papers of one group of rows, with these columns; the rest is left empty."""
+    for batch in group_table(path, group, (*columns, "paper_id")).to_batches():
+        yield from _papers(batch)
+
+
+def group_table(path: Path, group: int, columns: Collection[str]) -> pyarrow.Table:
+    """These columns of one group of rows."""
+    return _open(path).read_row_group(group, columns=[name for name in COLUMNS if name in columns])
+
+
+def keep_rows(path: Path, kept: NDArray[numpy.bool_]) -> None:
+    """Write the file anew with the rows that are to be kept, group by group; kept: one value a row."""
+    import pyarrow.parquet
+
+    whole = path.with_suffix(".whole")
+    path.replace(whole)
+    file = _open(whole)
+    first = 0
+    with pyarrow.parquet.ParquetWriter(path, file.schema_arrow, compression="zstd") as writer:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group)
+            if (mask := kept[first : first + len(table)]).any():
+                writer.write_table(table.filter(pyarrow.array(mask)))
+            first += len(table)
+    whole.unlink()
+
+
+def append_parts(folder: Path, parts: Iterable[Path]) -> None:
+    """Make these Parquet files, written beside the corpus, its next parts, in order.
+
+    Killed half-way it leaves the first of them; adding the same papers again brings the others, in the same order.
+    """
+    for part in parts:
+        part.replace(folder / _next_name(folder))
 
 
 def corpus_sha256(folder: Path) -> str:

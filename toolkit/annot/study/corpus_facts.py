@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import Session
 
 from annot.errors import MissingInput
 from annot.records import Paper
-from annot.store import facet_labels, papers
+from annot.store import citations, facet_labels, papers
 from annot.study.workspace import Workspace, read_manifest, write_manifest
 
 MANIFEST = "manifest.json"
@@ -57,7 +57,8 @@ def recorded_sha256(ws: Workspace) -> str:
 
 
 def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
-    """The papers by id. Raises MissingInput with every one that is not in the corpus."""
+    """The papers by id, with the citations that were added to them. Raises MissingInput with every one that is not in
+    the corpus."""
     wanted = sorted(set(paper_ids))
     found = papers.find_papers(ws.corpus, wanted) if wanted else {}
     if absent := [paper_id for paper_id in wanted if paper_id not in found]:
@@ -66,7 +67,13 @@ def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
             faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
             hint="add them with `annot corpus add`",
         )
-    return {paper_id: found[paper_id] for paper_id in wanted}
+    added = citations.cited_by(ws.corpus, wanted)
+    return {paper_id: _citing(found[paper_id], added.get(paper_id, ())) for paper_id in wanted}
+
+
+def _citing(paper: Paper, cited: tuple[str, ...]) -> Paper:
+    more = dict.fromkeys(doc_id for doc_id in (*paper.citations, *cited) if doc_id != paper.paper_id)
+    return replace(paper, citations=tuple(more)) if cited else paper
 
 
 def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -55,6 +55,8 @@ class PoolFacts:
     versions: tuple[Version, ...]
     """What was added after the draw."""
     overlaps: tuple[Overlap, ...]
+    passed_over: int | None = None
+    """Near-duplicates of other papers that the draws came by and left; None where that cannot be told."""
     """None where the rankings are not on disk."""
 
 

@@ -1,0 +1,159 @@
+"""`annot citations add`: edges of papers in the corpus are kept, whatever the file, and the pools see them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.errors import InputError
+from annot.formats import citation_edges
+from annot.formats.corpora import cutting
+from annot.records import Paper
+from annot.steps import citations
+from annot.steps.citations import AddedCitations
+from annot.store.citations import cited_by
+from annot.store.papers import PaperWriter
+from annot.study.corpus_facts import papers_of, write_corpus_manifest
+from annot.study.workspace import Workspace
+
+Pairs = list[tuple[str, str]]
+
+
+def fill(ws: Workspace, *ids: str) -> None:
+    with PaperWriter(ws.corpus) as writer:
+        for name in ids:
+            writer.add(Paper(name, f"Title {name}", ("One.", "Two."), citations=("1",)))
+    write_corpus_manifest(ws)
+
+
+def add(ws: Workspace, *files: Path, dry_run: bool = False) -> AddedCitations:
+    return citations.add(ws, files, dry_run=dry_run, advance=lambda done, total: None)
+
+
+@pytest.fixture
+def pairs() -> Pairs:
+    """Three thousand citations; half of the citing papers are in the corpus, and some come twice."""
+    rng = random.Random(3)
+    return [(str(rng.randrange(200)), str(rng.randrange(400))) for _ in range(3_000)]
+
+
+def expected(pairs: Pairs, corpus: set[str]) -> dict[str, tuple[str, ...]]:
+    """In plain dictionaries."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for citing, cited in pairs:
+        if citing in corpus:
+            found[citing][cited] = None
+    return {citing: tuple(cited) for citing, cited in found.items()}
+
+
+def of_semantic_scholar(pairs: Pairs) -> str:
+    extra: dict[str, Any] = {"isinfluential": False, "contexts": ["a \\n b"], "intents": None}
+    rows = ({"citingcorpusid": int(citing), "citedcorpusid": int(cited)} | extra for citing, cited in pairs)
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def of_two_columns(between: str, head: str = "") -> Callable[[Pairs], str]:
+    return lambda pairs: head + "".join(f"{citing}{between}{cited}\n" for citing, cited in pairs)
+
+
+def of_papers(pairs: Pairs) -> str:
+    """S2ORC of 2020; a paper stands once for each of its citations."""
+    rows = ({"paper_id": a, "title": "T", "abstract": None, "mag_id": "1", "outbound_citations": [b]} for a, b in pairs)
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+WAYS: dict[str, Callable[[Pairs], str]] = {
+    "semantic scholar": of_semantic_scholar,
+    "tabs": of_two_columns("\t"),
+    "commas under a head": of_two_columns(",", "citing,cited\n"),
+    "three columns under a head": lambda pairs: "note,cited,citing\n" + "".join(f"x,{b},{a}\n" for a, b in pairs),
+    "spaces": of_two_columns(" "),
+    "papers": of_papers,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_citations_of_papers_in_the_corpus_are_kept(
+    ws: Workspace, tmp_path: Path, pairs: Pairs, way: str, compressed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = {str(at) for at in range(0, 200, 2)}
+    fill(ws, *sorted(corpus))
+    path = tmp_path / "edges"
+    text = WAYS[way](pairs).encode()
+    path.write_bytes(gzip.compress(text) if compressed else text)
+    monkeypatch.setattr(cutting, "PIECE_BYTES", 7_001)
+    monkeypatch.setattr(citation_edges, "BLOCK_BYTES", 999)
+    (read,) = add(ws.replaced("machine", processes=1), path).files
+    assert (read.citations, read.kept) == (3_000, sum(citing in corpus for citing, _ in pairs))
+    assert cited_by(ws.corpus, map(str, range(500))) == expected(pairs, corpus)
+    assert cited_by(ws.corpus, ["4"]) == {"4": expected(pairs, {"4"})["4"]}
+
+
+def test_processes_give_the_same_and_a_second_time_adds_nothing(ws: Workspace, tmp_path: Path, pairs: Pairs) -> None:
+    fill(ws, "0", "2")
+    path = tmp_path / "edges.csv"
+    path.write_text(of_two_columns(",")(pairs))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cutting, "PIECE_BYTES", 9_000)
+        added = add(ws.replaced("machine", processes=2), path)
+    assert cited_by(ws.corpus, ["0", "2", "4"]) == expected(pairs, {"0", "2"})
+    again = add(ws, path)
+    assert (again.files, again.known) == ((), (str(path),))
+    fill(ws, "4")
+    assert add(ws, path).files[0].kept > added.files[0].kept
+    assert cited_by(ws.corpus, ["0", "2", "4"]) == expected(pairs, {"0", "2", "4"})
+
+
+def test_the_papers_of_a_study_cite_what_was_added(ws: Workspace, tmp_path: Path) -> None:
+    fill(ws, "5", "6")
+    path = tmp_path / "edges.tsv"
+    path.write_text("5\t9\n5\t5\n5\t1\n7\t9\n")
+    assert add(ws, path, dry_run=True).files[0].kept == 3
+    assert papers_of(ws, ["5"])["5"].citations == ("1",)
+    add(ws, path)
+    assert papers_of(ws, ["5"])["5"].citations == ("1", "9")
+    assert papers_of(ws, ["6"])["6"].citations == ("1",)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        ('{"citingcorpusid": 5, "citedcorpusid": 9}', '{"citingcorpusid": 5}', "no citation"),
+        ('{"citingcorpusid": 5, "citedcorpusid": 9}', '{"citingcorpusid": 5, "citedcorp', "no citation"),
+        ('{"citingcorpusid": 5, "citedcorpusid": 9}', '{"citingcorpusid": 5, "citedcorpusid": null}', "no citation"),
+        ("5,9", "5,9,9", "another number of columns"),
+        ("5,9", "5,", "an empty id"),
+    ],
+)
+def test_broken_lines_are_counted_and_written_aside(
+    ws: Workspace, tmp_path: Path, good: str, bad: str, reason: str
+) -> None:
+    fill(ws, "5")
+    path = tmp_path / "edges"
+    path.write_text("".join(f"{line}\n" for line in [good, good, bad, good]))
+    added = add(ws, path)
+    assert (added.files[0].citations, added.files[0].rejected) == (3, {f"cannot be read: {reason}": 1})
+    (aside,) = added.rejected_files
+    record = json.loads(Path(aside).read_text())
+    assert record["reason"] == reason
+    if reason == "no citation":
+        assert (record["place"], record["record"]) == (3, bad)
+
+
+def test_a_file_without_a_citation_and_one_of_many_columns_are_refused(ws: Workspace, tmp_path: Path) -> None:
+    fill(ws, "5")
+    for name, text, fault in (("empty", "\n", "found no line"), ("wide", "1,2,3\n", "found 3 columns, expected two")):
+        path = tmp_path / name
+        path.write_text(text)
+        with pytest.raises(InputError) as caught:
+            add(ws, path)
+        assert fault in f"{caught.value.message} {caught.value.faults}"
+    assert cited_by(ws.corpus, ["5"]) == {}
+    assert not (ws.corpus / "citations").exists()

@@ -1,0 +1,209 @@
+"""`annot corpus add`: pieces of files give what whole files give, broken records go aside, a kill costs nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.errors import InputError
+from annot.formats.corpora import cutting
+from annot.formats.corpora.cutting import Piece, read_lines
+from annot.steps import corpus
+from annot.steps.corpus import AddedPapers
+from annot.store.papers import corpus_sha256, paper_ids, read_papers
+from annot.study import corpus_lots
+from annot.study.workspace import Workspace
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+BROKEN = {
+    17: '{"paper_id": "p17", "title": ',
+    23: json.dumps({"paper_id": "p23", "title": "No abstract"}),
+    31: json.dumps({"paper_id": "p31", "title": "T", "abstract": ["One two three four."], "labels": ["unheard-of"]}),
+}
+
+
+def line(number: int, **given: Any) -> str:
+    sentences = [f"We look at the {what} of paper {number}." for what in ("shape", "size", "colour", "naïveté")]
+    return json.dumps({"paper_id": f"p{number}", "title": f"Paper {number}", "abstract": sentences} | given)
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
+    return path
+
+
+def add(ws: Workspace, *files: Path, dry_run: bool = False) -> AddedPapers:
+    return corpus.add(ws, files, form=None, dry_run=dry_run, advance=lambda done, total: None)
+
+
+def small_pieces(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    for module in (cutting, corpus_lots):
+        monkeypatch.setattr(module, "PIECE_BYTES", size)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text("ab\r é ", max_size=12), max_size=12), st.integers(1, 40), st.booleans())
+def test_every_line_of_a_file_is_in_one_piece_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, mark: bool
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "x"
+    whole = (b"\xef\xbb\xbf" if mark else b"") + "\n".join(lines).encode()
+    path.write_bytes(whole)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cutting, "PIECE_BYTES", size)
+        cuts = cutting.cut_lines(str(path))
+    found = [text for start, stop in cuts for _, text in read_lines(Piece(str(path), "annot", start, stop))]
+    assert b"".join(found) == "\n".join(lines).encode()
+    assert all(text.count(b"\n") == text.endswith(b"\n") for text in found)
+
+
+def test_pieces_and_processes_give_the_corpus_that_the_whole_file_gives(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [line(number % 300, year=2000 + number // 400) for number in range(500)]
+    source = write(tmp_path / "papers.jsonl", lines)
+    whole = add(ws, source)
+    assert (whole.read, whole.kept, len(paper_ids(ws.corpus))) == (500, 300, 300)
+    assert whole.rejected == {"id seen before, other content": 100, "id seen before, same content": 100}
+    read = list(read_papers(ws.corpus))
+    for path in ws.corpus.glob("*.parquet"):
+        path.unlink()
+    small_pieces(monkeypatch, 5_000)
+    cut = add(ws.replaced("machine", processes=2), source)
+    assert cut == whole
+    assert list(read_papers(ws.corpus)) == read
+    assert len(list(ws.corpus.glob("*.parquet"))) > 10
+    again = add(ws, source)
+    assert (again.kept, again.in_corpus, again.sha256) == (0, 300, whole.sha256)
+
+
+def test_small_files_come_together_in_one_part_and_compressed_ones_are_read(ws: Workspace, tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{at}.jsonl", [line(10 * at), line(10 * at + 1)]) for at in range(20)]
+    files[7].write_bytes(gzip.compress(files[7].read_bytes()))
+    assert add(ws, *files).kept == 40
+    assert len(list(ws.corpus.glob("*.parquet"))) == 1
+
+
+def test_broken_records_are_counted_and_written_aside_with_their_line(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [BROKEN.get(number, line(number)) for number in range(1, 41)]
+    lines.insert(3, "")
+    source = write(tmp_path / "papers.jsonl", lines)
+    small_pieces(monkeypatch, 1_000)
+    added = add(ws, source)
+    assert (added.read, added.kept) == (40, 37)
+    assert added.rejected == {
+        "cannot be read: no field 'abstract'": 1,
+        "cannot be read: not valid JSON": 1,
+        "cannot be read: unknown sentence label": 1,
+    }
+    assert [fault.split(": ")[0] for fault in added.faults] == [f"{source}:{number + 1}" for number in BROKEN]
+    assert added.rejected_file is not None
+    aside = [json.loads(text) for text in Path(added.rejected_file).read_text(encoding="utf-8").splitlines()]
+    assert [(one["file"], one["place"]) for one in aside] == [(str(source), number + 1) for number in BROKEN]
+    assert aside[0]["record"].rstrip("\n") == BROKEN[17]
+    again = add(ws, source)
+    assert (again.kept, again.rejected_file) == (0, added.rejected_file)
+    assert not (ws.corpus / corpus.SCRATCH).exists()
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(ws: Workspace, tmp_path: Path) -> None:
+    source = write(tmp_path / "papers.jsonl", [BROKEN.get(number, line(number)) for number in range(1, 41)])
+    before = sorted(ws.root.rglob("*"))
+    told = add(ws, source, dry_run=True)
+    assert sorted(ws.root.rglob("*")) == before
+    added = add(ws, source)
+    assert (told.read, told.kept, told.rejected, told.faults) == (added.read, added.kept, added.rejected, added.faults)
+
+
+def test_a_file_without_one_readable_record_keeps_nothing_of_the_others(ws: Workspace, tmp_path: Path) -> None:
+    good = write(tmp_path / "good.jsonl", [line(number) for number in range(9)])
+    bad = write(tmp_path / "bad.jsonl", list(BROKEN.values()))
+    empty = write(tmp_path / "empty.jsonl", ["", " "])
+    with pytest.raises(InputError) as caught:
+        add(ws, good, bad, empty)
+    faults = "\n".join(caught.value.faults)
+    assert f"{bad}:1: not valid JSON" in faults
+    assert f"{empty}: found no line" in faults
+    assert list(ws.corpus.glob("*")) == []
+
+
+def test_a_file_of_another_kind_is_given_up_early(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "x.jsonl", ["nothing"] * 20_000)
+    small_pieces(monkeypatch, 16_000)
+    with pytest.raises(InputError, match="the first 2000 records cannot be read, reading stopped"):
+        add(ws, source)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from annot.steps import corpus
+from annot.study.workspace import Workspace
+ws = Workspace.open(Path(sys.argv[1])).replaced("machine", processes=2)
+tell = lambda done, total: print("in the middle", flush=True)
+corpus.add(ws, [Path(sys.argv[2])], form=None, dry_run=False, advance=tell)
+"""
+
+
+def test_a_killed_run_leaves_no_paper_and_the_next_one_finishes(ws: Workspace, tmp_path: Path) -> None:
+    sentences = [f"{'word ' * 70}{at}." for at in range(15)]
+    source = write(tmp_path / "papers.jsonl", [line(number, abstract=sentences) for number in range(12_000)])
+    assert source.stat().st_size > 3 * cutting.PIECE_BYTES
+    with subprocess.Popen([sys.executable, "-c", KILLED, ws.root, source], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"in the middle\n"
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert list(ws.corpus.glob("*.parquet")) == []
+    assert add(ws, source).kept == 12_000
+    assert not (ws.corpus / corpus.SCRATCH).exists()
+
+
+def test_a_run_ended_between_two_parts_is_finished_with_the_same_corpus(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "papers.jsonl", [line(number) for number in range(200)])
+    small_pieces(monkeypatch, 10_000)
+    whole = add(ws, source)
+    parts = sorted(ws.corpus.glob("*.parquet"))
+    for path in parts[2:]:
+        path.unlink()
+    assert 0 < len(paper_ids(ws.corpus)) < 200
+    assert add(ws, source).in_corpus == 200
+    assert corpus_sha256(ws.corpus) == whole.sha256
+
+
+def test_papers_and_abstracts_of_semantic_scholar_come_in_joined(ws: Workspace, tmp_path: Path) -> None:
+    numbers = range(1, 60)
+    titles = [{"corpusid": at, "title": f"Title {at}", "year": 2001, "authors": []} for at in numbers]
+    text = "We look at the papers. We count all of them. The count is right."
+    texts = [{"corpusid": at, "openaccessinfo": {}, "abstract": text} for at in (*numbers[:50], 99)]
+    papers = write(tmp_path / "papers.jsonl", [*map(json.dumps, titles), "{"])
+    abstracts = write(tmp_path / "abstracts.gz", [json.dumps(one) for one in texts])
+    abstracts.write_bytes(gzip.compress(abstracts.read_bytes()))
+    told = add(ws, abstracts, papers, dry_run=True)
+    added = add(ws, abstracts, papers)
+    assert paper_ids(ws.corpus) == tuple(map(str, numbers[:50]))
+    expected = {
+        "no abstract": 9,
+        "cannot be read: not valid JSON": 1,
+        "cannot be read: abstract without a paper": 1,
+    }
+    assert (added.read, added.kept, added.rejected) == (61, 50, expected)
+    assert (told.read, told.kept, told.rejected) == (61, 50, expected)
+    assert added.rejected_file is not None
+    aside = [json.loads(line) for line in Path(added.rejected_file).read_text(encoding="utf-8").splitlines()]
+    assert [(one["file"], one["place"]) for one in aside] == [(str(papers), 60), ("papers and abstracts", 60)]
+    assert [path.name for path in ws.corpus.iterdir() if path.is_dir()] == []

@@ -1,0 +1,182 @@
+"""Citations from files: who cites whom, in blocks of columns, so that ten million need neither time nor memory.
+
+Semantic Scholar's `citations` (JSON Lines, https://api.semanticscholar.org/api-docs/datasets), two columns, and
+papers with the list of what they cite, in any format of `formats.corpora`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.errors import InputError
+from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora.cutting import Broken, Piece, json_records, opened, read_lines
+
+BLOCK_BYTES = 1 << 23
+SEMANTIC_SCHOLAR = "citations of semantic-scholar"
+COLUMNS = "two columns"
+_CITING, _CITED = "citingcorpusid", "citedcorpusid"
+_HEADS = {"citing": 0, _CITING: 0, "from": 0, "source": 0, "cited": 1, _CITED: 1, "to": 1, "target": 1}
+_BETWEEN = re.compile(rb"\t|,|;| +")
+
+
+class Edges(NamedTuple):
+    """A block of citations, and what could not be read in it."""
+
+    citing: Any
+    """pyarrow array of strings, without nulls."""
+    cited: Any
+    places: int
+    """Lines of the block."""
+    broken: list[tuple[int, Broken]]
+    """With their places in the block, from 1."""
+
+
+def edge_format(name: str) -> str:
+    """What kind of file it is, by its first record."""
+    piece = Piece(name, COLUMNS, 0, None)
+    record = next((one for _, one in islice(json_records(piece), 100) if isinstance(one, dict)), None)
+    if record is None:
+        return COLUMNS
+    return SEMANTIC_SCHOLAR if _CITING in record else format_of(name, None)
+
+
+def edges_of(piece: Piece) -> Iterator[Edges]:
+    """The citations of a piece, block by block. Raises InputError for a table of more columns without known names."""
+    if piece.format not in (SEMANTIC_SCHOLAR, COLUMNS):
+        yield from _of_papers(piece)
+        return
+    read = _json_block if piece.format == SEMANTIC_SCHOLAR else _column_block(piece.path)
+    for block in _blocks(piece):
+        yield read(block)
+
+
+def _blocks(piece: Piece) -> Iterator[bytes]:
+    """The lines that begin in the piece, some megabytes at a time."""
+    with opened(Path(piece.path)) as file:
+        if piece.start:
+            file.seek(piece.start - 1)
+            file.readline()
+        while piece.stop is None or file.tell() < piece.stop:
+            block = file.read(BLOCK_BYTES if piece.stop is None else min(BLOCK_BYTES, piece.stop - file.tell()))
+            if not block:
+                return
+            yield block if block.endswith(b"\n") else block + file.readline()
+
+
+def _json_block(block: bytes) -> Edges:
+    import pyarrow
+    import pyarrow.json
+
+    schema = pyarrow.schema({_CITING: pyarrow.int64(), _CITED: pyarrow.int64()})
+    parsing = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    places = block.count(b"\n") + (not block.endswith(b"\n"))
+    try:
+        table = pyarrow.json.read_json(io.BytesIO(block), reading, parsing)
+        citing, cited = (table[name].cast(pyarrow.string()).combine_chunks() for name in (_CITING, _CITED))
+        if not citing.null_count and not cited.null_count:
+            return Edges(citing, cited, places, [])
+    except (pyarrow.ArrowInvalid, KeyError):
+        # A line of the block is broken: read one by one, they tell which.
+        pass
+    pairs, broken = [], []
+    for place, line in enumerate(block.splitlines(), start=1):
+        if line.strip():
+            try:
+                record = json.loads(line)
+                pair = [record[name] for name in (_CITING, _CITED)]
+                if not all(isinstance(one, int | str) and not isinstance(one, bool) for one in pair):
+                    raise TypeError
+                pairs.append([str(one) for one in pair])
+            except (ValueError, KeyError, TypeError, RecursionError):
+                fault = f"found {line[:60]!r}, expected {_CITING} and {_CITED}"
+                broken.append((place, Broken("no citation", (fault,), line.decode("utf-8", "replace"))))
+    return Edges(*_columns(pairs), places, broken)
+
+
+def _column_block(name: str) -> Callable[[bytes], Edges]:
+    """How to read blocks of a table: its delimiter and columns are those of the first line that is not blank."""
+    first = next((line for _, line in read_lines(Piece(name, COLUMNS, 0, None)) if line.strip()), b"")
+    first = first or b"citing,cited"
+    found = _BETWEEN.search(first.strip())
+    delimiter = found[0][:1] if found else b","
+    heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
+    at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
+    if len(at) < 2 and len(heads) != 2:
+        raise InputError(
+            f"{name}: found {len(heads)} columns, expected two, citing and cited",
+            hint="name the columns `citing` and `cited` in the first line, or keep two",
+        )
+    header = first if len(at) == 2 else None
+    places = (at[0], at[1]) if header else (0, 1)
+
+    def read(block: bytes) -> Edges:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.csv
+
+        broken: list[tuple[int, Broken]] = []
+        # A header stands at the beginning of the file alone; as a block may begin anywhere, it is known by its text.
+        skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
+
+        def wrong(row: Any) -> str:
+            fault = f"{row.actual_columns} columns, expected {row.expected_columns}"
+            broken.append((row.number or 0, Broken("another number of columns", (fault,), row.text)))
+            return "skip"
+
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        names = [str(place) for place in range(len(heads))]
+        table = pyarrow.csv.read_csv(
+            io.BytesIO(block),
+            pyarrow.csv.ReadOptions(
+                use_threads=False, block_size=len(block) + 1, column_names=names, skip_rows=skipped
+            ),
+            pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=wrong),
+            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=True),
+        )
+        columns = [
+            pyarrow.compute.utf8_trim_whitespace(table[str(place)].combine_chunks()).fill_null("") for place in places
+        ]
+        good = pyarrow.compute.and_(*(pyarrow.compute.not_equal(column, "") for column in columns))
+        if (empty := len(good) - pyarrow.compute.sum(good.cast(pyarrow.int64())).as_py()) if len(good) else 0:
+            broken += [(0, Broken("an empty id", ("an empty id",), ""))] * empty
+        citing, cited = (column.filter(good) for column in columns)
+        return Edges(citing, cited, lines, broken)
+
+    return read
+
+
+def _of_papers(piece: Piece) -> Iterator[Edges]:
+    form = format_named(piece.format)
+    records = form.records(piece)
+    before = 0
+    while some := list(islice(records, 5_000)):
+        pairs, broken = [], []
+        for place, record in some:
+            if isinstance(record, Broken):
+                broken.append((place - before, record))
+            elif record is not None:
+                paper = form.paper(record)
+                citing = next((paper[name] for name in ("paper_id", "id", "_id") if paper.get(name) is not None), None)
+                cited = paper.get("citations") or paper.get("outbound_citations") or []
+                if citing is None or not isinstance(cited, list):
+                    fault = ("found no id, or citations that are no list",)
+                    broken.append((place - before, Broken("no citation", fault, json.dumps(record, default=str))))
+                else:
+                    pairs += [(str(citing), str(one)) for one in cited]
+        yield Edges(*_columns(pairs), some[-1][0] - before, broken)
+        before = some[-1][0]
+
+
+def _columns(pairs: list[Any]) -> tuple[Any, Any]:
+    import pyarrow
+
+    citing, cited = zip(*pairs, strict=True) if pairs else ((), ())
+    return pyarrow.array(citing, pyarrow.string()), pyarrow.array(cited, pyarrow.string())

@@ -1,0 +1,107 @@
+"""The pieces into which the files of a corpus are cut, and the JSON records of one piece.
+
+A piece is small enough to be one shard of work, and says all that another process needs to read it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+from annot.formats.faults import json_problem
+
+PIECE_BYTES = 1 << 24
+"""16 MiB: some 14,000 abstracts with their sentences."""
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+
+
+class Piece(NamedTuple):
+    """A part of a file, in one format.
+
+    `start` and `stop` are bytes of a file of lines, row groups of a Parquet file, documents of a dataset; `stop` None
+    is the end.
+    """
+
+    path: str
+    format: str
+    start: int
+    stop: int | None
+
+
+class Broken(NamedTuple):
+    """A record that cannot be read."""
+
+    reason: str
+    """What it has in common with others, to be counted by."""
+    faults: tuple[str, ...]
+    record: str
+    """As it stands in the file."""
+
+
+Records = Iterator[tuple[int, dict[str, Any] | Broken | None]]
+"""Records with their places in the piece, from 1: lines, rows or entries; None is a blank line."""
+
+
+def cut_lines(name: str) -> list[tuple[int, int | None]]:
+    """Where the pieces of a file of lines begin and end; a compressed file is one piece."""
+    path = Path(name)
+    size = path.stat().st_size
+    if size <= PIECE_BYTES or is_gzip(path):
+        return [(0, None)]
+    starts = range(0, size, PIECE_BYTES)
+    return [(start, min(start + PIECE_BYTES, size)) for start in starts]
+
+
+def json_records(piece: Piece) -> Records:
+    """The JSON object on each line of the piece; NaN and infinity are read as null."""
+    for number, line in read_lines(piece):
+        if not line or line.isspace():
+            yield number, None
+            continue
+        try:
+            record = _DECODER.decode(line.decode("utf-8").rstrip("\r\n"))
+        except UnicodeDecodeError as error:
+            fault = f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})"
+            yield number, Broken("not UTF-8", (fault,), line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError) as error:
+            yield number, Broken("not valid JSON", (json_problem(error),), line.decode("utf-8"))
+        else:
+            if isinstance(record, dict):
+                yield number, record
+            else:
+                fault = f"found {json.dumps(record)[:40]}, expected one JSON object a line"
+                yield number, Broken("not a JSON object", (fault,), line.decode("utf-8"))
+
+
+def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
+    """The lines that begin in the piece, with their numbers in it."""
+    with opened(Path(piece.path)) as file:
+        if piece.start:
+            # The line that the byte before belongs to is the last piece's.
+            file.seek(piece.start - 1)
+            file.readline()
+        place = file.tell()
+        for number, line in enumerate(file, start=1):
+            if piece.stop is not None and place >= piece.stop:
+                return
+            if place == 0:
+                yield number, line.removeprefix(_BYTE_ORDER_MARK)
+            else:
+                yield number, line
+            place += len(line)
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether the file is compressed, whatever its name."""
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, decompressed where it is."""
+    return cast(IO[bytes], gzip.open(path)) if is_gzip(path) else path.open("rb")

@@ -1,0 +1,41 @@
+"""annot's own papers and CSFCube's: any fields that `paper_lines.read_papers` knows, as JSON Lines or one JSON text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from annot.formats.corpora.cutting import Broken, Piece, Records, json_records, opened
+from annot.formats.corpora.form import Format
+
+
+def json_entries(piece: Piece) -> Records:
+    """The values of the one object of a file (as SciDocs writes its papers by id), or the entries of its one list;
+    a file that is not one JSON text has JSON Lines."""
+    try:
+        with opened(Path(piece.path)) as file:
+            content = json.load(file)
+    except (ValueError, RecursionError):
+        yield from json_records(piece)
+        return
+    if isinstance(content, dict):
+        several = bool(content) and all(isinstance(value, dict) for value in content.values())
+        content = list(content.values()) if several else [content]
+    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            raw = json.dumps(record)
+            yield number, Broken("not a JSON object", (f"found {raw[:40]}, expected a JSON object",), raw)
+
+
+ANNOT = Format("annot", paper=lambda record: record, fits=lambda _record: True)
+CSFCUBE = Format("csfcube", paper=lambda record: record, fits=lambda record: "pred_labels" in record)
+JSON = Format(
+    "json",
+    paper=lambda record: record,
+    fits=lambda _record: False,
+    records=json_entries,
+    cut=lambda _name: [(0, None)],
+    endings=(".json",),
+)

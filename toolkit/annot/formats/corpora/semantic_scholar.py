@@ -1,0 +1,146 @@
+"""Semantic Scholar's datasets `papers` and `abstracts`, JSON Lines, joined by `corpusid`.
+
+https://api.semanticscholar.org/api-docs/datasets. `papers` has title and year, `abstracts` the text; each is many
+times larger than memory. So the rows of both are spread over shares by their id, and one share is joined at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.formats.corpora.cutting import Broken, Piece, Records, is_gzip, json_records
+from annot.formats.corpora.form import Format
+from annot.formats.faults import MOST_FAULTS
+
+SHARE_BYTES = 1 << 28
+"""What the text of one share comes to, about; its tables take several times as much memory while they are joined."""
+MOST_SHARES = 256
+"""So many files are open at once."""
+_GZIP_RATIO = 4
+_ROWS = 2_000
+_KINDS = {"corpusid": int, "title": str, "year": int, "abstract": str}
+
+
+class Spread(NamedTuple):
+    """What became of one file."""
+
+    name: str
+    lines: int
+    rows: int
+    broken: tuple[tuple[int, Broken], ...]
+    """With their lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spreading:
+    """Spreads the rows of a file over `shares` folders below `folder`, by their ids."""
+
+    folder: Path
+    shares: int
+
+    def __call__(self, numbered: tuple[int, str]) -> Spread:
+        """Spread the file with this number, which the order of the papers follows."""
+        import pyarrow
+        import pyarrow.parquet
+
+        number, name = numbered
+        schema = _schema()
+        waiting: dict[int, list[dict[str, Any]]] = {}
+        writers: dict[int, Any] = {}
+
+        def write(share: int) -> None:
+            if share not in writers:
+                place = self.folder / f"{share:03d}"
+                place.mkdir(parents=True, exist_ok=True)
+                writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
+            writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
+
+        broken, lines, rows = [], 0, 0
+        for lines, record in json_records(Piece(name, SEMANTIC_SCHOLAR.name, 0, None)):
+            row = _row(record) if isinstance(record, dict) else record
+            if isinstance(row, Broken):
+                broken.append((lines, row))
+                if not rows and len(broken) == MOST_FAULTS:
+                    break
+            elif row is not None:
+                rows += 1
+                share = row["corpusid"] % self.shares
+                waiting.setdefault(share, []).append(row | {"place": number << 40 | lines})
+                if len(waiting[share]) == _ROWS:
+                    write(share)
+        for share in list(waiting):
+            write(share)
+        for writer in writers.values():
+            writer.close()
+        return Spread(name, lines, rows, tuple(broken))
+
+
+def shares_of(names: Iterable[str]) -> int:
+    """Over how many shares the rows of these files are to be spread."""
+    sizes = [(path.stat().st_size, is_gzip(path)) for path in map(Path, names)]
+    text = sum(size * (_GZIP_RATIO if compressed else 1) for size, compressed in sizes)
+    return min(MOST_SHARES, 1 + text // SHARE_BYTES)
+
+
+def joined(piece: Piece) -> Records:
+    """The papers of one share with their abstracts, in the order of the files of `papers`.
+
+    A paper without an abstract has none, which the filters of the corpus count; an abstract without a paper is broken.
+    """
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    rows = pyarrow.parquet.read_table(piece.path)
+    papers = rows.filter(pyarrow.compute.is_valid(rows["title"])).drop_columns(["abstract"])
+    abstracts = rows.filter(pyarrow.compute.is_null(rows["title"])).select(["corpusid", "abstract"])
+    whole = papers.join(abstracts, "corpusid", join_type="left outer").sort_by("place")
+    places = count(1)
+    for batch in whole.to_batches(_ROWS):
+        for row in batch.to_pylist():
+            yield next(places), row
+    alone = abstracts.join(papers.select(["corpusid"]), "corpusid", join_type="left anti").sort_by("corpusid")
+    for row in alone.to_pylist():
+        fault = f"corpusid {row['corpusid']}: no paper of this id in `papers`"
+        yield next(places), Broken("abstract without a paper", (fault,), json.dumps(row, ensure_ascii=False))
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any] | Broken:
+    """The columns of a line of either dataset; a line with an abstract is one of `abstracts`."""
+    row = {name: record.get(name) for name in ("corpusid", "title", "year", "abstract")}
+    row["title"] = None if row["abstract"] is not None or "openaccessinfo" in record else row["title"] or ""
+    wrong = [
+        name
+        for name, kind in _KINDS.items()
+        if not isinstance(row[name], kind) and (row[name] is not None or name == "corpusid")
+    ]
+    if not wrong:
+        return row
+    faults = tuple(f"{name}: found {row[name]!r:.60}, expected {_KINDS[name].__name__}" for name in wrong)
+    return Broken(f"{wrong[0]} cannot be used", faults, json.dumps(record, ensure_ascii=False))
+
+
+def _schema() -> Any:
+    import pyarrow
+
+    number, text = pyarrow.int64(), pyarrow.string()
+    return pyarrow.schema({"corpusid": number, "place": number, "title": text, "year": number, "abstract": text})
+
+
+def _paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {"paper_id": record["corpusid"], **{name: record[name] for name in ("title", "abstract", "year")}}
+
+
+SEMANTIC_SCHOLAR = Format("semantic-scholar", paper=_paper, fits=lambda record: "corpusid" in record)
+JOINED = Format(
+    "semantic-scholar-share",
+    paper=_paper,
+    fits=lambda _record: False,
+    records=joined,
+    cut=lambda _name: [(0, None)],
+)
+"""A folder of one share; nobody names it."""

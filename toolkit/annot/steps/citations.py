@@ -1,0 +1,125 @@
+"""Citations into the study: who cites whom, from files too large for memory, for the papers of the corpus."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from annot.errors import InputError
+from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format
+from annot.formats.corpora import format_named
+from annot.formats.corpora.cutting import Piece, cut_lines
+from annot.report.terminal import told
+from annot.shards import Advance, Engine, map_shards
+from annot.store.citations import FOLDER
+from annot.study.citation_pieces import EdgeReader
+from annot.study.corpus_facts import recorded_sha256
+from annot.study.corpus_rejects import Rejects
+from annot.study.workspace import Workspace, sha256_of
+
+ABOUT = "about.json"
+REPORTED = 10
+SCRATCH = ".citations"
+"""Below the corpus: what was read of a file, until it is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsRead:
+    """What one file brought."""
+
+    file: str
+    sha256: str
+    corpus_sha256: str
+    """Of the corpus whose papers' citations were kept."""
+    citations: int
+    kept: int
+    """Those of papers of the corpus."""
+    rejected: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedCitations:
+    """What became of the files."""
+
+    files: tuple[CitationsRead, ...]
+    known: tuple[str, ...]
+    """Files that were added before, to the same corpus."""
+    faults: tuple[str, ...]
+    """What is wrong with the first records that cannot be read."""
+    rejected_files: tuple[str, ...]
+
+
+def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance) -> AddedCitations:
+    """Add the citations of files; a file that was added before is passed over until the corpus has grown.
+
+    Citations are kept where the corpus has the citing paper. Records that cannot be read are counted and written aside.
+    Raises InputError where a file is not there or has no citation that can be read; those before it stay added.
+    """
+    if absent := [path for path in files if not path.is_file()]:
+        raise InputError(f"{len(absent)} file(s) not found", faults=[f"{path}: no such file" for path in absent])
+    digest = recorded_sha256(ws)
+    found, known, faults, rejected_files = [], [], [], []
+    for path in files:
+        sha256 = sha256_of(path)
+        place = ws.corpus / FOLDER / sha256[:16]
+        if _of_corpus(place) == digest:
+            known.append(str(path))
+            continue
+        scratch = ws.corpus / SCRATCH
+        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            read, rejects = _read(ws, path, sha256, digest, None if dry_run else scratch, advance)
+            if not dry_run:
+                place.parent.mkdir(exist_ok=True)
+                shutil.rmtree(place, ignore_errors=True)
+                scratch.replace(place)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        found.append(read)
+        faults += rejects.faults
+        if read.rejected and not dry_run:
+            rejected_files.append(str(place / "rejected.jsonl"))
+    return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
+
+
+def describe(added: AddedCitations) -> str:
+    """The counts in words."""
+    return told("citations", added=added)
+
+
+def _read(
+    ws: Workspace, path: Path, sha256: str, digest: str, scratch: Path | None, advance: Advance
+) -> tuple[CitationsRead, Rejects]:
+    if scratch is not None:
+        scratch.mkdir(parents=True)
+    rejects = Rejects("citation", told=REPORTED)
+    reader = EdgeReader(ws.corpus, digest, scratch)
+    citations = kept = 0
+    for brought in map_shards(reader, _pieces(str(path)), engine=Engine.of(ws.settings.machine)):
+        rejects.count((brought.read,), brought.rejected)
+        citations += brought.read.read
+        kept += brought.kept
+        advance(citations, None)
+    rejects.raise_if_unreadable()
+    read = CitationsRead(str(path), sha256, digest, citations, kept, rejects.counts)
+    if scratch is not None:
+        rejects.write(scratch / "rejected.jsonl")
+        (scratch / ABOUT).write_text(json.dumps(asdict(read), indent=2) + "\n", encoding="utf-8")
+    return read, rejects
+
+
+def _pieces(name: str) -> list[Piece]:
+    form = edge_format(name)
+    cut = cut_lines if form in (SEMANTIC_SCHOLAR, COLUMNS) else format_named(form).cut
+    return [Piece(name, form, start, stop) for start, stop in cut(name)]
+
+
+def _of_corpus(place: Path) -> str | None:
+    """The hash of the corpus to which the file of this folder was added; None where it was not."""
+    try:
+        return str(json.loads((place / ABOUT).read_text(encoding="utf-8"))["corpus_sha256"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None

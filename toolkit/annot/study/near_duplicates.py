@@ -1,0 +1,149 @@
+"""The near-duplicates of the corpus: found once, kept by the hash of the corpus, and never twice in one pool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annot.corpus_filters import marks_of
+from annot.near_duplicates import (
+    BANDS,
+    OF_ONE_TITLE,
+    RESEMBLANCE,
+    ROWS,
+    WORDS,
+    Sketches,
+    candidates,
+    groups,
+    passed_over,
+    shingles,
+    sketch,
+)
+from annot.pooling import shares
+from annot.records import Paper, Pool, Ranking
+from annot.shards import Advance, Engine, map_shards
+from annot.store import papers
+from annot.study.corpus_facts import MANIFEST, recorded_sha256
+from annot.study.workspace import Workspace, write_file
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
+Groups = tuple[tuple[str, ...], ...]
+"""Ids of papers that are near-duplicates of one another, each group in the order of the corpus."""
+
+
+def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Groups:
+    """Every group of near-duplicates: read where they were found before, else found, and with `keep` written down."""
+    known = (ws.corpus / MANIFEST).is_file()
+    digest = recorded_sha256(ws) if known else papers.corpus_sha256(ws.corpus)
+    kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
+    try:
+        record = json.loads(kept.read_text(encoding="utf-8"))
+        if (record["corpus"], record["settings"]) == (digest, SETTINGS):
+            return tuple(map(tuple, record["groups"]))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        pass
+    found = _found(ws, advance)
+    if keep:
+        record = {"corpus": digest, "settings": SETTINGS, "groups": found}
+        write_file(kept, json.dumps(record, ensure_ascii=False) + "\n")
+    return found
+
+
+def kept_out(
+    alike: Groups, query_papers: Mapping[str, Paper], standing: Mapping[str, Pool]
+) -> dict[str, dict[str, str]]:
+    """By query paper, the papers that stay out of its pool, each with the near-duplicate that stands for it.
+
+    A pool on record keeps what it has. A query paper's own near-duplicates stay out, whichever is first.
+    """
+    return {
+        paper_id: passed_over(
+            alike,
+            standing=[paper_id, *(entry.doc_id for entry in standing[paper_id].entries)]
+            if paper_id in standing
+            else [paper_id],
+            cited=paper.citations,
+        )
+        for paper_id, paper in query_papers.items()
+    }
+
+
+def never_drawn(
+    ws: Workspace,
+    query_papers: Mapping[str, Paper],
+    *,
+    twins: Mapping[str, tuple[str, ...]],
+    standing: Mapping[str, Pool],
+    keep: bool,
+    advance: Advance,
+) -> dict[str, tuple[str, ...]]:
+    """By query paper, all that may not be drawn into its pool: its twins, and of near-duplicates all but one."""
+    out = kept_out(near_duplicates(ws, keep=keep, advance=advance), query_papers, standing)
+    return {paper_id: tuple(dict.fromkeys((*twins[paper_id], *out[paper_id]))) for paper_id in query_papers}
+
+
+def passed_over_in(
+    pools: Iterable[Pool],
+    rankings: Mapping[str, Mapping[str, Ranking]],
+    never: Mapping[str, tuple[str, ...]],
+    *,
+    twins: Mapping[str, tuple[str, ...]],
+) -> int:
+    """How many near-duplicates the draws of these pools came by and left: above the last that a method drew."""
+    count = 0
+    for pool in pools:
+        out = set(never[pool.paper_id]) - {pool.paper_id, *twins[pool.paper_id]}
+        met: set[str] = set()
+        for share in shares(pool):
+            ranking = rankings.get(share.method, {}).get(pool.paper_id, ())[: share.deepest or 0]
+            met |= {doc.doc_id for doc in ranking} & out
+        count += len(met)
+    return count
+
+
+def sketches_of(group: tuple[Path, int]) -> Sketches:
+    """The sketches of one group of rows."""
+    import numpy
+
+    table = papers.group_table(*group, ("title", "sentences"))
+    parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
+    titles = marks_of((Paper("", title, ()) for title in table.column("title").to_pylist()), None).title
+    return Sketches(titles, numpy.concatenate([numpy.zeros((0, BANDS), numpy.uint64), *parts]))
+
+
+def shingles_of(rows: tuple[Path, int, NDArray[numpy.int64]]) -> list[NDArray[numpy.uint64]]:
+    """The different shingles of some rows of a group."""
+    import numpy
+
+    path, group, places = rows
+    chosen = papers.group_table(path, group, ("sentences",)).take(places).column(0).combine_chunks()
+    hashes, bounds = shingles(chosen)
+    return [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
+
+
+def _found(ws: Workspace, advance: Advance) -> Groups:
+    import numpy
+
+    engine = Engine.of(ws.settings.machine)
+    shards = papers.each_group(ws.corpus)
+    sketches = list(map_shards(sketches_of, shards, engine=engine, advance=advance))
+    pairs = candidates(sketches)
+    wanted = numpy.unique(pairs)
+    ends = numpy.cumsum([len(one.title) for one in sketches])
+    cuts = numpy.split(wanted, numpy.searchsorted(wanted, ends))[: len(shards)]
+    rows = [
+        (*shard, cut - (end - len(one.title)))
+        for shard, cut, end, one in zip(shards, cuts, ends, sketches, strict=True)
+        if len(cut)
+    ]
+    sets = (one for some in map_shards(shingles_of, rows, engine=engine) for one in some)
+    by_place = dict(zip(wanted.tolist(), sets, strict=True))
+    titles = numpy.concatenate([one.title for one in sketches])
+    ids = papers.paper_ids(ws.corpus)
+    return tuple(tuple(ids[place] for place in group) for group in groups(pairs, titles, by_place))
