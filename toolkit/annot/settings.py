@@ -170,10 +170,15 @@ class WordVectorSettings(_Section):
     """Words looked at on each side."""
     min_count: Annotated[int, Field(ge=1)] = 2
     """A rarer word gets no vector."""
-    epochs: Annotated[int, Field(ge=1)] = 20
-    """Passes over the corpus."""
+    epochs: Annotated[int, Field(ge=1)] | Literal["auto"] = "auto"
+    """Passes over the corpus; `auto` takes as many as read 300 million running words, 20 at the most."""
     seed: int = 1
     """What the training draws by chance follows from it."""
+    workers: Annotated[int, Field(ge=1)] | Literal["all"] = 1
+    """Threads of the training. One gives the same vectors from the same seed; `all`, one a core, is faster, and no two
+    trainings agree: what was trained is kept, and pools are drawn from that."""
+    sample: Annotated[int, Field(ge=0)] = 0
+    """Abstracts that are read, drawn by the seed; 0 reads all."""
 
 
 class JudgingSettings(_Section):
