@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import struct
 import zlib
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
@@ -44,7 +45,7 @@ def read_word_vectors(path: Path) -> Read:
     form = _form(path)
     try:
         keyed = _load(path, form)
-    except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, zlib.error) as error:
+    except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:
         raise InputError(
             f"{path}: not readable as {form}: {error}", hint="is the file whole? fetch it once more"
         ) from None

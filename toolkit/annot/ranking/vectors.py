@@ -3,7 +3,8 @@
     ids.txt         one paper id a line, UTF-8
     vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
     vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
-                    them, where annot wrote the folder, `files`: the SHA-256 of the other two
+                    them, where annot wrote the folder, `files`: the SHA-256 of the others
+    parts.txt       where annot encoded the papers: the hash of each part, a line each (`annot.study.encoding`)
 
 `model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
 (Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
@@ -33,7 +34,7 @@ from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, search
 from annot.records import Ranking
 
-ABOUT, IDS, MATRIX = "vectors.json", "ids.txt", "vectors.npy"
+ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]
 
 
@@ -100,7 +101,8 @@ class VectorsWriter:
         self._rows = 0
         self._dimensions: int | None = None
         self.about: Mapping[str, Any] = {}
-        """What vectors.json is to say; `dimensions` and `files` are added."""
+        """What vectors.json is to say; `dimensions`, `precision` and `files` are added."""
+        self.parts: Sequence[str] = ()
 
     def __enter__(self) -> VectorsWriter:
         self._folder.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +138,9 @@ class VectorsWriter:
             shutil.rmtree(self._building, ignore_errors=True)
 
     def _finish(self) -> None:
-        files = {name: _sha256_of(self._building / name) for name in (IDS, MATRIX)}
+        if self.parts:
+            (self._building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
+        files = {path.name: _sha256_of(path) for path in self._building.iterdir()}
         about = {**self.about, "dimensions": self._dimensions, "precision": self._type.name, "files": files}
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
         (self._building / ABOUT).write_text(text + "\n", encoding="utf-8")

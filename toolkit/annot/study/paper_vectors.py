@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import json
+from collections.abc import Iterator
+from pathlib import Path
 
-from annot.errors import MissingInput
+from pydantic import TypeAdapter, ValidationError
+
+from annot.errors import InputError, MissingInput
+from annot.pooling import CITED
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
+from annot.settings import FileName
 from annot.study.workspace import Workspace
+from annot.systems.abstracts import AbstractSystem
+from annot.systems.registry import SYSTEMS
+
+_FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 
 def vectors_of(ws: Workspace, name: str) -> Vectors:
@@ -22,3 +33,32 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
             f"or leave the method out with --without {name}",
         )
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
+
+
+def check_set_name(name: str) -> None:
+    """Raise InputError when a set of vectors cannot be called so: it names a folder, a method and a system at once."""
+    try:
+        _FILE_NAME.validate_python(name)
+    except ValidationError:
+        raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
+    taken = name in SYSTEMS and not isinstance(SYSTEMS[name], AbstractSystem)
+    if taken or name in (*METHODS, LSA, CITED):
+        raise InputError(f"{name}: the name of a method without vectors", hint="give the vectors a name of their own")
+
+
+def refuse_another_space(ws: Workspace, name: str, space: str) -> None:
+    """Raise InputError when the set of this name holds vectors of another space."""
+    about = ws.vectors / name / vectors.ABOUT
+    known = json.loads(about.read_text(encoding="utf-8"))["space"] if about.is_file() else space
+    if known != space:
+        raise InputError(
+            f"{about.parent}: holds vectors of {known}, found {space}: two spaces must never be mixed",
+            hint="give the new vectors another name, or remove the folder first",
+        )
+
+
+def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
+    """Every file of the sets that annot wrote, the SHA-256 it was written with, and the record that says so."""
+    for about in sorted(ws.vectors.glob(f"*/{vectors.ABOUT}")):
+        for name, sha256 in json.loads(about.read_text(encoding="utf-8")).get("files", {}).items():
+            yield about.parent / name, sha256, str(about.relative_to(ws.root))
