@@ -338,10 +338,31 @@ WRONG: dict[str, Wrong] = {
         "queried",
         replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
     ),
+    "vectors import: no ids": Wrong(
+        "vectors import", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
+    ),
+    "vectors import: no space": Wrong(
+        "vectors import",
+        "mine theirs.jsonl",
+        ("theirs.jsonl:1: the file does not say in which space", "--space"),
+        "labelled",
+        write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
+    ),
+    "vectors import-words: no vectors": Wrong(
+        "vectors import-words", "papers.jsonl", ("papers.jsonl:1: found", "expected the number of words")
+    ),
+    "vectors list: a damaged set": Wrong(
+        "vectors list",
+        "",
+        ("corpus/vectors/mine: no vectors there", "vectors.npy"),
+        "labelled",
+        write("corpus/vectors/mine/ids.txt", "fic0101\n"),
+    ),
+    "encode: no such encoder": Wrong("encode", "spectre", ("did you mean 'specter'?", "--model"), "labelled"),
     "pool: no vectors": Wrong(
         "pool",
         "",
-        ("specter: no vectors at", "--without specter"),
+        ("specter: no vectors at", "annot encode specter", "annot vectors import specter", "--without specter"),
         "queried",
         replace("annot.toml", '"lsa"', '"specter"'),
     ),
@@ -1102,9 +1123,21 @@ WRONG: dict[str, Wrong] = {
 
 WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
-WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
+WITHOUT_DATABASE = {
+    *WORKSPACELESS,
+    "corpus add",
+    "vectors list",
+    "encode",
+    "guidelines show",
+    "guidelines check",
+    "studio down",
+    "studio status",
+}
 """Commands that never open the database."""
 USUAL = {
+    "vectors import": "mine theirs.npy",
+    "vectors import-words": "theirs.vec",
+    "encode": "specter",
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
     "run import": "theirs.run --tag theirs",
     "corpus add": "papers.jsonl",

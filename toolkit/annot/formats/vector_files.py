@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError, MissingInput
+from annot.errors import InputError
 from annot.formats.vector_blocks import ROWS, Block, Tally
 from annot.names import near
 
@@ -34,10 +34,8 @@ def read_safetensors(
     path: Path, ids: Sequence[str], papers: Collection[str], tally: Tally, *, tensor: str | None
 ) -> Iterator[Block]:
     """The rows of these papers. tensor: its name; None where it is the only one. Raises InputError as `read_npy`."""
-    try:
-        from safetensors import SafetensorError, safe_open
-    except ImportError:
-        raise MissingInput(f"{path}: the library for it is not installed", hint="pip install safetensors") from None
+    from safetensors import SafetensorError, safe_open
+
     try:
         with safe_open(path, framework="numpy") as file:
             names = list(file.keys())
