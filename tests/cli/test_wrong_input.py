@@ -344,7 +344,7 @@ WRONG: dict[str, Wrong] = {
     "vectors import: no space": Wrong(
         "vectors import",
         "mine theirs.jsonl",
-        ("theirs.jsonl:1: the file does not say in which space", "--space"),
+        ("theirs.jsonl:2: the file does not say in which space", "--space"),
         "labelled",
         write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
     ),

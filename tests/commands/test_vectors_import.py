@@ -181,8 +181,7 @@ def test_two_spaces_never_mix(
     assert refused.exit_code == 2
     for words in says:
         assert words in refused.message()
-    assert not list((folder / "corpus").glob("vectors/*"))
-    assert not list((folder / "corpus").glob("vectors/.*"))
+    assert not (folder / "corpus/vectors").exists()
 
 
 def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.ndarray) -> None:
@@ -229,8 +228,7 @@ def test_what_cannot_be_imported_is_told_and_leaves_nothing(
     refused = annot("vectors", "import", name, *typed, "--space", "theirs", folder=folder)
     assert refused.exit_code == 2, refused.stderr
     assert says in refused.message()
-    assert not list((folder / "corpus").glob("vectors/*"))
-    assert not list((folder / "corpus").glob("vectors/.*"))
+    assert not (folder / "corpus/vectors").exists()
 
 
 def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> None:

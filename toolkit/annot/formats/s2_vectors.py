@@ -25,7 +25,7 @@ from annot.formats.vector_blocks import ROWS, Block, Tally
 SPACES = {"1": "semantic-scholar/specter_v1", "2": "allenai/specter2"}
 """The space of each version of SPECTER."""
 
-_CORPUS_ID = re.compile(rb'"corpusid"\s*:\s*"?(\d+)')
+_CORPUS_ID = re.compile(rb'"corpusid"\s*:\s*"?(\d+)"?\s*[,}]')
 _DATASET = re.compile(r"embeddings-specter_v([12])")
 
 

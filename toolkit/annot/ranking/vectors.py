@@ -99,25 +99,18 @@ class VectorsWriter:
         self._most = most
         self._type = np.dtype(precision).newbyteorder("<")
         self._rows = 0
-        self._dimensions: int | None = None
+        self._building: Path | None = None
         self.about: Mapping[str, Any] = {}
         """What vectors.json is to say; `dimensions`, `precision` and `files` are added."""
         self.parts: Sequence[str] = ()
 
     def __enter__(self) -> VectorsWriter:
-        self._folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in self._folder.parent.glob(f".{self._folder.name}.*"):
-            shutil.rmtree(left)
-        self._building = Path(tempfile.mkdtemp(dir=self._folder.parent, prefix=f".{self._folder.name}."))
-        self._matrix = (self._building / MATRIX).open("wb")
-        self._ids = (self._building / IDS).open("w", encoding="utf-8", newline="\n")
         return self
 
     def add(self, ids: Sequence[str], rows: NDArray[Any]) -> None:
         """Append rows: shape (ids, dimensions)."""
-        if self._dimensions is None:
-            self._dimensions = int(rows.shape[1])
-            _write_header(self._matrix, (self._most, self._dimensions), self._type)
+        if self._building is None:
+            self._begin((self._most, int(rows.shape[1])))
         self._matrix.write(np.ascontiguousarray(rows, dtype=self._type).tobytes())
         self._ids.writelines(f"{paper_id}\n" for paper_id in ids)
         self._rows += len(ids)
@@ -125,29 +118,45 @@ class VectorsWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._building is None:
+            return
         try:
             if kind is None:
                 # NumPy leaves room in a header for rows that are added later.
                 self._matrix.seek(0)
-                _write_header(self._matrix, (self._rows, self._dimensions or 0), self._type)
+                _write_header(self._matrix, (self._rows, self._dimensions), self._type)
             self._matrix.close()
             self._ids.close()
             if kind is None:
-                self._finish()
+                self._finish(self._building)
         finally:
             shutil.rmtree(self._building, ignore_errors=True)
+            if self._made_parent and not self._folder.exists():
+                self._folder.parent.rmdir()
 
-    def _finish(self) -> None:
+    def _begin(self, shape: tuple[int, int]) -> None:
+        parent, name = self._folder.parent, self._folder.name
+        self._made_parent = not parent.exists()
+        parent.mkdir(parents=True, exist_ok=True)
+        for left in parent.glob(f".{name}.*"):
+            shutil.rmtree(left)
+        self._building = Path(tempfile.mkdtemp(dir=parent, prefix=f".{name}."))
+        self._dimensions = shape[1]
+        self._matrix = (self._building / MATRIX).open("wb")
+        self._ids = (self._building / IDS).open("w", encoding="utf-8", newline="\n")
+        _write_header(self._matrix, shape, self._type)
+
+    def _finish(self, building: Path) -> None:
         if self.parts:
-            (self._building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
-        files = {path.name: _sha256_of(path) for path in self._building.iterdir()}
+            (building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
+        files = {path.name: _sha256_of(path) for path in building.iterdir()}
         about = {**self.about, "dimensions": self._dimensions, "precision": self._type.name, "files": files}
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
-        (self._building / ABOUT).write_text(text + "\n", encoding="utf-8")
-        self._building.chmod(0o755)
+        (building / ABOUT).write_text(text + "\n", encoding="utf-8")
+        building.chmod(0o755)
         if self._folder.exists():
             shutil.rmtree(self._folder)
-        self._building.replace(self._folder)
+        building.replace(self._folder)
 
 
 def load(folder: Path, *, hint: str) -> Vectors:
