@@ -1125,13 +1125,8 @@ WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doc
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
-    "corpus add",
-    "vectors list",
-    "encode",
-    "guidelines show",
-    "guidelines check",
-    "studio down",
-    "studio status",
+    *("corpus add", "vectors import", "vectors import-words", "vectors list", "encode"),
+    *("guidelines show", "guidelines check", "studio down", "studio status"),
 }
 """Commands that never open the database."""
 USUAL = {
