@@ -1214,6 +1214,17 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
         both(replace("annot.toml", "per_pair = 2", "per_pair = 0"), replace("annot.toml", '"drop"', '"droop"')),
         ("annot.toml: 2 fault(s)", "judging.per_pair", "found 0", "judging.missing", "found 'droop'"),
     ),
+    "settings that are a number or a word": (
+        both(
+            replace("annot.toml", "epochs = 1 ", 'epochs = "many" '),
+            replace("annot.toml", "workers = 1", "workers = 0"),
+        ),
+        (
+            "2 fault(s)",
+            "word_vectors.epochs: Value error, expected a whole number from 1 on, or 'auto', found 'many'",
+            "word_vectors.workers: Value error, expected a whole number from 1 on, or 'all', found 0",
+        ),
+    ),
     "settings that are no TOML": (write("annot.toml", "[pool\n"), ("annot.toml: not valid TOML", "line 1")),
     "settings that are not UTF-8": (write("annot.toml", b"\xff"), ("annot.toml: not valid TOML",)),
 }

@@ -3,7 +3,7 @@
     ids.txt         one paper id a line, UTF-8
     vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
     vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
-                    them, where annot wrote the folder, `files`: the SHA-256 of the others
+                    them, where annot imported or encoded them, `files`: the SHA-256 of the others
     parts.txt       where annot encoded the papers: the hash of each part, a line each (`annot.study.encoding`)
 
 `model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
@@ -79,9 +79,13 @@ def rank(
 
 
 def save(vectors: Vectors, folder: Path) -> None:
-    """Write the three files to `folder`, in place of what is there."""
+    """Write the three files to `folder`, in place of what is there; without hashes, which depend on the machine that
+    computed the numbers."""
     half = vectors.matrix.dtype == np.float16
-    with VectorsWriter(folder, most=len(vectors.ids), precision="float16" if half else "float32") as writer:
+    writing = VectorsWriter(
+        folder, most=len(vectors.ids), precision="float16" if half else "float32", with_hashes=False
+    )
+    with writing as writer:
         writer.add(vectors.ids, vectors.matrix)
         writer.about = vectors.description
 
@@ -94,9 +98,10 @@ class VectorsWriter:
     most: no more rows than this will come. What a killed writer of the same folder left is removed.
     """
 
-    def __init__(self, folder: Path, *, most: int, precision: Precision) -> None:
+    def __init__(self, folder: Path, *, most: int, precision: Precision, with_hashes: bool = True) -> None:
         self._folder = folder
         self._most = most
+        self._with_hashes = with_hashes
         self._type = np.dtype(precision).newbyteorder("<")
         self._rows = 0
         self._building: Path | None = None
@@ -149,8 +154,10 @@ class VectorsWriter:
     def _finish(self, building: Path) -> None:
         if self.parts:
             (building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
-        files = {path.name: _sha256_of(path) for path in building.iterdir()}
-        about = {**self.about, "dimensions": self._dimensions, "precision": self._type.name, "files": files}
+        about = {**self.about, "dimensions": self._dimensions}
+        if self._with_hashes:
+            files = {path.name: _sha256_of(path) for path in building.iterdir()}
+            about |= {"precision": self._type.name, "files": files}
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
         (building / ABOUT).write_text(text + "\n", encoding="utf-8")
         building.chmod(0o755)
