@@ -133,4 +133,4 @@ def encode(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(encoded, table("import.counts", step.counts(encoded)))
+    return Answer(encoded, step.describe(encoded, dry_run=dry_run))

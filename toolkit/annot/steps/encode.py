@@ -121,6 +121,7 @@ def _model(ws: Workspace, name: str, asked: str | None) -> Model:
     raise InputError(f"{name}: no encoder of this name; {near(name, KNOWN)}", hint="name a folder of weights: --model")
 
 
-def counts(encoded: EncodedPapers) -> tuple[tuple[str, int], ...]:
-    """The figures, named for the terminal."""
-    return (("papers", encoded.papers), ("encoded now", encoded.encoded))
+def describe(encoded: EncodedPapers, *, dry_run: bool) -> str:
+    """Where the vectors are, and how many were made."""
+    made = "to encode" if dry_run else "encoded now"
+    return f"{encoded.path}: {encoded.papers} papers, {encoded.encoded} {made}"
