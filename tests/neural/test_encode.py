@@ -239,7 +239,7 @@ def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: st
     assert not (folder / "corpus/vectors").exists()
 
 
-def test_an_encoder_never_writes_over_vectors_of_another_space(folder: Path) -> None:
+def test_an_encoder_and_an_import_never_write_over_each_other(folder: Path) -> None:
     np.save(folder / "m.npy", np.ones((1, 3), np.float32))
     (folder / "ids.txt").write_text("p00\n")
     typed = ("m.npy", "--ids", "ids.txt", "--space", "semantic-scholar/specter_v1")
@@ -247,3 +247,16 @@ def test_an_encoder_never_writes_over_vectors_of_another_space(folder: Path) -> 
     refused = annot("encode", "specter", folder=folder)
     assert refused.exit_code == 2
     assert "holds vectors of semantic-scholar/specter_v1, found allenai/specter" in refused.message()
+    shutil.rmtree(folder / "corpus/vectors/specter")
+    typed = (*typed[:-1], "allenai/specter")
+    annot_done("vectors", "import", "specter", *typed, folder=folder)
+    before = bytes_of(folder, "specter")
+    refused = annot("encode", "specter", folder=folder)
+    assert refused.exit_code == 2
+    assert "holds vectors that were not encoded here; they would be lost" in refused.message()
+    assert bytes_of(folder, "specter") == before
+    shutil.rmtree(folder / "corpus/vectors/specter")
+    annot_done("encode", "specter", folder=folder)
+    refused = annot("vectors", "import", "specter", *typed, folder=folder)
+    assert refused.exit_code == 2
+    assert "holds vectors that `annot encode` made; they would be lost" in refused.message()

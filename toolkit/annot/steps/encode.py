@@ -13,7 +13,7 @@ from annot.ranking.vectors import Precision
 from annot.study.encoded import weights_folder
 from annot.study.encoding import Encoding
 from annot.study.index import Advance
-from annot.study.paper_vectors import check_set_name, refuse_another_space
+from annot.study.paper_vectors import check_replaceable, check_set_name
 from annot.study.workspace import Workspace
 from annot.systems.abstracts import SYSTEMS
 from annot.systems.paper_encoder import PaperReading, metric_of, open_paper_encoder, reading_of
@@ -68,7 +68,7 @@ def encode(
     if metric is not None:
         check_name(metric, ("l2", "cosine"), what="--metric")
     found = _model(ws, name, model)
-    refuse_another_space(ws, name, found.space)
+    check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
     on_gpu = not kind.startswith("cpu")
     precision: Precision = "float16" if half else "float32"

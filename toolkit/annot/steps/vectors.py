@@ -21,7 +21,7 @@ from annot.ranking.dense import Metric
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.study.index import Advance
-from annot.study.paper_vectors import check_set_name, refuse_another_space
+from annot.study.paper_vectors import check_replaceable, check_set_name
 from annot.study.workspace import Workspace, sha256_of
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet", ".safetensors": "safetensors"}
@@ -199,7 +199,7 @@ class _Kept:
                 hint="name it: --space allenai/specter2, or whatever made them; two spaces must never be mixed",
             )
         if not self.space:
-            refuse_another_space(self._ws, self._name, found)
+            check_replaceable(self._ws, self._name, found, encoded=False)
         self.space = found
 
 

@@ -46,15 +46,24 @@ def check_set_name(name: str) -> None:
         raise InputError(f"{name}: the name of a method without vectors", hint="give the vectors a name of their own")
 
 
-def refuse_another_space(ws: Workspace, name: str, space: str) -> None:
-    """Raise InputError when the set of this name holds vectors of another space."""
+def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
+    """Raise InputError when the set of this name holds vectors of another space, or of another origin.
+
+    encoded: whether an encoder is to make the new ones; else they are imported.
+    """
     about = ws.vectors / name / vectors.ABOUT
-    known = json.loads(about.read_text(encoding="utf-8"))["space"] if about.is_file() else space
-    if known != space:
+    if not about.is_file():
+        return
+    hint = "give the new vectors another name, or remove the folder first"
+    known = json.loads(about.read_text(encoding="utf-8"))
+    if known.get("space") != space:
         raise InputError(
-            f"{about.parent}: holds vectors of {known}, found {space}: two spaces must never be mixed",
-            hint="give the new vectors another name, or remove the folder first",
+            f"{about.parent}: holds vectors of {known.get('space')}, found {space}: two spaces must never be mixed",
+            hint=hint,
         )
+    if ("weights_sha256" in known) != encoded:
+        found = "were not encoded here" if encoded else "`annot encode` made"
+        raise InputError(f"{about.parent}: holds vectors that {found}; they would be lost", hint=hint)
 
 
 def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
