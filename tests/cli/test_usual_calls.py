@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Command, annot, annot_done, commands, difference, snapshot
-from usual import USUAL, WITH_A_SERVER
+from usual import USUAL, WITH_A_SERVER, WITH_AN_ENCODER
 
 COMMANDS = {command.name: command for command in commands()}
 DRY = [name for name, command in COMMANDS.items() if "--dry-run" in command.options and name in USUAL]
@@ -22,6 +22,7 @@ FLOW = (
         "import",
         "facets",
         "query",
+        "vectors",
         "encode",
         "index",
         "pool",
@@ -44,7 +45,7 @@ def refuse_constant(name: str) -> Any:
 
 
 def test_every_command_is_called_in_these_tests() -> None:
-    assert set(COMMANDS) == {*USUAL, *WITH_A_SERVER}
+    assert set(COMMANDS) == {*USUAL, *WITH_A_SERVER, *WITH_AN_ENCODER}
 
 
 @pytest.mark.parametrize("name", USUAL)
@@ -116,6 +117,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "doctor",
         "run list",
         "run matches",
+        "vectors list",
     }
     exports = {
         "audit",

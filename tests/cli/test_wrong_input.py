@@ -349,10 +349,31 @@ WRONG: dict[str, Wrong] = {
         "queried",
         replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
     ),
+    "vectors import: no ids": Wrong(
+        "vectors import", "mine theirs.npy --space s", ("found no --ids",), "labelled", write("theirs.npy", "")
+    ),
+    "vectors import: no space": Wrong(
+        "vectors import",
+        "mine theirs.jsonl",
+        ("theirs.jsonl:2: the file does not say in which space", "--space"),
+        "labelled",
+        write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
+    ),
+    "vectors import-words: no vectors": Wrong(
+        "vectors import-words", "papers.jsonl", ("papers.jsonl:1: found", "expected the number of words")
+    ),
+    "vectors list: a damaged set": Wrong(
+        "vectors list",
+        "",
+        ("corpus/vectors/mine: no vectors there", "vectors.npy"),
+        "labelled",
+        write("corpus/vectors/mine/ids.txt", "fic0101\n"),
+    ),
+    "encode: no such encoder": Wrong("encode", "spectre", ("did you mean 'specter'?", "--model"), "labelled"),
     "pool: no vectors": Wrong(
         "pool",
         "",
-        ("specter: no vectors at", "--without specter"),
+        ("specter: no vectors at", "annot encode specter", "annot vectors import specter", "--without specter"),
         "queried",
         replace("annot.toml", '"lsa"', '"specter"'),
     ),
@@ -1166,10 +1187,14 @@ WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doc
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
-    *("corpus", "corpus add", "citations add", "guidelines show", "guidelines check", "studio down", "studio status"),
+    *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
+    *("guidelines show", "guidelines check", "studio down", "studio status"),
 }
 """Commands that never open the database."""
 USUAL = {
+    "vectors import": "mine theirs.npy",
+    "vectors import-words": "theirs.vec",
+    "encode": "specter",
     "qrels compare": "exports/qrels.txt exports/qrels.txt",
     "run import": "theirs.run --tag theirs",
     "pool import-run": "engine.run --method engine",
@@ -1254,6 +1279,17 @@ WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "two values that do not fit": (
         both(replace("annot.toml", "per_pair = 2", "per_pair = 0"), replace("annot.toml", '"drop"', '"droop"')),
         ("annot.toml: 2 fault(s)", "judging.per_pair", "found 0", "judging.missing", "found 'droop'"),
+    ),
+    "settings that are a number or a word": (
+        both(
+            replace("annot.toml", "epochs = 1 ", 'epochs = "many" '),
+            replace("annot.toml", "workers = 1", "workers = 0"),
+        ),
+        (
+            "2 fault(s)",
+            "word_vectors.epochs: Value error, expected a whole number from 1 on, or 'auto', found 'many'",
+            "word_vectors.workers: Value error, expected a whole number from 1 on, or 'all', found 0",
+        ),
     ),
     "settings that are no TOML": (write("annot.toml", "[pool\n"), ("annot.toml: not valid TOML", "line 1")),
     "settings that are not UTF-8": (write("annot.toml", b"\xff"), ("annot.toml: not valid TOML",)),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from annot.formats.csfcube import write_csfcube
 from annot.records import Assignment, Judgement
 from annot.release.questions import answer_sheet, questions
@@ -72,6 +73,21 @@ def a_run(folder: Path) -> None:
 def engine_run(folder: Path) -> None:
     """What another engine found for one query paper."""
     (folder / "engine.run").write_text("fic0407 Q0 fic0101 1 2 engine\nfic0407 Q0 fic0102 2 1 engine\n")
+
+
+def vectors_file(folder: Path) -> None:
+    """Vectors of three papers and of one that is not in the corpus."""
+    np.save(folder / "theirs.npy", np.eye(4, 3, dtype=np.float32))
+    (folder / "ids.txt").write_text("fic0101\nfic0102\nfic0103\nelsewhere\n")
+
+
+def vectors_set(folder: Path) -> None:
+    vectors_file(folder)
+    annot_done("vectors", "import", "mine", "theirs.npy", "--ids", "ids.txt", "--space", "theirs", folder=folder)
+
+
+def words_file(folder: Path) -> None:
+    (folder / "theirs.vec").write_text("2 2\nparser 1 2\ntree 3 4\n")
 
 
 def labelled_file(folder: Path) -> None:
@@ -207,6 +223,9 @@ USUAL: dict[str, Usual] = {
     "query remove": Usual("pooled", "fic0407-background", again=2),
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
+    "vectors import": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),
+    "vectors import-words": Usual("labelled", "theirs.vec", words_file),
+    "vectors list": Usual("labelled", "", vectors_set),
     "pool": Usual("queried"),
     "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),
@@ -281,3 +300,5 @@ WITH_A_SERVER = {
     *("studio up", "demo"),
 }
 """Commands that do nothing without a Label Studio."""
+WITH_AN_ENCODER = {"encode"}
+"""Commands that do nothing without the libraries for encoders; the tests of these call them."""

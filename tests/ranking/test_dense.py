@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +12,7 @@ from annot.errors import InputError, MissingInput
 from annot.ordering import ranked
 from annot.ranking import dense, vectors
 from annot.ranking.dense import Metric, search
-from annot.ranking.vectors import Vectors
+from annot.ranking.vectors import Vectors, VectorsWriter
 from annot.records import Ranking, ScoredDoc
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,7 +80,51 @@ def test_vectors_come_back_from_their_folder(tmp_path: Path) -> None:
     vectors.save(made(batch=8), tmp_path / "v")
     back = vectors.load(tmp_path / "v", hint="")
     assert isinstance(back.matrix, np.memmap)
-    assert (back.ids, back.model, back.space, back.metric, back.facts) == (made().ids, "m", "s", "l2", {"batch": 8})
+    assert (back.ids, back.model, back.space, back.metric) == (made().ids, "m", "s", "l2")
+    assert back.facts == {"batch": 8}
+    assert [path.name for path in tmp_path.iterdir()] == ["v"]
+
+
+@pytest.mark.parametrize("metric", get_args(Metric))
+def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: Metric) -> None:
+    rng = np.random.default_rng(4)
+    matrix = rng.normal(size=(900, 24)).astype(np.float16)
+    matrix[100:140] = matrix[99]
+    matrix[200] = 0
+    ids = tuple(f"d{number}" for number in rng.permutation(900))
+    vectors.save(Vectors(ids, matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
+    back = vectors.load(tmp_path / "v", hint="")
+    assert back.matrix.dtype == np.float16
+    assert np.array_equal(back.matrix, matrix)
+    asked = [ids[row] for row in (99, 0, 200, 7)]
+    found = vectors.rank(back, asked, corpus=ids, depths=np.array([60, 900, 5, 20]))
+    for paper_id, ranking, depth in zip(asked, found, (60, 900, 5, 20), strict=True):
+        assert ranking == brute_force(list(ids), matrix, matrix[ids.index(paper_id)], metric, depth)
+
+
+def test_rows_come_block_by_block_and_a_broken_writing_leaves_what_was_there(tmp_path: Path) -> None:
+    vectors.save(made(), tmp_path / "v")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "v").iterdir()}
+    (tmp_path / ".v.left-by-a-killed-one").mkdir()
+
+    def write(blocks: list[int]) -> None:
+        with VectorsWriter(tmp_path / "v", most=10**9, precision="float32") as writer:
+            writer.about = {"model": "n", "space": "s", "metric": "cosine"}
+            for block in blocks:
+                writer.add([f"{block}-{row}" for row in range(2)], np.full((2, 3), 1 / block))
+
+    with pytest.raises(ZeroDivisionError):
+        write([1, 0])
+    assert {path.name: path.read_bytes() for path in (tmp_path / "v").iterdir()} == before
+    write([1, 2, 3])
+    back = vectors.load(tmp_path / "v", hint="")
+    assert back.ids == ("1-0", "1-1", "2-0", "2-1", "3-0", "3-1")
+    files = {
+        name: hashlib.sha256((tmp_path / "v" / name).read_bytes()).hexdigest() for name in ("ids.txt", "vectors.npy")
+    }
+    assert back.facts == {"precision": "float32", "files": files}
+    assert np.array_equal(back.matrix, np.repeat(np.float32([[1], [1 / 2], [1 / 3]]), [2, 2, 2], axis=0) * np.ones(3))
+    assert [path.name for path in tmp_path.iterdir()] == ["v"]
 
 
 def test_vectors_without_a_folder_name_the_remedy(tmp_path: Path) -> None:

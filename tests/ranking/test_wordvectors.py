@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import re
@@ -20,7 +21,7 @@ from annot.ranking.tokens import tokenise
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Paper
 
-TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7}
+TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7, "workers": 1, "sample": 0}
 
 TRAIN = """
 import sys
@@ -33,7 +34,7 @@ papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k i
 bench = Bench(tokenise(papers), word_vectors=None, vectors={})
 made = wordvectors.train(
     bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=Path(sys.argv[1]),
-    dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), after_epoch=print,
+    dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), workers=1, sample=0, after_epoch=print,
 )
 print(made.words, made.matrix.tobytes().hex(), made.facts)
 """
@@ -68,24 +69,30 @@ def test_training_reads_the_sentences_and_keeps_the_frequent_words(
     bench: Bench, papers: list[Paper], tmp_path: Path
 ) -> None:
     scratch = tmp_path / "sentences.txt"
-    seen: list[tuple[int, str]] = []
+    seen: list[tuple[int, int, str]] = []
     made = wordvectors.train(
         bench.corpus,
         bench.counts("abstract", "words"),
         bench.vocabulary("words"),
         scratch=scratch,
-        after_epoch=lambda done: seen.append((done, scratch.read_text())),
+        after_epoch=lambda done, total: seen.append((done, total, scratch.read_text())),
         **TINY,
     )
     sentences = [words(sentence) for paper in papers for sentence in paper.sentences]
-    assert [done for done, _ in seen] == [1, 2, 3]
-    assert [line.split() for line in seen[0][1].splitlines()] == sentences
+    assert [counts[:2] for counts in seen] == [(1, 3), (2, 3), (3, 3)]
+    assert [line.split() for line in seen[0][2].splitlines()] == sentences
     assert not scratch.exists()
     totals = Counter(word for sentence in sentences for word in sentence)
     frequent = sorted((word for word in totals if totals[word] >= 2), key=lambda word: (-totals[word], word))
     assert made.words == tuple(frequent)
     assert made.matrix.shape == (len(frequent), 8)
-    assert made.facts.items() >= TINY.items()
+    assert {name: made.facts[name] for name in TINY if name != "sample"} == {
+        name: value for name, value in TINY.items() if name != "sample"
+    }
+    assert (
+        made.facts["sha256"]
+        == hashlib.sha256("".join(f"{word}\n" for word in made.words).encode() + made.matrix.tobytes()).hexdigest()
+    )
     assert made.facts["running_words"] == sum(totals.values())
 
 
@@ -96,7 +103,7 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     bench = Bench(tokenise(papers), word_vectors=None, vectors={})
     made = wordvectors.train(
         bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
-        after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1,
+        after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1, workers=1, sample=0,
     )  # fmt: skip
     unit = made.matrix / np.linalg.norm(made.matrix, axis=1, keepdims=True)
     cosine = {
@@ -105,6 +112,89 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     within = [cosine[a, b] for side in sides for a in side for b in side if a != b]
     across = [cosine[a, b] for a in sides[0] for b in sides[1]]
     assert min(within) > max(across)
+
+
+def test_a_sample_is_drawn_by_the_seed_and_read_alone(bench: Bench, papers: list[Paper], tmp_path: Path) -> None:
+    def train(seed: int) -> tuple[WordVectors, list[list[str]]]:
+        seen: list[str] = []
+        made = wordvectors.train(
+            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            after_epoch=lambda done, total: seen.append((tmp_path / "s").read_text()),
+            **TINY | {"seed": seed, "sample": 40, "epochs": 1},
+        )  # fmt: skip
+        return made, [line.split() for line in seen[0].splitlines()]
+
+    (made, lines), (again, _), (other, others) = train(7), train(7), train(8)
+    assert np.array_equal(made.matrix, again.matrix)
+    assert lines != others
+    assert (made.facts["abstracts"], other.facts["abstracts"]) == (40, 40)
+    # The lines are those of 40 whole abstracts, in the order of the corpus.
+    at, whole = 0, 0
+    for paper in papers:
+        own = [words(sentence) for sentence in paper.sentences]
+        if own and lines[at : at + len(own)] == own:
+            at, whole = at + len(own), whole + 1
+    assert at == len(lines)
+    assert 40 - sum(not paper.sentences for paper in papers) <= whole <= 40
+    assert made.facts["running_words"] == sum(map(len, lines))
+    totals = Counter(word for line in lines for word in line)
+    assert set(made.words) == {word for word in totals if totals[word] >= 2}
+
+
+def test_passes_follow_from_the_running_words(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def passes() -> int:
+        made = wordvectors.train(
+            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            after_epoch=lambda done, total: None, **TINY | {"epochs": "auto"},
+        )  # fmt: skip
+        return int(made.facts["epochs"])
+
+    running_words = int(bench.counts("abstract", "words").sum())
+    assert passes() == 20
+    monkeypatch.setattr(wordvectors, "TRAINED_WORDS", int(2.5 * running_words))
+    assert passes() == 3
+    monkeypatch.setattr(wordvectors, "TRAINED_WORDS", 1)
+    assert passes() == 1
+
+
+def test_the_fast_mode_is_gensims_own_with_as_many_workers(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gensim.models
+
+    asked: dict[str, object] = {}
+
+    class Watched(gensim.models.Word2Vec):  # type: ignore[misc]
+        def train(self, *given: object, **settings: object) -> object:
+            asked.update(settings, workers=self.workers)
+            return super().train(*given, **settings)
+
+    monkeypatch.setattr(gensim.models, "Word2Vec", Watched)
+    made = wordvectors.train(
+        bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+        after_epoch=lambda done, total: None, **TINY | {"workers": 3},
+    )  # fmt: skip
+    assert (asked["corpus_file"], asked["workers"]) == (str(tmp_path / "s"), 3)
+    assert made.facts["workers"] == 3
+    assert np.isfinite(made.matrix).all()
+
+
+KILLED = TRAIN.replace("after_epoch=print", "after_epoch=lambda *_: os.kill(os.getpid(), 9)").replace(
+    "import sys", "import os, sys"
+)
+
+
+def test_what_a_killed_training_left_is_taken_over_by_the_next(tmp_path: Path) -> None:
+    scratch = str(tmp_path / "training.txt")
+    killed = subprocess.run([sys.executable, "-c", KILLED, scratch, "7"], capture_output=True)
+    assert killed.returncode == -9
+    assert Path(scratch).read_text(encoding="utf-8")
+    alone = subprocess.run(
+        [sys.executable, "-c", TRAIN, str(tmp_path / "fresh"), "7"], capture_output=True, check=True
+    ).stdout
+    after = subprocess.run([sys.executable, "-c", TRAIN, scratch, "7"], capture_output=True, check=True).stdout
+    assert after == alone
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_frequent_word_is_told(bench: Bench, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 from annot.errors import SettingsError
 
@@ -161,6 +161,17 @@ class PoolSettings(_Section):
     """Methods left out, on the record."""
 
 
+def _at_least_one_or(word: str) -> PlainValidator:
+    """One fault for a wrong value, where a union of types would tell one for each of them."""
+
+    def check(value: object) -> object:
+        if value == word or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+            return value
+        raise ValueError(f"expected a whole number from 1 on, or {word!r}")
+
+    return PlainValidator(check)
+
+
 class WordVectorSettings(_Section):
     """gensim's CBOW. The minimum count follows the size of the corpus: rare words of a small corpus still count."""
 
@@ -170,10 +181,15 @@ class WordVectorSettings(_Section):
     """Words looked at on each side."""
     min_count: Annotated[int, Field(ge=1)] = 2
     """A rarer word gets no vector."""
-    epochs: Annotated[int, Field(ge=1)] = 20
-    """Passes over the corpus."""
+    epochs: Annotated[int | Literal["auto"], _at_least_one_or("auto")] = "auto"
+    """Passes over the corpus; `auto` takes as many as read 300 million running words, 20 at the most."""
     seed: int = 1
     """What the training draws by chance follows from it."""
+    workers: Annotated[int | Literal["all"], _at_least_one_or("all")] = 1
+    """Threads of the training. One gives the same vectors from the same seed; `all`, one a core, is faster, and no two
+    trainings agree: what was trained is kept, and pools are drawn from that."""
+    sample: Annotated[int, Field(ge=0)] = 0
+    """Abstracts that are read, drawn by the seed; 0 reads all."""
 
 
 class JudgingSettings(_Section):

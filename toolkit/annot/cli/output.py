@@ -81,15 +81,23 @@ def emit(command: str, answer: Answer, *, as_json: bool, as_csv: bool = False) -
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Advance]:
-    """A progress bar on stderr, and nothing at all without a terminal."""
+def progress(what: str, *, forecast: bool = False) -> Iterator[Advance]:
+    """A progress bar on stderr, and nothing at all without a terminal. forecast: with the time that is left."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    left = (TextColumn("left:"), TimeRemainingColumn()) if forecast else ()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left)
     WAITING.stop()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)

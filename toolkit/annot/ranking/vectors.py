@@ -1,23 +1,30 @@
 """Vectors of papers in a folder: the format in which any encoder's output joins.
 
     ids.txt         one paper id a line, UTF-8
-    vectors.npy     float32, shape (ids, dimensions), one row for each id
-    vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts
+    vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
+    vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
+                    them, where annot imported or encoded them, `files`: the SHA-256 of the others
+    parts.txt       where annot encoded the papers: the hash of each part, a line each (`annot.study.encoding`)
 
 `model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
 (Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
-where it is not named it is "l2", by which CSFCube ranked SPECTER.
+where it is not named it is "l2", by which CSFCube ranked SPECTER. Half precision halves the disk; scores are then those
+of the numbers as stored, in double precision as ever.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from types import SimpleNamespace, TracebackType
+from typing import IO, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +32,18 @@ from numpy.typing import NDArray
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, search
-from annot.ranking.storage import save_array
 from annot.records import Ranking
 
-ABOUT, IDS, MATRIX = "vectors.json", "ids.txt", "vectors.npy"
+ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
+Precision = Literal["float32", "float16"]
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """One row of float32 for each id, with the space they lie in and the metric it is made for."""
+    """One row of float32 or float16 for each id, with the space they lie in and the metric it is made for."""
 
     ids: tuple[str, ...]
-    matrix: NDArray[np.float32]
+    matrix: NDArray[Any]
     model: str
     space: str
     metric: Metric
@@ -72,15 +79,91 @@ def rank(
 
 
 def save(vectors: Vectors, folder: Path) -> None:
-    """Write the three files to `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    # The description comes last: a folder without it is not read.
-    (folder / ABOUT).unlink(missing_ok=True)
-    save_array(folder / MATRIX, np.asarray(vectors.matrix, dtype=np.float32))
-    with (folder / IDS).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{paper_id}\n" for paper_id in vectors.ids)
-    text = json.dumps(vectors.description, indent=2, sort_keys=True, ensure_ascii=False)
-    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+    """Write the three files to `folder`, in place of what is there; without hashes, which depend on the machine that
+    computed the numbers."""
+    half = vectors.matrix.dtype == np.float16
+    writing = VectorsWriter(
+        folder, most=len(vectors.ids), precision="float16" if half else "float32", with_hashes=False
+    )
+    with writing as writer:
+        writer.add(vectors.ids, vectors.matrix)
+        writer.about = vectors.description
+
+
+class VectorsWriter:
+    """Writes vectors block by block into a new folder, which takes the place of `folder` after the `with`.
+
+    Where the `with` ends in an error, what was there stays.
+
+    most: no more rows than this will come. What a killed writer of the same folder left is removed.
+    """
+
+    def __init__(self, folder: Path, *, most: int, precision: Precision, with_hashes: bool = True) -> None:
+        self._folder = folder
+        self._most = most
+        self._with_hashes = with_hashes
+        self._type = np.dtype(precision).newbyteorder("<")
+        self._rows = 0
+        self._building: Path | None = None
+        self.about: Mapping[str, Any] = {}
+        """What vectors.json is to say; `dimensions`, `precision` and `files` are added."""
+        self.parts: Sequence[str] = ()
+
+    def __enter__(self) -> VectorsWriter:
+        return self
+
+    def add(self, ids: Sequence[str], rows: NDArray[Any]) -> None:
+        """Append rows: shape (ids, dimensions)."""
+        if self._building is None:
+            self._begin((self._most, int(rows.shape[1])))
+        self._matrix.write(np.ascontiguousarray(rows, dtype=self._type).tobytes())
+        self._ids.writelines(f"{paper_id}\n" for paper_id in ids)
+        self._rows += len(ids)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._building is None:
+            return
+        try:
+            if kind is None:
+                # NumPy leaves room in a header for rows that are added later.
+                self._matrix.seek(0)
+                _write_header(self._matrix, (self._rows, self._dimensions), self._type)
+            self._matrix.close()
+            self._ids.close()
+            if kind is None:
+                self._finish(self._building)
+        finally:
+            shutil.rmtree(self._building, ignore_errors=True)
+            if self._made_parent and not self._folder.exists():
+                self._folder.parent.rmdir()
+
+    def _begin(self, shape: tuple[int, int]) -> None:
+        parent, name = self._folder.parent, self._folder.name
+        self._made_parent = not parent.exists()
+        parent.mkdir(parents=True, exist_ok=True)
+        for left in parent.glob(f".{name}.*"):
+            shutil.rmtree(left)
+        self._building = Path(tempfile.mkdtemp(dir=parent, prefix=f".{name}."))
+        self._dimensions = shape[1]
+        self._matrix = (self._building / MATRIX).open("wb")
+        self._ids = (self._building / IDS).open("w", encoding="utf-8", newline="\n")
+        _write_header(self._matrix, shape, self._type)
+
+    def _finish(self, building: Path) -> None:
+        if self.parts:
+            (building / PARTS).write_text("".join(f"{part}\n" for part in self.parts), encoding="utf-8")
+        about = {**self.about, "dimensions": self._dimensions}
+        if self._with_hashes:
+            files = {path.name: _sha256_of(path) for path in building.iterdir()}
+            about |= {"precision": self._type.name, "files": files}
+        text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
+        (building / ABOUT).write_text(text + "\n", encoding="utf-8")
+        building.chmod(0o755)
+        if self._folder.exists():
+            shutil.rmtree(self._folder)
+        building.replace(self._folder)
 
 
 def load(folder: Path, *, hint: str) -> Vectors:
@@ -117,8 +200,9 @@ def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]
         faults.append(f"{ABOUT}: metric: found {about['metric']!r}, expected one of {', '.join(get_args(Metric))}")
     faults += [f"{IDS}:{line}: empty, expected a paper id" for line, name in enumerate(ids, 1) if not name.strip()]
     faults += [f"{IDS}: {name!r}: {count} times, expected once" for name, count in Counter(ids).items() if count > 1]
-    if matrix.dtype != np.float32 or matrix.ndim != 2:
-        faults.append(f"{MATRIX}: found {matrix.dtype} of {matrix.ndim} dimension(s), expected float32 of 2")
+    if matrix.dtype not in (np.float32, np.float16) or matrix.ndim != 2:
+        found = f"{matrix.dtype} of {matrix.ndim} dimension(s)"
+        faults.append(f"{MATRIX}: found {found}, expected float32 or float16 of 2")
     elif len(matrix) != len(ids):
         faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
     else:
@@ -126,3 +210,15 @@ def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]
             broken = np.flatnonzero(~np.isfinite(matrix[start : start + BLOCK]).all(axis=1))
             faults += [f"{MATRIX}: row {start + row} ({ids[start + row]}): not finite" for row in broken.tolist()]
     return faults
+
+
+def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) -> None:
+    # NumPy tells of a full disk only where it does not know that it writes to a file.
+    anything_that_writes: Any = SimpleNamespace(write=file.write)
+    header = {"descr": kind.str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

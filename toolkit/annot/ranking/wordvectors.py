@@ -1,18 +1,21 @@
 """Word vectors trained on the corpus's own abstracts, and documents as averages of them.
 
-gensim's continuous bag of words (Mikolov et al. 2013) over the `words` tokens of each sentence. One worker, and a
-vocabulary ordered by count and word before training, so that one seed gives one result whatever the hash seed. The
-last digits still depend on the linear algebra library's kernel, which is recorded: train once, store, rank from that.
+gensim's continuous bag of words (Mikolov et al. 2013) over the `words` tokens of each sentence. With one worker, and a
+vocabulary ordered by count and word before training, one seed gives one result whatever the hash seed. The last digits
+still depend on the linear algebra library's kernel, which is recorded. Several workers write into one matrix without
+locks: that is faster, and no two trainings agree. Either way: train once, store, rank from what was stored.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +26,11 @@ from annot.ranking.counts import BLOCK, Sparse
 from annot.ranking.tokens import TokenisedCorpus, Vocabulary
 
 KIND = "annot-word-vectors-1"
+
+TRAINED_WORDS, MOST_EPOCHS = 300_000_000, 20
+"""Running words that a training reads in all, and the most passes that it takes to read so many: 20 passes up to 15
+million running words (about 100,000 abstracts), 3 over 120 million (800,000). A larger corpus needs fewer passes: CBOW
+gains as much from twice the text as from three passes over it (Mikolov et al. 2013, arXiv:1301.3781, Table 5)."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,15 @@ class Averages:
         return np.asarray(csr_matrix((shares, places[known], indptr), shape=shape) @ self._matrix)
 
 
+def epochs_for(running_words: int) -> int:
+    """The passes over a corpus of so many running words that "auto" stands for.
+
+    >>> [epochs_for(words) for words in (200_000, 15_000_000, 120_000_000, 12_000_000_000)]
+    [20, 20, 3, 1]
+    """
+    return min(MOST_EPOCHS, max(1, math.ceil(TRAINED_WORDS / max(running_words, 1))))
+
+
 def train(
     corpus: TokenisedCorpus,
     counts: Sparse,
@@ -84,43 +101,67 @@ def train(
     dimensions: int,
     window: int,
     min_count: int,
-    epochs: int,
+    epochs: int | Literal["auto"],
     seed: int,
+    workers: int | Literal["all"],
+    sample: int,
     scratch: Path,
-    after_epoch: Callable[[int], None],
+    after_epoch: Callable[[int, int], None],
 ) -> WordVectors:
     """Train on the abstracts, a sentence at a time.
 
-    counts, vocabulary: of the abstracts under the rule `words`. scratch: a file to write the sentences to, removed at
-    the end. after_epoch: called with the number of epochs done. Raises InputError when no word is frequent enough.
+    counts, vocabulary: of the abstracts under the rule `words`. epochs: passes; "auto" is `epochs_for`. workers:
+    threads, of which only one gives the same vectors again; "all" is one a core. sample: abstracts that are read,
+    drawn by the seed; 0 stands for all. scratch: a file for the sentences; what a killed training left there is written
+    over, and it is removed at the end. after_epoch: called with (epochs done, epochs in all). Raises InputError when no
+    word is frequent enough.
     """
     from gensim import __version__ as gensim_version
     from gensim.models import Word2Vec
+    from joblib import cpu_count
 
-    totals = np.asarray(counts.sum(axis=0)).ravel()
+    read = _drawn(len(corpus.abstracts), sample, seed)
+    totals = np.asarray((counts if read is None else counts[read]).sum(axis=0)).ravel()
     frequent = [(vocabulary.tokens[token], int(totals[token])) for token in np.flatnonzero(totals >= min_count)]
     frequent.sort(key=lambda entry: (-entry[1], entry[0]))
     if not frequent:
         raise InputError(f"word vectors: no word stands {min_count} time(s) in the abstracts", hint="lower min_count")
+    running_words = int(totals.sum())
+    passes = epochs_for(running_words) if epochs == "auto" else epochs
+    threads = int(cpu_count()) if workers == "all" else workers
     model = Word2Vec(
-        vector_size=dimensions, window=window, min_count=min_count, epochs=epochs, seed=seed, workers=1, sg=0,
+        vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads, sg=0,
         hashfxn=_stable_hash, sorted_vocab=0,
     )  # fmt: skip
     try:
-        _write_sentences(corpus, vocabulary, scratch)
-        model.build_vocab_from_freq(dict(frequent), corpus_count=len(corpus.abstracts.sentences) - 1)
+        sentences = _write_sentences(corpus, vocabulary, scratch, read)
+        model.build_vocab_from_freq(dict(frequent), corpus_count=sentences)
         model.train(
-            corpus_file=str(scratch), total_words=int(totals.sum()), total_examples=model.corpus_count, epochs=epochs,
-            callbacks=[_epoch_counter(after_epoch)],
+            corpus_file=str(scratch), total_words=running_words, total_examples=sentences, epochs=passes,
+            callbacks=[_epoch_counter(lambda done: after_epoch(done, passes))],
         )  # fmt: skip
     finally:
         scratch.unlink(missing_ok=True)
     facts = {
-        "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": epochs,
-        "seed": seed, "workers": 1, "negative": int(model.negative), "tokens": "words", "trained_on": "abstracts",
-        "running_words": int(totals.sum()), "gensim": gensim_version, "kernels": _kernels(),
+        "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
+        "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
+        "trained_on": "abstracts", "abstracts": len(corpus.abstracts) if read is None else len(read),
+        "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
     }  # fmt: skip
-    return WordVectors(tuple(model.wv.index_to_key), np.asarray(model.wv.vectors, dtype=np.float32), facts)
+    return hashed(model.wv.index_to_key, np.asarray(model.wv.vectors, dtype=np.float32), facts)
+
+
+def hashed(words: Sequence[str], matrix: NDArray[np.float32], facts: Mapping[str, Any]) -> WordVectors:
+    """Word vectors whose facts hold the SHA-256 of words and numbers."""
+    return WordVectors(tuple(words), matrix, {**facts, "sha256": sha256_of(words, matrix)})
+
+
+def sha256_of(words: Sequence[str], matrix: NDArray[np.float32]) -> str:
+    """Of the words, a line each, and then of the numbers row by row, little-endian."""
+    digest = hashlib.sha256("".join(f"{word}\n" for word in words).encode())
+    for start in range(0, len(matrix), BLOCK):
+        digest.update(matrix[start : start + BLOCK].astype("<f4").tobytes())
+    return digest.hexdigest()
 
 
 def save(vectors: WordVectors, folder: Path) -> None:
@@ -135,15 +176,29 @@ def load(folder: Path) -> WordVectors:
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
 
 
-def _write_sentences(corpus: TokenisedCorpus, vocabulary: Vocabulary, path: Path) -> None:
+def _drawn(count: int, sample: int, seed: int) -> NDArray[np.int64] | None:
+    """The rows of the abstracts to read, ascending; None where all are."""
+    if not 0 < sample < count:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(count, sample, replace=False))
+
+
+def _write_sentences(
+    corpus: TokenisedCorpus, vocabulary: Vocabulary, path: Path, read: NDArray[np.int64] | None
+) -> int:
+    """Write the sentences of the abstracts, or of these rows of them, one a line; returns how many."""
     stream = corpus.abstracts
+    wanted = np.ones(len(stream), dtype=np.bool_) if read is None else np.isin(np.arange(len(stream)), read)
+    of_sentence = np.repeat(wanted, np.diff(stream.documents))
     tokens = np.array([*vocabulary.tokens, "\n"], dtype=object)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for first in range(0, len(stream.sentences) - 1, BLOCK):
+        for first in range(0, len(of_sentence), BLOCK):
             bounds = stream.sentences[first : first + BLOCK + 1]
-            ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]])
-            ends = np.concatenate(([0], np.cumsum(widths)))[bounds[1:] - bounds[0]]
+            chosen, lengths = of_sentence[first : first + BLOCK], np.diff(bounds)
+            ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]][np.repeat(chosen, lengths)])
+            ends = np.concatenate(([0], np.cumsum(widths)))[np.cumsum(lengths[chosen])]
             file.write(" ".join(tokens[np.insert(ids, ends, len(tokens) - 1)].tolist()))
+    return int(of_sentence.sum())
 
 
 def _epoch_counter(after_epoch: Callable[[int], None]) -> Any:

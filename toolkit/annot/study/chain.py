@@ -10,12 +10,15 @@ from sqlmodel import Session
 
 from annot.errors import InputError
 from annot.formats.trec import write_qrels
+from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.records import Source
 from annot.store import people, runs
 from annot.store.guidelines import read_guidelines
 from annot.store.papers import corpus_sha256
 from annot.store.soundness import unsound_revisions
 from annot.study.outcome import outcome_of
+from annot.study.paper_vectors import recorded_files
+from annot.study.word_vectors import imported_word_vectors
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 LINKS = (
@@ -36,7 +39,13 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
 
     What a study does not have yet is not missed.
     """
-    return (*_files(ws), *_on_record(ws, session), *_grades(ws, session), *unsound_revisions(session.connection()))
+    return (
+        *_files(ws),
+        *_vectors(ws),
+        *_on_record(ws, session),
+        *_grades(ws, session),
+        *unsound_revisions(session.connection()),
+    )
 
 
 def _files(ws: Workspace) -> Iterator[str]:
@@ -63,6 +72,14 @@ def _files(ws: Workspace) -> Iterator[str]:
                 yield f"{name}: its input {given} is gone"
             elif sha256_of(at) != sha256:
                 yield f"{name}: its input {given} was made anew since; `{command}` takes it up"
+
+
+def _vectors(ws: Workspace) -> Iterator[str]:
+    for path, sha256, record in recorded_files(ws):
+        yield from _changed(path, sha256, f"{record} says", ws.root)
+    words = imported_word_vectors(ws)
+    if words is not None and sha256_of_words(words.words, words.matrix) != words.facts["sha256"]:
+        yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
 
 
 def _on_record(ws: Workspace, session: Session) -> Iterator[str]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-import hashlib
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from annot.errors import MissingInput
-from annot.ranking import lsa, tokens, vectors, wordvectors
+from annot.ranking import lsa, tokens, vectors
 from annot.ranking.methods import LSA, METHODS, Bench
 from annot.store import papers
 from annot.store.papers import corpus_sha256
+from annot.study.paper_vectors import vectors_of
+from annot.study.word_vectors import word_vectors_of
 from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
@@ -39,7 +36,7 @@ def open_index(ws: Workspace, *, methods: Iterable[str], advance: Advance, scrat
     methods = tuple(methods)
     digest = corpus_sha256(ws.corpus)
     folder = ws.cache / "index" / digest[:16]
-    given = {name: _vectors(ws, name) for name in methods if name not in METHODS and name != LSA}
+    given = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
 
     def place(name: str) -> Path:
         return folder / name if scratch is None or (folder / name).exists() else scratch / name
@@ -48,40 +45,11 @@ def open_index(ws: Workspace, *, methods: Iterable[str], advance: Advance, scrat
         tokens.save(tokens.tokenise(papers.read_papers(ws.corpus, columns=("title", "sentences"))), place("tokens"))
     bench = Bench(tokens.load(place("tokens")), word_vectors=None, vectors=given)
     if any("cbow" in name for name in methods):
-        settings = ws.settings.word_vectors.model_dump()
-        key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-        bench.word_vectors = _word_vectors(bench, settings, place(f"words-{key}"), advance)
+        counts, vocabulary = bench.counts("abstract", "words"), bench.vocabulary("words")
+        bench.word_vectors = word_vectors_of(ws, bench.corpus, counts, vocabulary, kept_in=place, advance=advance)
     if LSA in methods:
         bench.vectors[LSA] = _lsa(bench, place(LSA))
     return Index(bench, digest)
-
-
-def _vectors(ws: Workspace, name: str) -> vectors.Vectors:
-    folder = ws.vectors / name
-    if not folder.is_dir():
-        near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
-        raise MissingInput(
-            f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
-            hint="put ids.txt, vectors.npy and vectors.json there; or bring a run of that engine in with "
-            f"`annot pool import-run`; or leave the method out with --without {name}",
-        )
-    return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
-
-
-def _word_vectors(bench: Bench, settings: dict[str, Any], place: Path, advance: Advance) -> wordvectors.WordVectors:
-    if place.is_dir():
-        return wordvectors.load(place)
-    trained = wordvectors.train(
-        bench.corpus,
-        bench.counts("abstract", "words"),
-        bench.vocabulary("words"),
-        **settings,
-        scratch=place.with_suffix(".txt"),
-        after_epoch=lambda done: advance(done, settings["epochs"]),
-    )
-    wordvectors.save(trained, place)
-    # What was stored is what is ranked from, now and the next time.
-    return wordvectors.load(place)
 
 
 def _lsa(bench: Bench, place: Path) -> vectors.Vectors:

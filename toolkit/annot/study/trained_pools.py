@@ -99,7 +99,7 @@ def of_abstracts(name: str, topics: Sequence[Topic], vectors: Vectors) -> Featur
     """The vector of the query paper, whatever the facet, and that of a candidate."""
 
     def row(paper_id: str) -> Matrix:
-        return np.asarray(vectors.matrix[vectors.rows[paper_id]])
+        return np.asarray(vectors.matrix[vectors.rows[paper_id]], dtype=np.float32)
 
     return Features(name, {topic.query_id: row(topic.paper_id) for topic in topics}, _rows(topics, row))
 

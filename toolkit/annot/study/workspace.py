@@ -50,6 +50,9 @@ class Workspace:
     settings_file = _Place(SETTINGS_FILE)
     corpus = _Place("corpus")
     vectors = _Place("corpus/vectors")
+    """Vectors of papers, each set a folder."""
+    word_vectors = _Place("corpus/word-vectors")
+    """Imported word vectors, which are used instead of trained ones."""
     pools = _Place("pools")
     query_pools = _Place("pools/queries")
     """The pool of each query paper; all its facets share it."""

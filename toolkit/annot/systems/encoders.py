@@ -31,13 +31,15 @@ class Loaded(NamedTuple):
     tokenizer: Any
     device: Any
     longest: int
+    batch: int
+    """Texts that are read at once."""
 
 
 def encode_sentences(folder: Path, reading: Reading, texts: Sequence[str], *, advance: Advance) -> Matrix:
     """A vector for each text, read by itself: shape (texts, dimensions)."""
     if reading == "own":
         return _with_sentence_transformers(folder, texts, advance=advance)
-    return _pooled(_load(folder), reading, texts, advance=advance)
+    return _pooled(load_encoder(folder), reading, texts, advance=advance)
 
 
 def encode_documents(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> Matrix:
@@ -45,7 +47,11 @@ def encode_documents(folder: Path, papers: Sequence[Paper], *, advance: Advance)
 
     The three are joined without spaces, as SPECTER's and SciNCL's model cards do.
     """
-    loaded = _load(folder)
+    return document_vectors(load_encoder(folder), papers, advance=advance)
+
+
+def document_vectors(loaded: Loaded, papers: Sequence[Paper], *, advance: Advance) -> Matrix:
+    """The same by a model that is loaded."""
     texts = [paper.title + loaded.tokenizer.sep_token + " ".join(paper.sentences) for paper in papers]
     return _pooled(loaded, "cls", texts, advance=advance)
 
@@ -57,10 +63,10 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
     """
     import torch
 
-    loaded = _load(folder)
+    loaded = load_encoder(folder)
     inputs = [_in_context(loaded, paper) for paper in papers]
     found: list[Matrix] = [np.zeros((0, 0), dtype=np.float32)] * len(papers)
-    for batch in _batches([len(tokens) for tokens, _ in inputs], advance):
+    for batch in _batches([len(tokens) for tokens, _ in inputs], loaded.batch, advance):
         states = _states(loaded, [inputs[at][0] for at in batch]).last_hidden_state
         for at, rows in zip(batch, states, strict=True):
             means = [
@@ -95,7 +101,7 @@ def _plain(tokenizer: Any, text: str) -> list[int]:
 def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], *, advance: Advance) -> Matrix:
     encoded = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"] if texts else []
     rows: list[Matrix] = [np.zeros(0, dtype=np.float32)] * len(texts)
-    for batch in _batches([len(tokens) for tokens in encoded], advance):
+    for batch in _batches([len(tokens) for tokens in encoded], loaded.batch, advance):
         lengths = [len(encoded[at]) for at in batch]
         states = _states(loaded, [encoded[at] for at in batch])
         if reading == "pooler":
@@ -125,15 +131,20 @@ def _states(loaded: Loaded, batch: Sequence[Sequence[int]]) -> Any:
         return loaded.model(input_ids=tokens.to(loaded.device), attention_mask=mask.to(loaded.device))
 
 
-def _batches(lengths: Sequence[int], advance: Advance) -> Iterator[list[int]]:
+def _batches(lengths: Sequence[int], size: int, advance: Advance) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
-    for start in range(0, len(order), BATCH):
-        yield order[start : start + BATCH]
-        advance(min(start + BATCH, len(order)), len(order))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+        advance(min(start + size, len(order)), len(order))
 
 
-def _load(folder: Path) -> Loaded:
-    _quiet(folder)
+def load_encoder(folder: Path, *, device: str | None = None, half: bool = False, batch: int = BATCH) -> Loaded:
+    """Load weights and tokeniser of a folder.
+
+    device: as torch names it; None is a GPU where there is one. half: compute in half precision. Raises MissingInput
+    where the libraries are not installed, InputError where they cannot read the folder or use the device.
+    """
+    quiet(folder)
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -142,13 +153,28 @@ def _load(folder: Path) -> Loaded:
         model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as weights of an encoder: {error}") from None
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    place = usable_device(device)
     # Of positions a tokeniser without a limit says a number beyond every model.
     limits = (LONGEST, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST))
-    return Loaded(model.to(device), tokenizer, device, min(limits))
+    model = model.to(place, dtype=torch.float16) if half else model.to(place)
+    return Loaded(model, tokenizer, place, min(limits), batch)
 
 
-def _quiet(folder: Path) -> None:
+def usable_device(name: str | None) -> Any:
+    """The torch device of this name; None is a GPU where there is one. Raises InputError where it cannot be used."""
+    import torch
+
+    try:
+        found = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=found)
+    except (RuntimeError, AssertionError) as error:
+        there = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        expected = " or ".join(["cpu", *there])
+        raise InputError(f"--device {name}: {str(error).splitlines()[0]}; expected {expected}") from None
+    return found
+
+
+def quiet(folder: Path) -> None:
     """Progress is ours to show. Raises MissingInput where the libraries are not installed."""
     try:
         import sentence_transformers  # noqa: F401
@@ -160,7 +186,7 @@ def _quiet(folder: Path) -> None:
 
 
 def _with_sentence_transformers(folder: Path, texts: Sequence[str], *, advance: Advance) -> Matrix:
-    _quiet(folder)
+    quiet(folder)
     from sentence_transformers import SentenceTransformer
 
     try:

@@ -1,0 +1,150 @@
+"""Word vectors from elsewhere: the tools' own formats, as gensim writes them, used in place of trained ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annot.ranking import wordvectors
+from command_line import annot, annot_done
+from gensim.models import FastText, KeyedVectors
+
+WORDS = [
+    "we",
+    "study",
+    "shape",
+    "size",
+    "colour",
+    "weight",
+    "of",
+    "don't",
+    "Upper",
+    "two_words",
+    "naïve",
+    "</s>",
+    "nan",
+]
+MATRIX = np.random.default_rng(1).normal(size=(len(WORDS), 5)).astype(np.float32)
+MATRIX[-1] = np.nan
+SENTENCES = {
+    "a": ["We study shape.", "We study size, not colour.", "Weight of shape."],
+    "b": ["We study colour.", "Size of size of weight.", "We study unknown words."],
+    "c": ["Nothing known here.", "Really not.", "Only other terms."],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    annot_done("init", tmp_path / "study", folder=tmp_path)
+    return tmp_path / "study"
+
+
+def written(folder: Path, form: str) -> str:
+    """The vectors in a file of this form, written by gensim; its name."""
+    keyed = KeyedVectors(5)
+    keyed.add_vectors(WORDS, MATRIX)
+    name = {"text": "w.txt", "fastText text": "w.vec", "binary": "w.bin"}[form.removesuffix(" gz")]
+    keyed.save_word2vec_format(str(folder / name), binary=form.startswith("binary"))
+    if form.endswith("gz"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+        name += ".gz"
+    return name
+
+
+@pytest.mark.parametrize("form", ["text", "fastText text", "binary", "text gz", "binary gz"])
+def test_word2vec_is_read_as_gensim_writes_it(folder: Path, form: str) -> None:
+    name = written(folder, form)
+    figures = annot_done("vectors", "import-words", name, "--dry-run", "--json", folder=folder).data
+    assert not (folder / "corpus/word-vectors").exists()
+    assert figures == annot_done("vectors", "import-words", name, "--json", folder=folder).data
+    assert figures["form"] == ("word2vec binary" if form.startswith("binary") else "word2vec text")
+    assert (figures["kept"], figures["unusable"], figures["not_finite"]) == (8, 4, 1)
+    kept = wordvectors.load(folder / "corpus/word-vectors")
+    assert kept.words == tuple(WORDS[:8])
+    np.testing.assert_allclose(kept.matrix, MATRIX[:8], rtol=0 if form.startswith("binary") else 1e-5)
+    assert kept.facts["file"] == name
+    annot_done("vectors", "import-words", name, folder=folder)
+
+
+def test_a_fasttext_model_gives_the_vectors_of_its_words(folder: Path) -> None:
+    from gensim.models.fasttext import save_facebook_model
+
+    model = FastText(
+        [["shape", "size", "colour"], ["weight", "shape", "Size"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50
+    )
+    save_facebook_model(model, str(folder / "ft.bin"))
+    figures = annot_done("vectors", "import-words", "ft.bin", "--json", folder=folder).data
+    assert (figures["form"], figures["kept"], figures["unusable"]) == ("fastText binary", 4, 1)
+    kept = wordvectors.load(folder / "corpus/word-vectors")
+    for word, row in zip(kept.words, kept.matrix, strict=True):
+        np.testing.assert_allclose(row, model.wv[word], rtol=1e-5)
+
+
+def test_imported_word_vectors_rank_in_place_of_trained_ones(folder: Path) -> None:
+    papers = [{"paper_id": name, "title": name.upper(), "abstract": text} for name, text in SENTENCES.items()]
+    (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
+    settings = folder / "annot.toml"
+    lines = settings.read_text().splitlines()
+    lines = ['methods = ["abs_cbow200"]' if line.startswith("methods") else line for line in lines]
+    settings.write_text(
+        "\n".join("min_sentence_tokens = 0" if "min_sentence_tokens" in line else line for line in lines)
+    )
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+    annot_done("facets", folder=folder)
+    annot_done("query", "add", "a", "--sentences", "1", "--facet", "method", folder=folder)
+    annot_done("vectors", "import-words", written(folder, "binary"), folder=folder)
+    annot_done("pool", folder=folder)
+    row_of = dict(zip(WORDS[:8], MATRIX[:8].astype(float), strict=True))
+
+    def average(name: str) -> np.ndarray:
+        words = " ".join(SENTENCES[name]).lower().replace(".", " ").replace(",", " ").split()
+        return np.mean([row_of[word] for word in words if word in row_of], axis=0)
+
+    run = [line.split() for line in (folder / "pools/rankings/abs_cbow200.run").read_text().splitlines()]
+    assert [line[2] for line in run] == ["b"], "c has no known word"
+    assert float(run[0][4]) == pytest.approx(-float(np.linalg.norm(average("a") - average("b"))), rel=1e-5)
+    manifest = json.loads((folder / "pools/rankings/manifest.json").read_text())
+    said = manifest["methods"]["abs_cbow200"]["word_vectors"]
+    kept = wordvectors.load(folder / "corpus/word-vectors")
+    assert (said["imported"], said["sha256"]) == ("word2vec binary", wordvectors.sha256_of(kept.words, kept.matrix))
+    assert not list((folder / ".annot" / "index").glob("*/words-*")), "nothing was trained"
+
+
+def test_changed_word_vectors_are_found_by_verify(folder: Path) -> None:
+    annot_done("vectors", "import-words", written(folder, "binary"), folder=folder)
+    annot_done("verify", folder=folder)
+    words = folder / "corpus/word-vectors/words.txt"
+    words.write_text(words.read_text().replace("shape", "shaped"))
+    found = annot("verify", folder=folder)
+    assert found.exit_code == 1
+    assert "corpus/word-vectors: changed" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"not a header\nword 1 2\n", ":1: found b'not a header', expected the number of words"),
+        (b"3 2\none 1 2\ntwo 1 2\n", "not readable as word2vec text"),
+        (b"2 3\none 1 2 3\ntwo 1 2\n", "not readable as word2vec text"),
+        (b"2 2\nOne 1 2\nTwo 1 2\n", "none of its 2 words can stand in a text"),
+        (b"9 2\none \0\0\0\0\0\0\0\0", "not readable as word2vec binary"),
+        ((793_712_314).to_bytes(4, "little") + b"\x0c\0\0\0rubbish", "not readable as fastText binary"),
+    ],
+)
+def test_what_is_no_file_of_word_vectors_is_told(folder: Path, content: bytes, says: str) -> None:
+    (folder / "w.bin").write_bytes(content)
+    refused = annot("vectors", "import-words", "w.bin", folder=folder)
+    assert refused.exit_code == 2, refused.stderr
+    assert says in refused.message()
+    assert not (folder / "corpus/word-vectors").exists()
+
+
+def test_a_file_that_broke_off_is_told(folder: Path) -> None:
+    name = written(folder, "binary gz")
+    (folder / name).write_bytes((folder / name).read_bytes()[:-30])
+    refused = annot("vectors", "import-words", name, folder=folder)
+    assert refused.exit_code == 2
+    assert "is the file whole?" in refused.stderr

@@ -1,0 +1,136 @@
+"""Pool: vectors of papers and of words, made elsewhere or by an encoder here."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.cli.commands import command, group
+from annot.cli.options import DryRunOption, flag
+from annot.cli.output import Answer, progress, table
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+group("vectors", help="Import vectors of papers and of words that were made elsewhere.")
+
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="The name of the set; it is a pooling method and a system at once.")
+]
+HalfOption = Annotated[bool, flag("--float16", "Keep half precision: half the disk.")]
+
+
+@command("vectors import")
+def vectors_import(
+    ws: "Workspace",
+    name: NameArgument,
+    files: Annotated[list[Path], typer.Argument(help="Files of one format.")],
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="semantic-scholar (JSON Lines), npy, parquet or safetensors.", show_default="by file name"
+        ),
+    ] = None,
+    ids: Annotated[
+        Path | None, typer.Option(help="Of npy and safetensors: the id of each row, one a line.", show_default=False)
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Of Parquet: the column of ids.", show_default="found by name")
+    ] = None,
+    vector_column: Annotated[
+        str | None,
+        typer.Option(help="Of Parquet: the column of vectors; of safetensors: the tensor.", show_default="found"),
+    ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option(help="The space they lie in, such as allenai/specter2.", show_default="as the files say"),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="What made them.", show_default="the space")] = None,
+    metric: Annotated[str, typer.Option(help="How they are compared: l2 or cosine.")] = "l2",
+    half: HalfOption = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import vectors of the corpus's papers, and print what was missing, foreign, there twice or broken.
+
+    Vectors of two spaces never mix: Semantic Scholar's SPECTER v1 and v2 are two, and neither is allenai/specter.
+    """
+    from annot.steps import vectors as step
+
+    with progress("reading vectors") as advance:
+        imported = step.bring_in(
+            ws,
+            name,
+            files,
+            form=step.Form(form, ids, id_column, vector_column),
+            space=space,
+            model=model,
+            metric=metric,
+            half=half,
+            dry_run=dry_run,
+            advance=advance,
+        )
+    return Answer(imported, table("import.counts", step.counts(imported)), imported.notes)
+
+
+@command("vectors import-words")
+def vectors_import_words(
+    ws: "Workspace",
+    file: Annotated[Path, typer.Argument(help="word2vec text or binary, fastText .vec or .bin; also as .gz.")],
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Import word vectors; they are used instead of training some, until corpus/word-vectors is removed."""
+    from annot.steps import vectors_words as step
+
+    imported = step.bring_in(ws, file, dry_run=dry_run)
+    return Answer(imported, table("import.counts", step.counts(imported)))
+
+
+@command("vectors list")
+def vectors_list(ws: "Workspace") -> Answer:
+    """Print the sets of paper vectors of the study: space, metric, and how many papers have one."""
+    from annot.steps import vectors_list as step
+
+    sets = step.list_sets(ws)
+    return Answer(sets, table("files.vectors", sets))
+
+
+@command("encode", alone=False)
+def encode(
+    ws: "Workspace",
+    name: NameArgument,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder of weights, or a model in the hub's cache; sentence-transformers or transformers.",
+            show_default="the system NAME of `annot run list`",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="How the vectors are compared: l2 or cosine.", show_default="the model's")
+    ] = None,
+    half: Annotated[bool, flag("--float16", "Keep half precision, and compute in it on a GPU.")] = False,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, ...", show_default="a GPU where there is one")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Papers read at once; more suits a GPU.")] = 32,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Make vectors of all papers with an encoder, as a pooling method and a system; a killed run goes on.
+
+    Papers that were encoded before are not encoded again. specter, specter2 and scincl are known by name.
+    """
+    from annot.steps import encode as step
+
+    with progress("encoding papers", forecast=True) as advance:
+        encoded = step.encode(
+            ws,
+            name,
+            model=model,
+            metric=metric,
+            half=half,
+            device=device,
+            batch=batch,
+            dry_run=dry_run,
+            advance=advance,
+        )
+    return Answer(encoded, step.describe(encoded, dry_run=dry_run))

@@ -1,0 +1,129 @@
+"""Vectors of papers as matrices: `.npy` and safetensors, with the ids of the rows in a text file, and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.errors import InputError
+from annot.formats.vector_blocks import ROWS, Block, Tally
+from annot.names import near
+
+ID_COLUMNS = ("paper_id", "corpusid", "corpus_id", "doc_id", "id", "_id")
+VECTOR_COLUMNS = ("vector", "embedding", "vectors", "embeddings")
+"""The columns that are looked for where none is named."""
+
+
+def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: Tally) -> Iterator[Block]:
+    """The rows of these papers. ids: of the rows. Raises InputError when it is no such matrix, or of another length."""
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path}: not a .npy file: {error}") from None
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
+        found = f"{matrix.dtype} of {matrix.ndim} dimension(s)" if isinstance(matrix, np.ndarray) else "an archive"
+        raise InputError(f"{path}: found {found}, expected floating-point numbers of 2")
+    yield from _rows(path, len(matrix), ids, papers, tally, lambda start, end: np.asarray(matrix[start:end]))
+
+
+def read_safetensors(
+    path: Path, ids: Sequence[str], papers: Collection[str], tally: Tally, *, tensor: str | None
+) -> Iterator[Block]:
+    """The rows of these papers. tensor: its name; None where it is the only one. Raises InputError as `read_npy`."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            names = list(file.keys())
+            if tensor is None and len(names) != 1:
+                found = f"{len(names)} tensors ({', '.join(names)})"
+                raise InputError(f"{path}: found {found}, expected one", hint="name it: --vector-column")
+            if tensor is not None and tensor not in names:
+                raise InputError(f"{path}: tensor {tensor!r}: not in it; {near(tensor, names)}")
+            part = file.get_slice(tensor or names[0])
+            shape, kind = part.get_shape(), part.get_dtype()
+            if len(shape) != 2 or kind not in ("F16", "F32", "F64"):
+                raise InputError(f"{path}: found {kind} of {len(shape)} dimension(s), expected F16, F32 or F64 of 2")
+            yield from _rows(path, shape[0], ids, papers, tally, lambda start, end: np.asarray(part[start:end]))
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a safetensors file: {error}") from None
+
+
+def read_parquet(
+    path: Path, papers: Collection[str], tally: Tally, *, id_column: str | None, vector_column: str | None
+) -> Iterator[Block]:
+    """The rows of these papers. A column that is None is found by its usual name.
+
+    Raises InputError when a column is not there or of another type, or when rows differ in width.
+    """
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: not a Parquet file: {error}") from None
+    names = file.schema_arrow.names
+    id_column = _column(path, names, id_column, ID_COLUMNS, "--id-column")
+    vector_column = _column(path, names, vector_column, VECTOR_COLUMNS, "--vector-column")
+    kind = file.schema_arrow.field(vector_column).type
+    if not (_is_list(kind) and pyarrow.types.is_floating(kind.value_type)):
+        raise InputError(f"{path}: column {vector_column}: found {kind}, expected lists of floating-point numbers")
+    start = 0
+    for batch in file.iter_batches(batch_size=ROWS, columns=[id_column, vector_column]):
+        where = f"{path}: row {start + 1}"
+        start += len(batch)
+        ids = batch.column(id_column).cast(pyarrow.string()).to_pylist()
+        keep = [at for at, paper_id in enumerate(ids) if paper_id in papers]
+        tally.foreign += len(ids) - len(keep)
+        lists = batch.column(vector_column).take(pyarrow.array(keep, pyarrow.int64()))
+        for at in np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[::-1]:
+            tally.note(f"{where}: {ids[keep[at]]}: no vector")
+            del keep[at]
+        lists = lists.drop_null()
+        widths = set(pyarrow.compute.list_value_length(lists).to_pylist())
+        if len(widths) > 1:
+            raise InputError(f"{where} and after: rows of {' and '.join(map(str, sorted(widths)))} numbers")
+        if keep:
+            numbers = lists.flatten().to_numpy(zero_copy_only=False)
+            yield Block([ids[at] for at in keep], numbers.reshape(len(keep), -1), where)
+
+
+def _is_list(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _column(path: Path, names: Sequence[str], asked: str | None, usual: Sequence[str], option: str) -> str:
+    if asked is not None and asked not in names:
+        raise InputError(f"{path}: column {asked!r}: not in it; {near(asked, names)}")
+    found = asked or next((name for name in usual if name in names), None)
+    if found is None:
+        raise InputError(
+            f"{path}: found the columns {', '.join(names)}, expected {usual[0]!r}", hint=f"name it: {option}"
+        )
+    return found
+
+
+def _rows(
+    path: Path,
+    count: int,
+    ids: Sequence[str],
+    papers: Collection[str],
+    tally: Tally,
+    rows: Callable[[int, int], NDArray[Any]],
+) -> Iterator[Block]:
+    if count != len(ids):
+        raise InputError(f"{path}: {count} rows, expected {len(ids)}, one for each id")
+    for start in range(0, count, ROWS):
+        some = ids[start : start + ROWS]
+        keep = [at for at, paper_id in enumerate(some) if paper_id in papers]
+        tally.foreign += len(some) - len(keep)
+        if keep:
+            yield Block([some[at] for at in keep], rows(start, start + len(some))[keep], f"{path}: row {start + 1}")

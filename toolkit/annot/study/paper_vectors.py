@@ -1,0 +1,73 @@
+"""The sets of paper vectors that a study has, each a pooling method and a system under the name of its folder."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from annot.errors import InputError, MissingInput
+from annot.pooling import CITED
+from annot.ranking import vectors
+from annot.ranking.methods import LSA, METHODS
+from annot.ranking.vectors import Vectors
+from annot.settings import FileName
+from annot.study.workspace import Workspace
+from annot.systems.abstracts import AbstractSystem
+from annot.systems.registry import SYSTEMS
+
+_FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
+
+
+def vectors_of(ws: Workspace, name: str) -> Vectors:
+    """The vectors in `corpus/vectors/NAME`. Raises MissingInput with the commands that put them there."""
+    folder = ws.vectors / name
+    if not folder.is_dir():
+        near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
+        raise MissingInput(
+            f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            hint=f"make them with `annot encode {name}`, import them with `annot vectors import {name} FILES`, "
+            f"or leave the method out with --without {name}",
+        )
+    return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
+
+
+def check_set_name(name: str) -> None:
+    """Raise InputError when a set of vectors cannot be called so: it names a folder, a method and a system at once."""
+    try:
+        _FILE_NAME.validate_python(name)
+    except ValidationError:
+        raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
+    taken = name in SYSTEMS and not isinstance(SYSTEMS[name], AbstractSystem)
+    if taken or name in (*METHODS, LSA, CITED):
+        raise InputError(f"{name}: the name of a method without vectors", hint="give the vectors a name of their own")
+
+
+def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
+    """Raise InputError when the set of this name holds vectors of another space, or of another origin.
+
+    encoded: whether an encoder is to make the new ones; else they are imported.
+    """
+    about = ws.vectors / name / vectors.ABOUT
+    if not about.is_file():
+        return
+    hint = "give the new vectors another name, or remove the folder first"
+    known = json.loads(about.read_text(encoding="utf-8"))
+    if known.get("space") != space:
+        raise InputError(
+            f"{about.parent}: holds vectors of {known.get('space')}, found {space}: two spaces must never be mixed",
+            hint=hint,
+        )
+    if ("weights_sha256" in known) != encoded:
+        found = "were not encoded here" if encoded else "`annot encode` made"
+        raise InputError(f"{about.parent}: holds vectors that {found}; they would be lost", hint=hint)
+
+
+def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
+    """Every file of the sets that annot wrote, the SHA-256 it was written with, and the record that says so."""
+    for about in sorted(ws.vectors.glob(f"*/{vectors.ABOUT}")):
+        for name, sha256 in json.loads(about.read_text(encoding="utf-8")).get("files", {}).items():
+            yield about.parent / name, sha256, str(about.relative_to(ws.root))
