@@ -22,6 +22,7 @@ for room in (
     "settle",
     "trials",
     "runs",
+    "encoders",
     "measure",
     "publish",
     "keep",

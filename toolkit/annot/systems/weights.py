@@ -56,7 +56,7 @@ def digest_of(folder: Path) -> str:
     """The SHA-256 of all files of weights and settings, by name and content."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".safetensors", ".bin", ".json", ".txt", ".model") and path.is_file():
+        if path.suffix in (".safetensors", ".bin", ".pt", ".json", ".txt", ".model") and path.is_file():
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
