@@ -9,7 +9,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,8 +154,8 @@ def _record(out: Path, facts: Mapping[str, Any]) -> Progress | None:
     stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"facts": None}
     if stored["facts"] != json.loads(json.dumps(facts)):
         raise InputError(f"{out}: there already, and not trained like this", hint="name another --out, or remove it")
-    curve = [Point(*one) for one in stored["curve"]]
-    return Progress(curve[-1].step, curve, Point(*stored["best"]))
+    curve = [Point(**one) for one in stored["curve"]]
+    return Progress(curve[-1].step, curve, Point(**stored["best"]))
 
 
 def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progress: Progress) -> None:
@@ -164,12 +164,12 @@ def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progres
     loaded.model.save_pretrained(made)
     loaded.tokenizer.save_pretrained(made)
     assert progress.best is not None, "a training looks at the dev examples"
-    record = {"facts": facts, "curve": [list(one) for one in progress.curve], "best": list(progress.best)}
+    record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
     write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
     rows = io.StringIO()
     writer = csv.writer(rows, lineterminator="\n")
-    writer.writerow(Point._fields)
-    writer.writerows(progress.curve)
+    writer.writerow(asdict(progress.best))
+    writer.writerows(map(astuple, progress.curve))
     write_file(made / CURVE, rows.getvalue())
     losses = {
         "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],

@@ -19,7 +19,7 @@ from annot.ordering import ranked
 from annot.records import Qrel, Query, Ranking, ScoredDoc
 from annot.systems.scisearch.network import Loss, Pairs, Score, Vectors, balanced, train
 
-Protocol = Literal["folds", "leaky"]
+Protocol = Literal["folds", "leaky", "untrained"]
 WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
 OWN_SHARES = (0.40, 0.15)

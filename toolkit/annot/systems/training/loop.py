@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.errors import InputError
 from annot.stats.seeding import generator
@@ -28,7 +28,8 @@ LOOKS = 10
 Advance = Callable[[int, int | None], None]
 
 
-class Point(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Point:
     """One look at the dev examples."""
 
     step: int
@@ -46,7 +47,8 @@ Tell = Callable[[Point, int], None]
 """Called at each look, with the number of all steps."""
 
 
-class Length(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Length:
     """How long a training is at most."""
 
     steps: int
@@ -203,7 +205,7 @@ def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> 
 
 def _plain(progress: Progress) -> list[Any]:
     assert progress.best is not None, "a state is kept after a look"
-    return [progress.step, [list(point) for point in progress.curve], list(progress.best), progress.since]
+    return [progress.step, [astuple(point) for point in progress.curve], astuple(progress.best), progress.since]
 
 
 def _states(parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Examples from a corpus: triplets of citations, pairs of co-cited papers or of contexts, and the inverse cloze task.
 
-Everything is drawn by generators of its own for each paper or set, so that a paper more leaves the others as they are.
+Each paper and each set of papers has a generator of its own.
 """
 
 from __future__ import annotations
