@@ -10,8 +10,12 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from annot.errors import InputError
 from annot.stats.seeding import generator
@@ -136,8 +140,7 @@ def _step(step: int, losses: Losses, train_on: Examples, models: Any, length: Le
     """Gradients of one batch, read in parts; returns the sum of its losses and the number of its examples."""
     settings = losses.recipe.settings
     epoch, place = divmod(step, length.per_epoch)
-    order = generator(settings.seed, "epoch", str(epoch)).permutation(len(train_on))
-    batch = order[place * settings.batch : (place + 1) * settings.batch]
+    batch = _order(settings.seed, epoch, len(train_on))[place * settings.batch : (place + 1) * settings.batch]
     random = generator(settings.seed, "negatives", str(step))
     models.train()
     total, counted = 0.0, 0
@@ -148,6 +151,12 @@ def _step(step: int, losses: Losses, train_on: Examples, models: Any, length: Le
             total += float(found.loss.detach()) * found.examples
             counted += found.examples
     return total, counted
+
+
+@lru_cache(maxsize=1)
+def _order(seed: int, epoch: int, examples: int) -> NDArray[np.int64]:
+    """The order of the examples in an epoch."""
+    return generator(seed, "epoch", str(epoch)).permutation(examples)
 
 
 def _look(
