@@ -219,6 +219,14 @@ def test_aspire_is_trained_as_its_appendices_say() -> None:
         assert recipe.start == "specter"
 
 
+def test_specter_is_trained_as_its_section_4_says() -> None:
+    """Margin 1, 2e-5, a tenth of the steps to warm up, two epochs, four at once and 32 a step, from SciBERT."""
+    recipe = RECIPES["specter-id"]
+    settings = recipe.settings
+    assert (settings.margin, settings.learning_rate, settings.warm_up, settings.epochs) == (1.0, 2e-5, 0.1, 2)
+    assert (settings.at_once, settings.batch, recipe.start) == (4, 32, "scibert-uncased")
+
+
 @pytest.mark.parametrize(
     ("system", "given"),
     [("ts-aspire", {"loss": "softmax"}), ("cosentbert", {"at_once": 1}), ("ot-aspire", {"loss": "x"})],
