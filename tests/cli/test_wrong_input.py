@@ -25,7 +25,7 @@ from spoiling import (
     sql,
     write,
 )
-from usual import engine_run, isolated
+from usual import engine_run, examples, isolated
 
 NOWHERE = "http://127.0.0.1:9"
 """An address where no server answers."""
@@ -845,6 +845,52 @@ WRONG: dict[str, Wrong] = {
     ),
     "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
+    # -- encoder
+    "encoder contexts: no file": Wrong(
+        "encoder contexts", "full.jsonl --out c.jsonl", ("full.jsonl: no such file",), "pooled"
+    ),
+    "encoder contexts: a full text without its text": Wrong(
+        "encoder contexts",
+        "full.jsonl --out c.jsonl",
+        ("full.jsonl:1: no field 'body_text'", "expected full texts as S2ORC writes them"),
+        "pooled",
+        write("full.jsonl", b'{"paper_id": "c1", "bib_entries": {}}\n'),
+    ),
+    "encoder contexts: a window that is none": Wrong(
+        "encoder contexts",
+        "full.jsonl --out c.jsonl --window section",
+        ("--window section", "sentence"),
+        "pooled",
+    ),
+    "encoder examples: co-citations without contexts": Wrong(
+        "encoder examples", "ts-aspire --out d", ("found no --contexts", "`annot encoder contexts FILE"), "pooled"
+    ),
+    "encoder examples: shares that do not sum to 1": Wrong(
+        "encoder examples", "specter-id --out d --mix Medicine=0.7", ("the shares sum to 0.7",), "pooled"
+    ),
+    "encoder examples: a system that nobody trains": Wrong(
+        "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
+    ),
+    "encoder train: no examples": Wrong(
+        "encoder train", "specter-id --data d", ("train.jsonl: not there", "`annot encoder examples"), "pooled"
+    ),
+    "encoder train: examples of papers for a system of sentences": Wrong(
+        "encoder train",
+        "cosentbert --data examples --from start",
+        ("train.jsonl:1: found papers, expected texts",),
+        "pooled",
+        examples,
+    ),
+    "encoder train: weights already there": Wrong(
+        "encoder train",
+        "specter-id --data examples --from start --out start",
+        ("start: there already, and not trained like this",),
+        "pooled",
+        examples,
+    ),
+    "encoder train: a loss that it has not": Wrong(
+        "encoder train", "ts-aspire --data d --loss softmax", ("found softmax, expected triplet",), "pooled"
+    ),
     "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
     "run import: a run broken on line 17": Wrong(
         "run import",
@@ -1183,12 +1229,12 @@ WRONG: dict[str, Wrong] = {
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
 }
 
-WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor", "run list"}
+WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
     *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
-    *("guidelines show", "guidelines check", "studio down", "studio status"),
+    *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
 }
 """Commands that never open the database."""
 USUAL = {
@@ -1200,6 +1246,8 @@ USUAL = {
     "pool import-run": "engine.run --method engine",
     "pool add": "fic0407 fic0104 --reason mine",
     "pool topup": "--method engine",
+    "encoder contexts": "full.jsonl --out contexts.jsonl",
+    "encoder examples": "specter-id --out examples",
     "corpus add": "papers.jsonl",
     "citations add": "papers.jsonl",
     "import csfcube": "release",

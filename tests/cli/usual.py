@@ -192,6 +192,24 @@ def matches(folder: Path) -> None:
     write_matches(Workspace.open(folder), "mine", found)
 
 
+CITING = (
+    '{"paper_id": "c%d", "body_text": [{"text": "Both of them help many readers (1, 2).", '
+    '"cite_spans": [{"start": 31, "end": 33, "ref_id": "B0"}, {"start": 34, "end": 36, "ref_id": "B1"}]}], '
+    '"bib_entries": {"B0": {"link": "fic05%02d"}, "B1": {"link": "fic06%02d"}}}\n'
+)
+"""A full text that cites two papers of the demonstration in one sentence."""
+
+
+def full_texts(folder: Path) -> None:
+    (folder / "full.jsonl").write_text("".join(CITING % (at, at, at) for at in range(1, 11)))
+
+
+def examples(folder: Path) -> None:
+    """Examples, and a folder where weights could be."""
+    annot_done("encoder", "examples", "specter-id", "--out", "examples", folder=folder)
+    (folder / "start").mkdir()
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -269,6 +287,10 @@ USUAL: dict[str, Usual] = {
     "substudy draw": Usual("settled", " ".join(DRAW[2:])),
     "substudy push": Usual("settled", "--view abstract --dry-run", substudy),
     "substudy report": Usual("settled", "", judged_substudy),
+    "encoder contexts": Usual("pooled", "full.jsonl --out contexts.jsonl", full_texts),
+    "encoder examples": Usual("pooled", "specter-id --out examples"),
+    # To train, it takes libraries that these tests do without.
+    "encoder train": Usual("pooled", "specter-id --data examples --from start --dry-run", examples),
     "run": Usual("pooled"),
     "run import": Usual("pooled", "theirs.run --tag theirs --meta theirs.yaml", a_run),
     "run list": Usual("made"),

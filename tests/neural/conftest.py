@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 import tiny_models
+import torch
 from judged_study import judged_study
+
+# More threads only wait for each other over models this small.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -97,3 +97,28 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match="not readable as weights"):
         encoders.encode_documents(tmp_path, PAPERS, advance=quietly)
+
+
+def test_a_bi_encoder_of_aspire_mixes_the_first_tokens_of_all_layers(folder: Path, tmp_path: Path) -> None:
+    """As its authors publish it: `bert_encoder.*` and `bert_layer_weights.weight` beside the weights of the hub."""
+    mixed = tiny_models.bert(tmp_path / "specter-cocite")
+    other = AutoModel.from_pretrained(tiny_models.bert(tmp_path / "other", seed=5)).eval()
+    weights = torch.tensor([[0.3, -1.0, 2.0]])
+    state = {f"bert_encoder.{name}": value for name, value in other.state_dict().items()}
+    # Older versions of transformers stored this index, too.
+    state["bert_encoder.embeddings.position_ids"] = torch.arange(40)[None]
+    torch.save({**state, "bert_layer_weights.weight": weights}, mixed / "model_cur_best.pt")
+    tokenizer = AutoTokenizer.from_pretrained(mixed)
+    found = encoders.encode_documents(mixed, PAPERS, advance=quietly)
+    shares = np.exp(weights[0].numpy()) / np.exp(weights[0].numpy()).sum()
+    for paper, row in zip(PAPERS, found, strict=True):
+        text = paper.title + tokenizer.sep_token + " ".join(paper.sentences)
+        given = tokenizer(text, truncation=True, max_length=40, return_tensors="pt")
+        with torch.no_grad():
+            layers = other(**given, output_hidden_states=True).hidden_states
+        expected = sum(share * layer[0, 0].numpy() for share, layer in zip(shares, layers, strict=True))
+        np.testing.assert_allclose(row, expected, atol=1e-5)
+    assert np.abs(found - encoders.encode_documents(folder, PAPERS, advance=quietly)).max() > 0.1
+    torch.save({"model": weights}, mixed / "model_cur_best.pt")
+    with pytest.raises(InputError, match=r"model_cur_best\.pt: not a checkpoint of Aspire's bi-encoder"):
+        encoders.encode_documents(mixed, PAPERS, advance=quietly)

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_models
+import torch
 from annot.formats.trec import read_run
 from annot.ranking import vectors
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from annot.systems import encoders
 from command_line import annot, annot_done
+from transformers import AutoModel
 
 NAMES = ("unsimcse", "mpnet-1b", "specter", "ot-aspire", "att-aspire", "mine")
 
@@ -100,3 +103,23 @@ def test_weights_that_are_not_there_are_named_with_the_command_that_fetches_them
     refused = annot("run", name, folder=study)
     assert refused.exit_code == 2
     assert says in refused.message()
+
+
+def test_what_weights_lack_of_a_system_is_listed_and_kept_with_its_runs(study: Path) -> None:
+    listed = {one["name"]: one for one in annot_done("run", "list", "--json", folder=study).data}
+    assert "(without its adapter)" in listed["specter2"]["needs"]
+    tiny_models.bert(study / "weights" / "specter2", positions=120)
+    mixed = tiny_models.bert(study / "weights" / "specter-cocite", positions=120)
+    state = {f"bert_encoder.{name}": value for name, value in AutoModel.from_pretrained(mixed).state_dict().items()}
+    torch.save({**state, "bert_layer_weights.weight": torch.zeros(1, 3)}, mixed / "model_cur_best.pt")
+    for name in ("scibert-cased", "scibert-uncased"):
+        tiny_models.bert(study / "weights" / name, seed=len(name), positions=120)
+    annot_done("run", "specter2", "specter-cocite", "scibert-cased", "scibert-uncased", folder=study)
+    settings = {
+        name: json.loads((study / f"exports/runs/{name}.json").read_text())["settings"]
+        for name in ("specter2", "specter-cocite", "scibert-cased")
+    }
+    assert settings["specter2"]["lacks"] == "its adapter"
+    assert settings["specter-cocite"]["vectors"]["layers"] == "mixed"
+    assert "lacks" not in settings["specter-cocite"]
+    assert settings["scibert-cased"]["reading"] == "mean"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import statistics
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from annot.evaluation.measures import evaluate
 from annot.folds.grouped import grouped_folds
+from annot.formats.trec import read_run
 from annot.ranking import lsa
 from annot.ranking.methods import Bench
 from annot.ranking.tokens import tokenise
@@ -20,6 +22,11 @@ from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl,
 from annot.systems.scisearch.protocols import honest, leaky
 from annot.systems.system import Topic
 from command_line import annot, annot_done
+
+
+def read_runs(study: Path, name: str) -> dict[str, Any]:
+    return read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings
+
 
 FACETS = {"background": ("background", "objective"), "method": ("method",)}
 
@@ -117,6 +124,13 @@ def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
     assert not one & two
     assert set(made["scisearch-nll"]["features"].values()) == {"lsa"}
     assert "trained on what it tests" in made["scisearch-leaky"]["demonstration"]
+    # Without training it ranks as the system `lsa` does, by the cosine of the same vectors.
+    annot_done("run", "scisearch-untrained", "lsa", folder=study)
+    scores = [
+        {(query, doc.doc_id): doc.score for query, ranking in read_runs(study, name).items() for doc in ranking}
+        for name in ("scisearch-untrained", "lsa")
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
     before = (study / "exports/runs/scisearch-nll.run").read_bytes()
     annot_done("run", "scisearch-nll", folder=study)
     assert (study / "exports/runs/scisearch-nll.run").read_bytes() == before

@@ -15,8 +15,8 @@ WORDS = (
 )
 
 
-def bert(folder: Path, *, seed: int = 0, positions: int = 40) -> Path:
-    """A BERT of two layers and 16 dimensions, written to `folder`."""
+def bert(folder: Path, *, seed: int = 0, positions: int = 40, spread: float = 0.5) -> Path:
+    """A BERT of two layers and 16 dimensions, written to `folder`. spread: of its random weights."""
     torch.manual_seed(seed)
     folder.mkdir(parents=True)
     vocabulary = [
@@ -40,7 +40,7 @@ def bert(folder: Path, *, seed: int = 0, positions: int = 40) -> Path:
         num_attention_heads=2,
         intermediate_size=32,
         max_position_embeddings=positions,
-        initializer_range=0.5,
+        initializer_range=spread,
     )
     BertModel(config).save_pretrained(folder)
     return folder

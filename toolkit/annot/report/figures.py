@@ -213,6 +213,21 @@ def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[st
     return _drawn(ROW * len(rows) + 1.2, paint)
 
 
+def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: str) -> Drawing:
+    """A line for each loss, over the steps of a training."""
+
+    def paint(figure: Any, narrow: bool) -> None:
+        axes = figure.subplots()
+        for place, (name, points) in enumerate(losses.items()):
+            across, up = [step for step, _ in points], [loss for _, loss in points]
+            axes.plot(across, up, label=name, color=PALETTE[place], linewidth=1.2, marker="o", markersize=2.5)
+        axes.set_xlabel("step")
+        axes.set_ylabel(unit)
+        _legend(figure, axes, columns=len(losses))
+
+    return _drawn(2.4, paint)
+
+
 def _dots(axes: Any, values: Mapping[str, Number], unit: str) -> None:
     """A dot and its interval a row."""
     for at, one in enumerate(values.values()):

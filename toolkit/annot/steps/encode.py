@@ -96,9 +96,9 @@ def _metric(name: str) -> Metric:
 
 def _device(asked: str | None, folder: Path) -> str:
     # The libraries load for seconds: only here, once all else is known to be right.
-    from annot.systems.encoders import quiet, usable_device
+    from annot.systems.reading import prepare_libraries, usable_device
 
-    quiet(folder)
+    prepare_libraries(folder)
     return str(usable_device(asked))
 
 

@@ -16,6 +16,7 @@ from annot.records import Paper
 from annot.study.index import Advance
 from annot.study.workspace import Workspace
 from annot.systems import encoders
+from annot.systems.reading import MIXED
 from annot.systems.sentence_vectors import SentenceVectors
 from annot.systems.weights import Weights, digest_of
 
@@ -68,6 +69,8 @@ def _kept(
 ) -> storage.Stored:
     folder = weights.find(weights_folder(ws))
     facts = {"encoder": weights.hub or weights.name, "weights_sha256": digest_of(folder), "reading": weights.reading}
+    if (folder / MIXED).is_file():
+        facts["layers"] = "mixed"
     read = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in papers]
     key = hashlib.sha256(json.dumps([facts, read]).encode()).hexdigest()
     place = ws.cache / "encoded" / key[:32]

@@ -77,7 +77,9 @@ class RankedPools:
                 )
             case AbstractSystem():
                 vectors = self._abstracts(system)
-                return Made(abstracts.rank(self._topics, vectors), {**views, "vectors": vectors.description})
+                by_weights = not (self._ws.vectors / system.name).is_dir()
+                lacks = {"lacks": system.lacks} if system.lacks and by_weights else {}
+                return Made(abstracts.rank(self._topics, vectors), {**views, "vectors": vectors.description, **lacks})
         raise AssertionError(f"a system of a family without a ranker: {system}")
 
     def _abstracts(self, system: AbstractSystem) -> Vectors:

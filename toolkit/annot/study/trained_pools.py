@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from annot.ranking.counts import count_pieces
 from annot.ranking.methods import Bench
 from annot.ranking.vectors import Vectors
 from annot.records import Paper, Qrel, Query
-from annot.systems.scisearch.protocols import Features, honest, leaky
+from annot.systems.scisearch.protocols import Features, honest, leaky, untrained
 from annot.systems.scisearch.system import SciSearchSystem
 from annot.systems.sentence_vectors import Matrix, SentenceVectors
 from annot.systems.system import Made, Topic
@@ -34,22 +35,25 @@ def rank(
     grades: int,
     seed: int,
 ) -> Made:
-    """Train on the grades and rank every pool.
+    """Train on the grades and rank every pool; the untrained one ranks without grades.
 
     Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is in another fold.
     """
+    facts: dict[str, Any] = {"query": system.query, "candidate": system.candidate}
+    names = [one.name for one in features]
+    if len(features) > 1 and system.protocol != "folds":
+        raise InputError(f"{system.name}: {len(features)} features, expected one", hint="[systems] features")
+    documents = {topic.query_id: topic.doc_ids for topic in topics}
+    if system.loss is None:
+        return Made(untrained(features[0], documents), {**facts, "features": names, "similarity": "cosine"})
     _prepare_libraries()
     queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in topics]
-    documents = {topic.query_id: topic.doc_ids for topic in topics}
     known = {(topic.query_id, doc_id) for topic in topics for doc_id in topic.doc_ids}
     judged = [qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) in known]
     if not judged:
         raise MissingInput(f"{system.name}: no final grades to learn from", hint="make them with `annot qrels`")
-    facts = {"query": system.query, "candidate": system.candidate, "loss": system.loss, "seed": seed}
-    names = [one.name for one in features]
+    facts |= {"loss": system.loss, "seed": seed}
     if system.protocol == "leaky":
-        if len(features) > 1:
-            raise InputError(f"{system.name}: {len(features)} features, expected one", hint="[systems] features")
         found = leaky(features[0], queries, judged, documents, loss=system.loss, grades=grades, seed=seed)
         return Made(found, {**facts, "features": names, "demonstration": DEMONSTRATION})
     folds = grouped_folds(queries, count=FOLDS, seed=seed)

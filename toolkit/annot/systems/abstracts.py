@@ -25,23 +25,27 @@ class AbstractSystem(System):
     """Its vectors come from a folder, or from these weights; None where a folder is all there is."""
 
     weights: Weights | None
+    lacks: str = ""
+    """What the weights lack of the system as published; empty where they lack nothing."""
 
 
-def _system(name: str, source: str, hub: str | None) -> AbstractSystem:
+def _system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:
     weights = Weights(name, hub, "document")
-    needs = f"vectors in corpus/vectors/{name}, or {weights.needs}"
-    return AbstractSystem(name, "abstracts", source, TITLE_AND_ABSTRACT, TITLE_AND_ABSTRACT, needs, weights)
+    needs = f"vectors in corpus/vectors/{name}, or {weights.needs}" + (f" (without {lacks})" if lacks else "")
+    return AbstractSystem(name, "abstracts", source, TITLE_AND_ABSTRACT, TITLE_AND_ABSTRACT, needs, weights, lacks)
 
 
 SYSTEMS = (
     _system("specter", CSFCUBE, "allenai/specter"),
-    _system("specter2", "Singh et al. 2023 (SciRepEval)", "allenai/specter2_base"),
+    _system("specter2", "Singh et al. 2023 (SciRepEval)", "allenai/specter2_base", lacks="its adapter"),
     _system("specter-id", CSFCUBE, None),
     _system("specter-cocite", ASPIRE, "allenai/aspire-biencoder-compsci-spec"),
     _system("scincl", "Ostendorff et al. 2022", "malteos/scincl"),
 )
-"""SPECTER2 is its base here: put vectors that its adapters made in `corpus/vectors/specter2`. The published weights of
-SPECTER-CoCite lack the mix of layers that Aspire's figures were made with."""
+"""SPECTER2 is its base here, and its runs say so: the library of its adapters (`adapters` 1.3.0) asks for transformers
+4.57 and has not come to 5 (adapter-hub/adapters, issue 834). Vectors that it makes in an environment of its own go into
+`corpus/vectors/specter2`. The weights of SPECTER-CoCite on the hub lack its mix of layers; `model_cur_best.pt` of
+the authors' archive (`aspire-biencoder-compsci-spec-full.zip`), put beside them in `weights/specter-cocite`, has it."""
 
 
 def own_system(name: str) -> AbstractSystem:

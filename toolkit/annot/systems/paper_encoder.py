@@ -12,7 +12,8 @@ import numpy as np
 from annot.errors import InputError
 from annot.ranking.dense import Metric
 from annot.records import Paper
-from annot.systems.encoders import Advance, document_vectors, load_encoder, quiet, usable_device
+from annot.systems.encoders import Advance, document_vectors
+from annot.systems.reading import load, prepare_libraries, usable_device
 from annot.systems.sentence_vectors import Matrix
 
 PaperReading = Literal["own", "document"]
@@ -44,8 +45,8 @@ def open_paper_encoder(
     half: compute in half precision. batch: papers that are read at once.
     """
     if reading == "document":
-        loaded = load_encoder(folder, device=device, half=half, batch=batch)
-        return lambda papers, advance: document_vectors(loaded, papers, advance=advance)
+        loaded = load(folder, device, half=half)
+        return lambda papers, advance: document_vectors(loaded, papers, batch=batch, advance=advance)
     model = _sentence_transformer(folder, device=device, half=half)
     separator = getattr(model.tokenizer, "sep_token", None) or " "
 
@@ -59,7 +60,7 @@ def open_paper_encoder(
 
 
 def _sentence_transformer(folder: Path, *, device: str | None, half: bool) -> Any:
-    quiet(folder)
+    prepare_libraries(folder)
     from sentence_transformers import SentenceTransformer
 
     place = usable_device(device)

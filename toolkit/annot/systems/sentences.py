@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.systems.alignment import Similarity
-from annot.systems.system import ASPIRE, CSFCUBE, EACH_SENTENCE, FACET, System
+from annot.systems.system import ASPIRE, CSFCUBE, EACH_SENTENCE, FACET, SCISEARCH, System
 from annot.systems.weights import Reading, Weights
 
 
@@ -35,9 +35,12 @@ SYSTEMS = (
     system("mpnet-1b", ASPIRE, "l2", "sentence-transformers/all-mpnet-base-v2", "own"),
     system("cosentbert", ASPIRE, "l2", "allenai/aspire-sentence-embedder", "cls"),
     system("ictsentbert", ASPIRE, "l2", None, "cls"),
+    system("scibert-cased", SCISEARCH, "cosine", "allenai/scibert_scivocab_cased", "mean"),
+    system("scibert-uncased", SCISEARCH, "cosine", "allenai/scibert_scivocab_uncased", "mean"),
 )
 """The pooling of SimCSE is that of its authors: the first token's state without the pooler where it was trained without
-supervision, with it where it was trained with."""
+supervision, with it where it was trained with. SciBERT was not trained to put a sentence into one vector: the mean of
+its tokens' states is what sentence-transformers takes of such models; SciSearch does not say what it took."""
 
 
 def own_system(name: str) -> SentenceSystem:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from annot.errors import MissingInput
+from annot.systems.training.recipes import RECIPES
 
 Reading = Literal["own", "cls", "pooler", "mean", "document", "context"]
 """How an encoder reads and pools: `own` as its sentence-transformers folder says; the first token's state (`cls`), the
@@ -45,18 +46,19 @@ class Weights:
             if cached:
                 return cached
             looked.append(cache)
-        fetch = f"hf download {self.hub} --local-dir {own}" if self.hub else None
-        raise MissingInput(
-            f"{self.name}: no weights in {' or in '.join(looked)}",
-            hint=f"fetch them with `{fetch}`" if fetch else f"put a folder of weights at {own}; nobody published them",
-        )
+        hint = f"put a folder of weights at {own}; nobody published them"
+        if self.hub:
+            hint = f"fetch them with `hf download {self.hub} --local-dir {own}`"
+        if self.name in RECIPES:
+            hint += f"; or train them with `annot encoder train {self.name}`"
+        raise MissingInput(f"{self.name}: no weights in {' or in '.join(looked)}", hint=hint)
 
 
 def digest_of(folder: Path) -> str:
     """The SHA-256 of all files of weights and settings, by name and content."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".safetensors", ".bin", ".json", ".txt", ".model") and path.is_file():
+        if path.suffix in (".safetensors", ".bin", ".pt", ".json", ".txt", ".model") and path.is_file():
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())

@@ -19,7 +19,7 @@ from annot.ordering import ranked
 from annot.records import Qrel, Query, Ranking, ScoredDoc
 from annot.systems.scisearch.network import Loss, Pairs, Score, Vectors, balanced, train
 
-Protocol = Literal["folds", "leaky"]
+Protocol = Literal["folds", "leaky", "untrained"]
 WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
 OWN_SHARES = (0.40, 0.15)
@@ -114,6 +114,16 @@ def leaky(
         score = train(learned, watched, loss=loss, grades=grades, seed=seed)
         rankings |= _ranked(features, score, {query_id: documents[query_id] for query_id in sorted(members)})
     return rankings
+
+
+def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
+    """The cosines of the same features: what training has to beat."""
+
+    def cosine(left: Vectors, right: Vectors) -> Vectors:
+        lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+        return np.asarray((left * right).sum(axis=1) / np.where(lengths > 0, lengths, 1))
+
+    return _ranked(features, lambda left, right: cosine(left, right).astype(np.float64), documents)
 
 
 def _ranked(features: Features, score: Score, documents: Documents) -> dict[str, Ranking]:

@@ -1,0 +1,236 @@
+"""What encoders are trained on: co-citations by reason, triplets, pairs, cloze, and the files they lie in."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.errors import InputError
+from annot.formats.citing_text import CitingText, Context
+from annot.records import Paper
+from annot.systems.training.cocitations import LeftOut, Limits, Said, Share, gather, mixed, read_mix
+from annot.systems.training.examples import Example, Examples, as_record
+from annot.systems.training.making import (
+    chosen_sets,
+    cloze,
+    contexts_of,
+    pairs_of_contexts,
+    split,
+    triplets,
+    with_negatives,
+)
+from annot.systems.training.recipes import RECIPES, recipe_of
+
+CORPUS = {"a", "b", "c", "d"}
+LIMITS = Limits(5, 12, ("Computer Science",))
+
+
+def text(paper_id: str, *contexts: tuple[str, str], field: str = "Computer Science") -> CitingText:
+    """A full text; each context is its words and the letters it cites."""
+    return CitingText(paper_id, (field,), tuple(Context(said, tuple(sorted(cited)), 0) for said, cited in contexts))
+
+
+def test_every_context_is_kept_or_counted_by_its_reason() -> None:
+    good = "both of them parse graphs (1, 2)"
+    texts = [
+        text("c1", (good, "ab"), ("others parse the same graphs (1, 2)", "ab"), ("one of them parses graphs [1]", "a")),
+        text(
+            "c2", (good.replace("1", "7"), "ab"), ("too short (1)", "ab"), ("nobody marks any citation in here", "ab")
+        ),
+        text("c3", ("these two do parse graphs as well [3, 4]", "ab"), (" ".join(["(word)"] * 13), "ab")),
+        text("c4", ("in another field graphs are parsed [1]", "ab"), field="Biology"),
+        text("c5", ("three and a stranger parse text [1-4]", "abcx"), ("strangers parse their own text [8]", "xy")),
+    ]
+    found = gather(texts, CORPUS, limits=LIMITS)
+    assert {papers: [said.citing for said in sayings] for papers, sayings in found.contexts.items()} == {
+        ("a", "b"): ["c1", "c3"],
+        ("a", "b", "c"): ["c5"],
+    }
+    assert found.left_out == {
+        LeftOut.SAME_PAPER: 1,
+        LeftOut.ALONE: 2,
+        LeftOut.COPY: 1,
+        LeftOut.SHORT: 1,
+        LeftOut.UNMARKED: 1,
+        LeftOut.LONG: 1,
+        LeftOut.FIELD: 1,
+    }
+    assert found.kept + found.left_out.total() == found.read == 11
+    assert (found.texts, found.not_in_corpus) == (5, 3)
+
+
+def test_a_mix_gives_each_field_its_share_of_the_examples() -> None:
+    rng = np.random.default_rng(0)
+    contexts = {
+        (f"a{at}", f"b{at}", *([f"c{at}"] if at % 2 else [])): [
+            Said("x", "", ("Medicine",) if rng.random() < 0.7 else ("Computer Science",))
+        ]
+        for at in range(600)
+    }
+    sizes = {papers: 3 if len(papers) == 3 else 1 for papers in contexts}
+    mix = read_mix(["Medicine+Biology=0.6", "Computer Science=0.4"])
+    assert mix == (Share(("Medicine", "Biology"), 0.6), Share(("Computer Science",), 0.4))
+    chosen = chosen_sets(list(contexts), contexts, mix=mix, wanted=200, examples_of=sizes.__getitem__)
+    by_field = Counter[str]()
+    for papers in chosen:
+        by_field[contexts[papers][0].fields[0]] += sizes[papers]
+    assert 120 <= by_field["Medicine"] < 123
+    assert 80 <= by_field["Computer Science"] < 83
+    whole = mixed(list(contexts), contexts, read_mix([]))
+    assert list(map(len, whole)) == [600]
+
+
+@pytest.mark.parametrize("typed", [["Medicine=0.6"], ["Medicine"], ["A=1.5", "B=-0.5"]])
+def test_shares_that_are_no_mix_are_refused(typed: list[str]) -> None:
+    with pytest.raises(InputError, match="--mix"):
+        read_mix(typed)
+
+
+def test_triplets_are_those_of_the_citation_graph() -> None:
+    rng = np.random.default_rng(3)
+    corpus = [f"p{at}" for at in range(60)]
+    citations = {one: [corpus[at] for at in rng.integers(60, size=rng.integers(0, 4))] for one in corpus}
+    hard_found, easy_found = 0, 0
+    for query in corpus:
+        found, why = triplets(query, citations, corpus, easy=3, hard=2, seed=1)
+        cited = set(citations[query]) - {query}
+        further = {far for near in cited for far in citations[near]} - cited - {query}
+        if not cited:
+            assert (found, why) == ([], "cites no paper of the corpus")
+            continue
+        expected = min(2, len(further))
+        assert len(found) == expected + 3
+        assert bool(why) == (expected < 2)
+        for place, one in enumerate(found):
+            assert one.query == query
+            assert one.positive in cited
+            assert one.negative not in cited | {query}
+            if place < expected:
+                assert one.negative in further
+        assert len({one.negative for one in found[:expected]}) == expected
+        hard_found, easy_found = hard_found + expected, easy_found + 3
+        # A paper more in the corpus, which nobody cites, moves no hard negative and no positive of these.
+        assert triplets(query, citations, corpus, easy=0, hard=2, seed=1) == triplets(
+            query, citations, [*corpus, "new"], easy=0, hard=2, seed=1
+        )
+    assert hard_found > 40
+    assert easy_found > 100
+
+
+def test_a_name_stays_on_its_side_whoever_comes_beside_it() -> None:
+    few, many = [f"n{at}" for at in range(300)], [f"n{at}" for at in range(3000)]
+    train_few, dev_few = split(few, dev_share=0.2, seed=5)
+    train_many, dev_many = split(many, dev_share=0.2, seed=5)
+    assert set(train_few) <= set(train_many)
+    assert set(dev_few) <= set(dev_many)
+    assert not set(train_many) & set(dev_many)
+    assert len(dev_many) / 3000 == pytest.approx(0.2, abs=0.03)
+    assert [name for name in train_many if name in set(few)] == train_few
+
+
+def test_cloze_takes_the_sentence_out_nine_times_of_ten() -> None:
+    out = 0
+    for at in range(1000):
+        paper = Paper(f"p{at}", "t", ("one .", "two .", "three .", "four ."))
+        found = list(cloze(paper, sentences=2, removed=0.9, seed=0))
+        assert len({example.query for example in found}) == 2
+        for example in found:
+            assert isinstance(example.positive, str)
+            rest = [one for one in paper.sentences if one != example.query]
+            assert example.positive in (" ".join(rest), " ".join(paper.sentences))
+            out += example.positive == " ".join(rest)
+    # A binomial of 2,000 tries: five standard deviations.
+    assert out / 2000 == pytest.approx(0.9, abs=5 * (0.9 * 0.1 / 2000) ** 0.5)
+    assert not list(cloze(Paper("p", "t", ("alone .",)), sentences=2, removed=0.9, seed=0))
+
+
+def test_contexts_pair_up_and_ten_at_most_go_with_a_pair_of_papers() -> None:
+    said = [Said(f"c{at}", f"context {at}", ()) for at in range(14)]
+    kept = contexts_of(("a", "b"), said, seed=0)
+    assert len(set(kept)) == 10
+    assert set(kept) <= {one.text for one in said}
+    pairs = list(pairs_of_contexts(("a", "b"), said[:4]))
+    assert len({(one.query, one.positive) for one in pairs}) == 6
+
+
+def test_a_negative_for_good_shares_no_paper_with_its_example() -> None:
+    examples = [Example(f"q{at}", f"p{at}", None, (f"{at % 3}", f"{at % 4}")) for at in range(24)]
+    found, left_out = with_negatives(examples, seed=0)
+    papers_of = {one.positive: set(one.papers) for one in examples}
+    for one in found:
+        assert isinstance(one.negative, str)
+        assert not papers_of[one.negative] & set(one.papers)
+    assert not left_out
+    alone = [Example("q", "p", None, ("1",)), Example("r", "s", None, ("1",))]
+    assert with_negatives(alone, seed=0) == ([], {"no example to take a negative from": 2})
+
+
+PAPERS = [Paper(f"p{at}", f"Title {at} – ü", ("One.", "Two.")) for at in range(4)]
+
+
+def written(path: Path, examples: list[Example]) -> Examples:
+    path.write_text("".join(json.dumps(as_record(one), ensure_ascii=False) + "\n" for one in examples), "utf-8")
+    return Examples(path)
+
+
+def test_examples_are_read_back_wherever_they_stand(tmp_path: Path) -> None:
+    of_papers = Example(PAPERS[0], PAPERS[1], None, ("p0", "p1"), ("Both (1, 2).",))
+    examples = [of_papers, of_papers._replace(negative=PAPERS[3], contexts=()), of_papers._replace(query=PAPERS[2])]
+    found = written(tmp_path / "train.jsonl", examples)
+    assert len(found) == 3
+    assert found.read([2, 0, 1]) == [examples[2], examples[0], examples[1]]
+
+
+def test_every_example_of_another_kind_is_named_with_its_line(tmp_path: Path) -> None:
+    papers = Example(PAPERS[0], PAPERS[1], None, ("p0",))
+    texts = Example("one", "two", None, ("p0",))
+    faults: dict[str, Any] = {}
+    for name, dev, examples in (
+        ("ts-aspire", False, [papers._replace(contexts=("c",)), papers, texts, papers._replace(negative=PAPERS[2])]),
+        ("specter-id", False, [papers, papers._replace(negative=PAPERS[2])]),
+        ("cosentbert", True, [texts, texts._replace(negative="three")]),
+    ):
+        with pytest.raises(InputError) as error:
+            written(tmp_path / "x.jsonl", examples).check(recipe_of(name), dev=dev)
+        faults[name] = [fault.removeprefix(f"{tmp_path}/") for fault in error.value.faults]
+    assert faults == {
+        "ts-aspire": [
+            "x.jsonl:2: found no contexts, expected sentences that cite both papers",
+            "x.jsonl:3: found texts, expected papers",
+            "x.jsonl:4: found a negative, expected none: others of its batch give it",
+        ],
+        "specter-id": ["x.jsonl:1: found no negative, expected one"],
+        "cosentbert": ["x.jsonl:1: found no negative, expected one"],
+    }
+
+
+def test_aspire_is_trained_as_its_appendices_say() -> None:
+    """Appendices E and F: batches of 30, warm-up of 2000 steps, margin 1, 2e-5 (1e-5 for both losses), lambda 20."""
+    for name in ("ts-aspire", "ot-aspire", "ts+ot-aspire", "specter-cocite"):
+        recipe = RECIPES[name]
+        settings = recipe.settings
+        rate = 1e-5 if name == "ts+ot-aspire" else 2e-5
+        assert (settings.batch, settings.warm_up, settings.margin, settings.learning_rate) == (30, 2000, 1.0, rate)
+        assert (settings.temperature, settings.entropy, recipe.examples) == (0.5, 20.0, 1_300_000)
+        assert recipe.start == "specter"
+
+
+def test_specter_is_trained_as_its_section_4_says() -> None:
+    """Margin 1, 2e-5, a tenth of the steps to warm up, two epochs, four at once and 32 a step, from SciBERT."""
+    recipe = RECIPES["specter-id"]
+    settings = recipe.settings
+    assert (settings.margin, settings.learning_rate, settings.warm_up, settings.epochs) == (1.0, 2e-5, 0.1, 2)
+    assert (settings.at_once, settings.batch, recipe.start) == (4, 32, "scibert-uncased")
+
+
+@pytest.mark.parametrize(
+    ("system", "given"),
+    [("ts-aspire", {"loss": "softmax"}), ("cosentbert", {"at_once": 1}), ("ot-aspire", {"loss": "x"})],
+)
+def test_settings_that_do_not_go_together_are_refused(system: str, given: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="found"):
+        recipe_of(system, **given)

@@ -1,0 +1,175 @@
+"""Measure: encoders trained as the papers trained theirs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annot.cli.commands import command, group
+from annot.cli.options import DryRunOption, flag
+from annot.cli.output import Answer, progress, say
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+group("encoder", help="Train an encoder as its paper did: contexts, examples, training.")
+
+SystemArgument = Annotated[
+    str, typer.Argument(help="specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's: ts-aspire, ...")
+]
+
+
+def own(text: str, **limits: Any) -> Any:
+    """An option whose default is that of the system's paper."""
+    return typer.Option(help=text, show_default="the paper's", **limits)
+
+
+@command("encoder contexts", alone=False)
+def encoder_contexts(
+    ws: "Workspace",
+    files: Annotated[list[Path], typer.Argument(help="Full texts in S2ORC's JSON Lines: body_text with cite_spans.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file of contexts.")],
+    window: Annotated[str, typer.Option(help="What a context is: sentence or paragraph.")] = "sentence",
+    field: Annotated[
+        list[str] | None,
+        typer.Option(help="Field of study of the citing paper; may be repeated.", show_default="all fields"),
+    ] = None,
+    fewest_words: Annotated[int, typer.Option(min=1, help="Words of a context, at least.")] = 5,
+    most_words: Annotated[int, typer.Option(min=1, help="Words of a context, at most.")] = 60,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Write the co-citation contexts of full texts: which papers of the corpus are cited together, and in what words.
+
+    What is left out is counted by reason.
+    """
+    from annot.steps import encoder_contexts as step
+    from annot.systems.training.cocitations import Limits
+
+    limits = Limits(fewest_words, most_words, tuple(field or ()))
+    with progress("reading full texts") as advance:
+        written = step.write(ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance)
+    return Answer(written, step.describe(written))
+
+
+@command("encoder examples", alone=False)
+def encoder_examples(
+    ws: "Workspace",
+    system: SystemArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the examples.")],
+    contexts: Annotated[
+        Path | None, typer.Option(help="What `annot encoder contexts` wrote; for systems trained on co-citations.")
+    ] = None,
+    examples: Annotated[int | None, own("Examples to draw.", min=1)] = None,
+    dev: Annotated[int, typer.Option(min=1, help="Dev examples, at most.")] = 2000,
+    dev_share: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of papers, or of sets cited together, held out for them.")
+    ] = 0.2,
+    most_cocited: Annotated[int, typer.Option(min=2, help="Papers cited together, at most, for pairs of papers.")] = 3,
+    mix: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Share of a field among the examples, 'Medicine+Biology=0.6'; may be repeated.",
+            show_default="as it comes",
+        ),
+    ] = None,
+    easy: Annotated[int, typer.Option(min=0, help="Of triplets: random negatives of a paper.")] = 3,
+    hard: Annotated[int, typer.Option(min=0, help="Of triplets: negatives cited by what the paper cites.")] = 2,
+    sentences: Annotated[int, typer.Option(min=1, help="Of the inverse cloze task: sentences of an abstract.")] = 2,
+    removed: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Of it: how often the sentence is taken out of the abstract.")
+    ] = 0.9,
+    with_queries: Annotated[bool, flag("--with-queries", "Train on the study's query papers, too.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Write examples to train a system on: train.jsonl and dev.jsonl.
+
+    Query papers of the study are left out: a system that has seen what they cite would be measured on what it learned.
+    """
+    from annot.steps import encoder_examples as step
+    from annot.systems.training.cocitations import read_mix
+    from annot.systems.training.recipes import recipe_of
+
+    drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
+    draw = step.Draw(*drawn, seed)
+    written = step.write(ws, recipe_of(system), contexts=contexts, out=out, draw=draw, dry_run=dry_run)
+    return Answer(written, step.describe(written))
+
+
+@command("encoder train", needs_study=False, alone=False)
+def encoder_train(
+    ws: "Workspace | None",
+    system: SystemArgument,
+    data: Annotated[Path, typer.Option(help="The folder that `annot encoder examples` wrote.")],
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Weights to start from: a folder, or a system such as specter or scibert-uncased.",
+            show_default="the paper's",
+        ),
+    ] = None,
+    align: Annotated[
+        str | None,
+        typer.Option(
+            help="Of ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.",
+            show_default="cosentbert",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the weights go.", show_default="weights/SYSTEM")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, ...", show_default="the GPU where there is one")
+    ] = None,
+    epochs: Annotated[int | None, own("Times that every example is seen.", min=1)] = None,
+    batch: Annotated[int | None, own("Examples of a step.", min=1)] = None,
+    at_once: Annotated[int | None, own("Examples read at once; negatives are from among these.", min=1)] = None,
+    learning_rate: Annotated[float | None, own("Learning rate at its height.", min=0.0)] = None,
+    warm_up: Annotated[
+        float | None, own("Steps until the learning rate is at its height; below 1, a share of all.", min=0.0)
+    ] = None,
+    loss: Annotated[str | None, own("triplet (margin, L2) or softmax (dot products, all of a batch).")] = None,
+    margin: Annotated[float | None, own("Margin of the triplet loss.", min=0.0)] = None,
+    temperature: Annotated[float | None, own("Of Aspire's weights of sentences.", min=1e-6)] = None,
+    entropy: Annotated[float | None, own("Lambda of Aspire's transport.", min=1e-6)] = None,
+    check_every: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps between two looks at the dev examples.", show_default="a tenth of an epoch"),
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option(min=1, help="Looks without a lower dev loss that end it.", show_default="5")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="0")] = None,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Train an encoder and write its weights, which `annot run` then reads; the learning curve is shown as it grows.
+
+    Interrupted, the same command goes on from its last look at the dev examples.
+    """
+    from annot.steps import encoder_train as step
+    from annot.systems.training.recipes import recipe_of
+
+    given: dict[str, Any] = {"epochs": epochs, "batch": batch, "at_once": at_once, "warm_up": warm_up}
+    given |= {
+        "learning_rate": learning_rate,
+        "loss": loss,
+        "margin": margin,
+        "temperature": temperature,
+        "entropy": entropy,
+    }
+    given |= {"check_every": check_every, "patience": patience, "seed": seed}
+    recipe = recipe_of(system, **given)
+    with progress("training") as advance:
+        found = step.make(
+            *(ws, recipe),
+            data=data,
+            start=start,
+            align=align,
+            out=out,
+            device=device,
+            dry_run=dry_run,
+            advance=advance,
+            tell=lambda point, steps: say(step.line(point, steps)),
+        )
+    return Answer(found, step.describe(found), found.notes)

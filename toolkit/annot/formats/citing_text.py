@@ -1,0 +1,118 @@
+"""Full texts with citation markers as S2ORC writes them: which papers each sentence cites.
+
+Lo et al. 2020. A line is a paper: `body_text`, paragraphs with `text` and `cite_spans` (`start`, `end`, `ref_id`), and
+`bib_entries`, which link a `ref_id` to the id of a paper (`link`, in the release of 2019 `links`). In that release both
+stand in `grobid_parse`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from annot.formats.faults import Faults
+from annot.formats.json_lines import in_words, read_objects
+from annot.formats.sentences import split_sentences
+
+Window = Literal["sentence", "paragraph"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A sentence or paragraph of a paper, and what it cites."""
+
+    text: str
+    cited: tuple[str, ...]
+    """Ids of papers, sorted, each once."""
+    unlinked: int
+    """Citations in it that the corpus knows no paper for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitingText:
+    """The places of a paper that cite something."""
+
+    paper_id: str
+    fields: tuple[str, ...]
+    """Fields of study, as `mag_field_of_study` names them; empty where the line does not say."""
+    contexts: tuple[Context, ...]
+
+
+def read_citing_texts(lines: Iterable[str], *, name: str, window: Window) -> Iterator[CitingText]:
+    """The papers of a file, one a line, as they come; `window` says what of them is a context.
+
+    Raises InputError after the last line with every fault.
+    """
+    faults = Faults(name)
+    for number, record in read_objects(lines, faults):
+        try:
+            paper = _Paper.model_validate({**record, **(record.get("grobid_parse") or {})})
+        except ValidationError as error:
+            for fault in in_words(error):
+                faults.add(fault, line=number)
+            continue
+        linked = {ref: entry.paper_id for ref, entry in paper.bib_entries.items() if entry.paper_id}
+        contexts = [context for part in paper.body_text for context in _contexts(part, linked, window)]
+        fields = paper.fields or tuple((record.get("metadata") or {}).get("mag_field_of_study") or ())
+        yield CitingText(paper.paper_id, fields, tuple(contexts))
+    faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
+
+
+def _contexts(part: _Paragraph, linked: Mapping[str, str], window: Window) -> Iterator[Context]:
+    end = 0
+    for sentence in split_sentences(part.text) if window == "sentence" else (part.text,):
+        start = part.text.index(sentence, end)
+        end = start + len(sentence)
+        spans = [span for span in part.cite_spans if start <= span.start < end]
+        if spans:
+            cited = {linked[span.ref_id] for span in spans if span.ref_id is not None and span.ref_id in linked}
+            unlinked = sum(span.ref_id not in linked for span in spans)
+            yield Context(" ".join(sentence.split()), tuple(sorted(cited)), unlinked)
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _empty(value: Any) -> Any:
+    return [] if value is None else value
+
+
+_Id = Annotated[str, BeforeValidator(_as_text)]
+
+
+class _Span(BaseModel):
+    model_config = ConfigDict(strict=True)
+    start: int
+    ref_id: str | None = None
+
+
+class _Paragraph(BaseModel):
+    model_config = ConfigDict(strict=True)
+    text: str
+    cite_spans: Annotated[list[_Span], BeforeValidator(_empty)] = []
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(strict=True)
+    link: _Id | None = None
+    links: _Id | None = None
+
+    @property
+    def paper_id(self) -> str | None:
+        return self.link or self.links or None
+
+
+class _Paper(BaseModel):
+    model_config = ConfigDict(strict=True)
+    paper_id: Annotated[_Id, Field(min_length=1)]
+    body_text: list[_Paragraph]
+    bib_entries: dict[str, _Entry]
+    mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = []
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(self.mag_field_of_study)

@@ -1,0 +1,261 @@
+"""Examples to train an encoder on, from the corpus and from co-citation contexts, written to a folder."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from annot.errors import MissingInput
+from annot.formats.faults import Faults
+from annot.formats.json_lines import in_words, json_lines, read_objects
+from annot.records import Paper
+from annot.report.terminal import told
+from annot.store.database import open_store
+from annot.store.papers import find_papers, paper_ids, read_papers
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
+from annot.systems.training.cocitations import Papers, Said, Share
+from annot.systems.training.examples import DEV, TRAIN, Example, as_record
+from annot.systems.training.making import (
+    Drawn,
+    chosen_sets,
+    cloze,
+    contexts_of,
+    pairs_of_contexts,
+    split,
+    triplets,
+    with_negatives,
+)
+from annot.systems.training.recipes import Recipe
+
+QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
+
+
+class Draw(NamedTuple):
+    """What is drawn, and how much of it."""
+
+    examples: int | None
+    """At most; None: the recipe's own number, or all."""
+    dev: int
+    """Dev examples, at most."""
+    dev_share: float
+    """Of papers or sets that may give dev examples."""
+    most_cocited: int
+    """Papers of a set, for pairs of papers."""
+    mix: tuple[Share, ...]
+    easy: int
+    hard: int
+    sentences: int
+    """Of an abstract, for the inverse cloze task."""
+    removed: float
+    """How often such a sentence is taken out of its abstract."""
+    with_queries: bool
+    """Whether the query papers of the study are trained on, too."""
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenExamples:
+    """How many examples were written, and what was left out, by reason."""
+
+    system: str
+    path: Path
+    train: int
+    dev: int
+    left_out: Mapping[str, int]
+
+
+def write(
+    ws: Workspace, recipe: Recipe, *, contexts: Path | None, out: Path, draw: Draw, dry_run: bool
+) -> WrittenExamples:
+    """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them unless wanted.
+
+    contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it.
+    """
+    left_out = Counter[str]()
+    queries: Set[str] = frozenset()
+    if not draw.with_queries:
+        with open_store(ws.database_url, create=False) as store, store.read() as session:
+            queries = frozenset(query.paper_id for query in read_queries(session))
+    if recipe.of == "triplets":
+        sides = _of_citations(ws, recipe, draw, queries, left_out)
+        dev = sides.dev
+    else:
+        if recipe.of == "cloze":
+            sides = _of_abstracts(ws, draw, queries, left_out)
+        elif contexts is None:
+            raise MissingInput(
+                f"{recipe.system}: trained on co-citations, found no --contexts",
+                hint="find them with `annot encoder contexts FILE --out contexts.jsonl`",
+            )
+        else:
+            sides = _of_cocitations(ws, recipe, draw, _read(contexts), queries, left_out)
+        dev, alone = with_negatives(sides.dev, seed=draw.seed)
+        left_out.update(alone)
+    keep = _counted if dry_run else _written
+    held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, sides.train)
+    found = {reason: count for reason, count in left_out.most_common() if count}
+    return WrittenExamples(recipe.system, out, train_on, held_out, found)
+
+
+def describe(written: WrittenExamples) -> str:
+    """The counts in words."""
+    return told("encoder-examples", written=written)
+
+
+def _written(path: Path, examples: Iterable[Example]) -> int:
+    """Write examples as they come, to a file that is there whole or not at all; returns how many."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    count = 0
+    with temporary.open("w", encoding="utf-8") as file:
+        for example in examples:
+            file.write(json_lines([as_record(example)]))
+            count += 1
+    temporary.replace(path)
+    return count
+
+
+def _counted(path: Path, examples: Iterable[Example]) -> int:
+    return sum(1 for _ in examples)
+
+
+class Sides(NamedTuple):
+    """Examples to train on, and those to hold out."""
+
+    train: Iterable[Example]
+    dev: Sequence[Example]
+
+
+def _of_citations(ws: Workspace, recipe: Recipe, draw: Draw, queries: Set[str], left_out: Counter[str]) -> Sides:
+    read = {paper.paper_id: paper.citations for paper in read_papers(ws.corpus, columns=("citations",))}
+    corpus = [paper_id for paper_id in read if paper_id not in queries]
+    left_out[QUERY_PAPER] += len(read) - len(corpus)
+    there = set(corpus)
+    citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
+    drawn: list[list[Drawn]] = []
+    for names, most in zip(_split(corpus, draw), (draw.examples or recipe.examples, draw.dev), strict=True):
+        side: list[Drawn] = []
+        for paper_id in names:
+            if most is not None and len(side) >= most:
+                left_out[NOT_NEEDED] += 1
+                continue
+            found, short = triplets(paper_id, citations, corpus, easy=draw.easy, hard=draw.hard, seed=draw.seed)
+            side += found
+            left_out.update([short] if short else [])
+        drawn.append(side[:most])
+    papers = find_papers(ws.corpus, {paper_id for side in drawn for one in side for paper_id in one})
+    train_on, dev = (
+        [Example(papers[one.query], papers[one.positive], papers[one.negative], (one.query,)) for one in side]
+        for side in drawn
+    )
+    return Sides(train_on, dev)
+
+
+def _of_abstracts(ws: Workspace, draw: Draw, queries: Set[str], left_out: Counter[str]) -> Sides:
+    ids = paper_ids(ws.corpus)
+    train_ids, dev_ids = _split([paper_id for paper_id in ids if paper_id not in queries], draw)
+    left_out[QUERY_PAPER] += len(ids) - len(train_ids) - len(dev_ids)
+
+    def examples(papers: Iterable[Paper]) -> Iterator[Example]:
+        for paper in papers:
+            yield from cloze(paper, sentences=draw.sentences, removed=draw.removed, seed=draw.seed)
+
+    wanted = set(train_ids)
+    stream = (paper for paper in read_papers(ws.corpus) if paper.paper_id in wanted)
+    dev_papers = find_papers(ws.corpus, dev_ids[: draw.dev])
+    dev = itertools.islice(examples(dev_papers[paper_id] for paper_id in dev_ids[: draw.dev]), draw.dev)
+    return Sides(itertools.islice(examples(stream), draw.examples), list(dev))
+
+
+def _of_cocitations(
+    ws: Workspace,
+    recipe: Recipe,
+    draw: Draw,
+    contexts: Mapping[Papers, Sequence[Said]],
+    queries: Set[str],
+    left_out: Counter[str],
+) -> Sides:
+    of_papers = recipe.of == "cocited papers"
+    sets = []
+    for papers, said in contexts.items():
+        if queries & set(papers):
+            left_out["sets with a query paper of this study"] += 1
+        elif of_papers and len(papers) > draw.most_cocited:
+            left_out[f"sets of more than {draw.most_cocited} papers"] += 1
+        elif not of_papers and len(said) < 2:
+            left_out["sets with one context"] += 1
+        else:
+            sets.append(papers)
+
+    def size(papers: Papers) -> int:
+        return math.comb(len(papers if of_papers else contexts[papers]), 2)
+
+    by_name = {"\x1f".join(papers): papers for papers in sets}
+    sides = []
+    for names, most in zip(_split(list(by_name), draw), (draw.examples or recipe.examples, draw.dev), strict=True):
+        ordered = [by_name[name] for name in names]
+        wanted = sum(map(size, ordered)) if most is None else most
+        chosen = chosen_sets(ordered, contexts, mix=draw.mix, wanted=wanted, examples_of=size)
+        left_out["sets not needed, or of no field of the mix"] += len(ordered) - len(chosen)
+        sides.append((chosen, most))
+    texts = find_papers(ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
+
+    def examples(chosen: Sequence[Papers]) -> Iterator[Example]:
+        for papers in chosen:
+            if not texts.keys() >= set(papers):
+                left_out["sets with a paper that is not in the corpus"] += 1
+            elif of_papers:
+                said = contexts_of(papers, contexts[papers], seed=draw.seed)
+                for one, other in itertools.combinations(papers, 2):
+                    yield Example(texts[one], texts[other], None, papers, said)
+            else:
+                yield from pairs_of_contexts(papers, contexts[papers])
+
+    train_on, dev = (itertools.islice(examples(chosen), most) for chosen, most in sides)
+    return Sides(train_on, list(dev))
+
+
+def _split(names: Sequence[str], draw: Draw) -> tuple[list[str], list[str]]:
+    return split(names, dev_share=draw.dev_share, seed=draw.seed)
+
+
+def _read(path: Path) -> dict[Papers, list[Said]]:
+    """The contexts of each set of papers. Raises InputError with every fault."""
+    if not path.is_file():
+        raise MissingInput(
+            f"{path}: no such file", hint="make it with `annot encoder contexts FILE --out contexts.jsonl`"
+        )
+    faults = Faults(str(path))
+    found: dict[Papers, list[Said]] = {}
+    with path.open(encoding="utf-8") as lines:
+        for number, record in read_objects(lines, faults):
+            try:
+                line = _Line.model_validate(record)
+            except ValidationError as error:
+                for fault in in_words(error):
+                    faults.add(fault, line=number)
+                continue
+            found[tuple(line.papers)] = [Said(one.citing, one.text, tuple(one.fields)) for one in line.contexts]
+    faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
+    return found
+
+
+class _Context(BaseModel):
+    model_config = ConfigDict(strict=True)
+    citing: str
+    text: str
+    fields: list[str]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True)
+    papers: list[str]
+    contexts: list[_Context]

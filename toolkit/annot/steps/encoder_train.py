@@ -1,0 +1,194 @@
+"""Training an encoder: from weights and examples to a folder of weights that `annot run` reads."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annot.errors import BusyError, InputError
+from annot.report.figures import learning_curve
+from annot.report.terminal import told
+from annot.study.encoded import weights_folder
+from annot.study.index import Advance
+from annot.study.workspace import Workspace, sha256_of, write_file
+from annot.systems.encoders import Encode, sentence_encoder
+from annot.systems.reading import load
+from annot.systems.registry import system_named
+from annot.systems.training.examples import DEV, TRAIN, Examples
+from annot.systems.training.loop import Length, Point, Progress, Tell, length_of, train
+from annot.systems.training.recipes import Recipe
+from annot.systems.weights import Reading, Weights, digest_of
+
+RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
+"""What lies beside the weights: what they depend on, and how the loss went."""
+ALIGN_BY = "cosentbert"
+"""Aspire's encoder of sentences (section 3.2.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderTraining:
+    """A training, done or planned."""
+
+    system: str
+    path: Path
+    """Where the weights are, or will be."""
+    examples: int
+    dev_examples: int
+    length: Length
+    settings: Mapping[str, Any]
+    curve: tuple[Point, ...]
+    """Empty for a dry run."""
+    best: Point | None
+    done_before: bool
+    """Whether the weights were there already, trained so."""
+    notes: tuple[str, ...]
+
+
+def make(
+    ws: Workspace | None,
+    recipe: Recipe,
+    *,
+    data: Path,
+    start: str | None,
+    align: str | None,
+    out: Path | None,
+    device: str | None,
+    dry_run: bool,
+    advance: Advance,
+    tell: Tell,
+) -> EncoderTraining:
+    """Train, or go on where a training of the same was interrupted.
+
+    start, align: a folder of weights or the name of a system; None stands for those of the paper. out: None is
+    `weights/SYSTEM` of the study. Raises InputError where `out` is there and was not trained so.
+    """
+    if out is None:
+        if ws is None:
+            raise InputError("no study here, and no --out: expected the folder for the weights")
+        out = weights_folder(ws) / recipe.system
+    train_on, dev = Examples(data / TRAIN), Examples(data / DEV)
+    train_on.check(recipe, dev=False)
+    dev.check(recipe, dev=True)
+    length = length_of(len(train_on), recipe.settings)
+    planned = EncoderTraining(
+        *(recipe.system, out, len(train_on), len(dev), length, asdict(recipe.settings)),
+        curve=(),
+        best=None,
+        done_before=False,
+        notes=_notes(length),
+    )
+    start_folder, _ = _weights(start or recipe.start, ws)
+    aligner = _weights(align or ALIGN_BY, ws) if recipe.aligned else None
+    if dry_run:
+        return planned
+    facts = {
+        "system": recipe.system,
+        "settings": asdict(recipe.settings),
+        "train_sha256": sha256_of(train_on.path),
+        "dev_sha256": sha256_of(dev.path),
+        "start_sha256": digest_of(start_folder),
+        "align_sha256": digest_of(aligner[0]) if aligner else None,
+    }
+    before = _record(out, facts)
+    if before is not None:
+        return replace(planned, curve=tuple(before.curve), best=before.best, done_before=True)
+    loaded = load(start_folder, device)
+    if loaded.mix is not None:
+        raise InputError(f"{start_folder}: weights with a mix of layers, expected weights without one")
+    by: Encode | None = sentence_encoder(*aligner, device=device) if aligner else None
+    work = out.with_name(f"{out.name}.training")
+    kept: dict[str, Any] = {"align": by, "work": work, "facts": facts, "advance": advance, "tell": tell}
+    with _alone(work):
+        progress = train(recipe, loaded, train_on, dev, **kept)
+        _write(out, work / "made", loaded, facts, progress)
+        shutil.rmtree(work)
+    return replace(planned, curve=tuple(progress.curve), best=progress.best)
+
+
+def describe(found: EncoderTraining) -> str:
+    """The training in words, with its learning curve."""
+    return told("encoder-trained", found=found)
+
+
+def line(point: Point, steps: int) -> str:
+    """One look at the dev examples, for whoever watches."""
+    loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
+    return (
+        f"step {point.step:,} of {steps:,}: {loss}dev loss {point.dev_loss:.4f}, "
+        f"dev accuracy {100 * point.dev_accuracy:.1f}%"
+    )
+
+
+def _notes(length: Length) -> tuple[str, ...]:
+    if length.warm_up < length.steps:
+        return ()
+    return (
+        f"the warm-up takes {length.warm_up:,} steps and the training {length.steps:,}: the learning rate never gets "
+        "to its height; --warm-up 0.1 takes a tenth of the steps",
+    )
+
+
+def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
+    """A folder of weights, or those of a system, and how they are read. Raises MissingInput where there are none."""
+    if Path(name).is_dir():
+        return Path(name), "own" if (Path(name) / "modules.json").is_file() else "cls"
+    weights: Weights | None = getattr(system_named(name, {}), "weights", None)
+    if weights is None:
+        raise InputError(f"{name}: a system without weights, expected a folder of weights or a system with an encoder")
+    return weights.find(Path("weights") if ws is None else weights_folder(ws)), weights.reading
+
+
+def _record(out: Path, facts: Mapping[str, Any]) -> Progress | None:
+    """The training that made the weights at `out`; None where there are none yet."""
+    if not out.exists():
+        return None
+    path = out / RECORD
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"facts": None}
+    if stored["facts"] != json.loads(json.dumps(facts)):
+        raise InputError(f"{out}: there already, and not trained like this", hint="name another --out, or remove it")
+    curve = [Point(**one) for one in stored["curve"]]
+    return Progress(curve[-1].step, curve, Point(**stored["best"]))
+
+
+def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progress: Progress) -> None:
+    """Weights, tokeniser, record and curve: the folder is there whole, or not at all."""
+    shutil.rmtree(made, ignore_errors=True)
+    loaded.model.save_pretrained(made)
+    loaded.tokenizer.save_pretrained(made)
+    assert progress.best is not None, "a training looks at the dev examples"
+    record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
+    write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
+    rows = io.StringIO()
+    writer = csv.writer(rows, lineterminator="\n")
+    writer.writerow(asdict(progress.best))
+    writer.writerows(map(astuple, progress.curve))
+    write_file(made / CURVE, rows.getvalue())
+    losses = {
+        "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],
+        "dev": [(one.step, one.dev_loss) for one in progress.curve],
+    }
+    write_file(made / DRAWING, learning_curve(losses, unit="loss").wide)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    made.rename(out)
+
+
+@contextmanager
+def _alone(work: Path) -> Iterator[None]:
+    """The folder of the training for one process; the operating system lets it go when that ends."""
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(
+                f"{work}: another process trains there", hint="wait for it, or name another --out"
+            ) from None
+        yield

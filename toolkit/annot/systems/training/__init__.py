@@ -1,0 +1,1 @@
+"""Training encoders as the papers trained theirs: examples from citations and co-citations, losses, the training."""
