@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.errors import InputError, MissingInput
-from annot.ranking import tfidf, wordvectors
-from annot.ranking.counts import count_pieces
+from annot.ranking import wordvectors
 from annot.ranking.methods import Bench
-from annot.ranking.tokens import tokenise
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Paper
+from indexed import bench_of
 
 TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7}
 
@@ -26,13 +25,12 @@ TRAIN = """
 import sys
 from pathlib import Path
 from annot.ranking import wordvectors
-from annot.ranking.methods import Bench
-from annot.ranking.tokens import tokenise
 from annot.records import Paper
+from indexed import bench_of
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
-bench = Bench(tokenise(papers), word_vectors=None, vectors={})
+bench = bench_of(papers)
 made = wordvectors.train(
-    bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=Path(sys.argv[1]),
+    *bench.corpus.running_text("words"), scratch=Path(sys.argv[1]),
     dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), after_epoch=print,
 )
 print(made.words, made.matrix.tobytes().hex(), made.facts)
@@ -45,7 +43,7 @@ def words(text: str) -> list[str]:
 
 def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> None:
     def run(name: str, *, hash_seed: str) -> str:
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(__file__).parents[1])}
         command = [sys.executable, "-c", TRAIN, str(tmp_path / name), "7"]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
@@ -55,7 +53,7 @@ def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> Non
 def test_another_seed_gives_another_result(bench: Bench, tmp_path: Path) -> None:
     made = [
         wordvectors.train(
-            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
             after_epoch=print, **TINY | {"seed": seed},
         ).matrix
         for seed in (7, 7, 8)
@@ -70,9 +68,7 @@ def test_training_reads_the_sentences_and_keeps_the_frequent_words(
     scratch = tmp_path / "sentences.txt"
     seen: list[tuple[int, str]] = []
     made = wordvectors.train(
-        bench.corpus,
-        bench.counts("abstract", "words"),
-        bench.vocabulary("words"),
+        *bench.corpus.running_text("words"),
         scratch=scratch,
         after_epoch=lambda done: seen.append((done, scratch.read_text())),
         **TINY,
@@ -93,9 +89,9 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     sides = [["parser", "tree", "syntax", "head"], ["sound", "speech", "phone", "audio"]]
     papers = [Paper(str(n), "", tuple(" ".join(rng.choice(sides[n % 2], 8)) for _ in range(6))) for n in range(120)]
-    bench = Bench(tokenise(papers), word_vectors=None, vectors={})
+    bench = bench_of(papers)
     made = wordvectors.train(
-        bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+        *bench.corpus.running_text("words"), scratch=tmp_path / "s",
         after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1,
     )  # fmt: skip
     unit = made.matrix / np.linalg.norm(made.matrix, axis=1, keepdims=True)
@@ -110,7 +106,7 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
 def test_no_frequent_word_is_told(bench: Bench, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word stands 100000 time"):
         wordvectors.train(
-            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
             after_epoch=print, **TINY | {"min_count": 100_000},
         )  # fmt: skip
 
@@ -127,11 +123,12 @@ def test_stored_vectors_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], weighted: bool) -> None:
-    vocabulary, counts = bench.vocabulary("words"), bench.counts("abstract", "words")
+    _, counts, vocabulary = bench.corpus.running_text("words")
     rng = np.random.default_rng(1)
     known = vocabulary.tokens[::2]
     vectors = WordVectors(known, rng.normal(size=(len(known), 5)).astype(np.float32), {})
-    source = Averages(counts, vocabulary, vectors, idf=tfidf.smooth_idf(counts) if weighted else None)
+    idf = bench.corpus.statistics("abstract", "words").smooth_idf
+    source = Averages(counts, vocabulary, vectors, idf=idf if weighted else None)
     texts = [words(" ".join(paper.sentences)) for paper in papers]
     df = Counter(word for text in texts for word in set(text))
     expected = np.zeros((len(papers), 5))
@@ -149,5 +146,5 @@ def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], w
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     rows = np.array([9, 3, 3, 80])
     assert np.array_equal(source[rows], found[rows])
-    query = count_pieces(bench.corpus.sentence_ids("p000", range(len(papers[0].sentences))), vocabulary)
+    query = bench.corpus.sentences("p000", range(len(papers[0].sentences)), "words")
     assert np.array_equal(source.average(query)[0], found[0])

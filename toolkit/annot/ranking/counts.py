@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,11 +37,12 @@ def document_frequency(counts: Sparse) -> NDArray[np.int64]:
     return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
-def blocks(counts: Sparse) -> Iterator[tuple[int, int, Sparse]]:
-    """All rows, `BLOCK` at a time: first row, end, matrix."""
-    for start in range(0, max(counts.shape[0], 1), BLOCK):
-        stop = min(start + BLOCK, counts.shape[0])
-        yield start, stop, counts[start:stop]
+def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDArray[np.float64]:
+    """For each row the sum of (count x weight) ** power, taken in the order of the columns: shape (rows,)."""
+    from scipy.sparse import csr_matrix
+
+    data = counts.data.astype(np.float64) ** power
+    return np.asarray(csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape) @ weights**power)
 
 
 def _counted(pieces: NDArray[np.int32], bounds: NDArray[np.int64], vocabulary: Vocabulary) -> Sparse:
@@ -50,7 +50,7 @@ def _counted(pieces: NDArray[np.int32], bounds: NDArray[np.int64], vocabulary: V
 
     tokens, widths = vocabulary.expand(pieces)
     indptr = np.concatenate(([0], np.cumsum(widths)))[bounds]
-    shape = (len(bounds) - 1, len(vocabulary.tokens))
+    shape = (len(bounds) - 1, len(vocabulary))
     matrix = csr_matrix((np.ones(len(tokens), dtype=np.int32), tokens, indptr), shape=shape)
     matrix.sum_duplicates()
     return matrix

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from annot.errors import InputError, MissingInput
 from annot.records import Paper
@@ -139,12 +139,19 @@ def corpus_sha256(folder: Path) -> str:
 
     Each column is hashed as its lengths, its validity and its values, over all papers.
     """
+    files = (_open(path) for path in _files(folder))
+    return columns_sha256(
+        batch for file in files for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS))
+    )
+
+
+def columns_sha256(batches: Iterable[Any]) -> str:
+    """A hash of what stands in the columns of record batches, however they are cut."""
     hashes: dict[tuple[str, str], Any] = {}
-    for path in _files(folder):
-        for batch in _open(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS)):
-            for name in COLUMNS:
-                for part, content in _buffers(batch.column(batch.schema.get_field_index(name))):
-                    hashes.setdefault((name, part), hashlib.sha256()).update(content)
+    for batch in batches:
+        for name in batch.schema.names:
+            for part, content in _buffers(batch.column(name)):
+                hashes.setdefault((name, part), hashlib.sha256()).update(content)
     whole = hashlib.sha256()
     for (name, part), digest in sorted(hashes.items()):
         whole.update(f"{name} {part} {digest.hexdigest()}\n".encode())
@@ -247,3 +254,33 @@ def _locked(path: Path) -> IO[bytes]:
         ) from None
     file.truncate(0)
     return file
+
+
+class RowGroups(NamedTuple):
+    """A run of row groups of one file: the first, the one after the last, and the papers in them."""
+
+    path: Path
+    first: int
+    stop: int
+    papers: int
+
+
+def row_groups(folder: Path) -> list[RowGroups]:
+    """Every row group of the corpus by itself, in order; reads only the files' footers."""
+    found = []
+    for path in _files(folder):
+        footer = _open(path).metadata
+        found += [
+            RowGroups(path, group, group + 1, footer.row_group(group).num_rows)
+            for group in range(footer.num_row_groups)
+        ]
+    return found
+
+
+def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
+    """These columns as record batches of a few thousand papers, in order."""
+    for run in groups:
+        wanted = list(range(run.first, run.stop))
+        yield from _open(run.path).iter_batches(
+            batch_size=ROWS_IN_GROUP, row_groups=wanted, columns=list(columns), use_threads=False
+        )

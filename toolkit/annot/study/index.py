@@ -1,4 +1,4 @@
-"""What the ranking methods need of a corpus: token ids and word vectors, made once and kept by content."""
+"""What the ranking methods need of a corpus: its shards, word vectors and averages, made once and kept by content."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from annot.errors import MissingInput
-from annot.ranking import lsa, tokens, vectors, wordvectors
+from annot.ranking import lsa, vectors, wordvectors
+from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
-from annot.store import papers
-from annot.store.papers import corpus_sha256
+from annot.shards import Engine
+from annot.study.corpus_state import current_sha256
+from annot.study.index_parts import Places, Variant, averages, open_corpus
 from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
+
+VARIANTS: dict[str, Variant] = {
+    "title_cbow200": ("title", False),
+    "title_tfidfcbow200": ("title", True),
+    "abs_cbow200": ("abstract", False),
+    "abs_tfidfcbow200": ("abstract", True),
+}
+"""The averages that a method ranks by."""
 
 Advance = Callable[[int, int | None], None]
 
@@ -37,22 +47,21 @@ def open_index(ws: Workspace, *, methods: Iterable[str], advance: Advance, scrat
     Raises MissingInput when a method needs vectors that are not there, with what to put where.
     """
     methods = tuple(methods)
-    digest = corpus_sha256(ws.corpus)
-    folder = ws.cache / "index" / digest[:16]
+    digest = current_sha256(ws)
+    root = ws.cache / "index"
     given = {name: _vectors(ws, name) for name in methods if name not in METHODS and name != LSA}
-
-    def place(name: str) -> Path:
-        return folder / name if scratch is None or (folder / name).exists() else scratch / name
-
-    if not place("tokens").is_dir():
-        tokens.save(tokens.tokenise(papers.read_papers(ws.corpus, columns=("title", "sentences"))), place("tokens"))
-    bench = Bench(tokens.load(place("tokens")), word_vectors=None, vectors=given)
-    if any("cbow" in name for name in methods):
-        settings = ws.settings.word_vectors.model_dump()
-        key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-        bench.word_vectors = _word_vectors(bench, settings, place(f"words-{key}"), advance)
+    places = Places(root, scratch or root, digest)
+    engine = Engine.of(ws.settings.machine)
+    corpus = open_corpus(places, ws.corpus, engine=engine, advance=advance)
+    word_vectors, averaged = None, {}
+    variants = [VARIANTS[name] for name in methods if name in VARIANTS]
+    if variants:
+        words = _words(corpus, ws.settings.word_vectors.model_dump(), places, advance)
+        word_vectors = wordvectors.load(words)
+        averaged = averages(places, words, variants, engine=engine, advance=advance)
     if LSA in methods:
-        bench.vectors[LSA] = _lsa(bench, place(LSA))
+        given[LSA] = _lsa(corpus, places.own(LSA))
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged)
     return Index(bench, digest)
 
 
@@ -67,24 +76,23 @@ def _vectors(ws: Workspace, name: str) -> vectors.Vectors:
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
 
 
-def _word_vectors(bench: Bench, settings: dict[str, Any], place: Path, advance: Advance) -> wordvectors.WordVectors:
-    if place.is_dir():
-        return wordvectors.load(place)
-    trained = wordvectors.train(
-        bench.corpus,
-        bench.counts("abstract", "words"),
-        bench.vocabulary("words"),
-        **settings,
-        scratch=place.with_suffix(".txt"),
-        after_epoch=lambda done: advance(done, settings["epochs"]),
-    )
-    wordvectors.save(trained, place)
-    # What was stored is what is ranked from, now and the next time.
-    return wordvectors.load(place)
+def _words(corpus: Corpus, settings: dict[str, Any], places: Places, advance: Advance) -> Path:
+    """The folder of the word vectors of these settings, which are trained when they are not there."""
+    key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+    place = places.own(f"words-{key}")
+    if not place.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        trained = wordvectors.train(
+            *corpus.running_text("words"),
+            **settings,
+            scratch=place.with_suffix(".txt"),
+            after_epoch=lambda done: advance(done, settings["epochs"]),
+        )
+        wordvectors.save(trained, place)
+    return place
 
 
-def _lsa(bench: Bench, place: Path) -> vectors.Vectors:
+def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
     if not (place / vectors.ABOUT).is_file():
-        made = lsa.fit(bench.tfidf("abstract"), bench.corpus.paper_ids, **LSA_SETTINGS)
-        vectors.save(made, place)
-    return vectors.load(place, hint=f"remove {place} and run the command again")
+        vectors.save(lsa.fit(corpus, **LSA_SETTINGS), place)
+    return vectors.load(place, hint=f"delete {place}, and make it again with `annot index build`")
