@@ -53,9 +53,10 @@ def test_word_vector_methods_rank_by_distance_of_averages(
 ) -> None:
     assert full_bench.word_vectors
     texts = [words(paper.title if field == "title" else " ".join(paper.sentences)) for paper in papers]
+    row_of = {word: row for row, word in enumerate(full_bench.word_vectors.words)}
     averages: dict[str, np.ndarray] = {}
     for paper, text in zip(papers, texts, strict=True):
-        rows = [full_bench.word_vectors.row_of[word] for word in text if word in full_bench.word_vectors.row_of]
+        rows = [row_of[word] for word in text if word in row_of]
         df = [sum(full_bench.word_vectors.words[row] in other for other in texts) for row in rows]
         idf = [math.log((1 + len(texts)) / (1 + number)) + 1 for number in df]
         if rows:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
-from annot.ranking.counts import Sparse, count_pieces, row_sums
+from annot.ranking.counts import Sparse, count_run, row_sums
 from annot.ranking.shard import FIELDS, PER_RULE, Shard
 from annot.ranking.storage import as_arrays, as_strings
 from annot.ranking.threads import in_threads
@@ -157,7 +157,7 @@ class Corpus:
         bounds = stream.sentences
         parts = [stream.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
         pieces = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
-        found = count_pieces(pieces, shard.vocabulary(rule))
+        found = count_run(pieces, shard.vocabulary(rule))
         columns = self.places(rule)[number][found.indices]
         return csr_matrix((found.data, columns, found.indptr), shape=(1, self._width(rule)))
 

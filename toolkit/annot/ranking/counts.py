@@ -16,20 +16,22 @@ BLOCK = 20_000
 """Documents that are worked on at once; changes memory and speed, no result."""
 
 
-def count(stream: Stream, vocabulary: Vocabulary) -> Sparse:
-    """How often each token stands in each document of `stream`."""
-    from scipy.sparse import vstack
-
-    blocks = []
-    for start in range(0, max(len(stream), 1), BLOCK):
-        bounds = stream.starts[start : start + BLOCK + 1]
-        blocks.append(_counted(stream.ids[bounds[0] : bounds[-1]], bounds - bounds[0], vocabulary))
-    return vstack(blocks, format="csr")
+def count_pieces(stream: Stream, pieces: int) -> Sparse:
+    """How often each piece stands in each document of `stream`: shape (documents, pieces)."""
+    return _counted(stream.ids, stream.starts, pieces)
 
 
-def count_pieces(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:
+def count_tokens(pieces: Sparse, vocabulary: Vocabulary) -> Sparse:
+    """The counts of tokens that counts of pieces come to."""
+    counts = pieces @ vocabulary.matrix
+    counts.sort_indices()
+    return counts
+
+
+def count_run(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:
     """The counts of one run of pieces, as a csr_matrix of one row: a query made of chosen sentences."""
-    return _counted(pieces, np.array([0, len(pieces)]), vocabulary)
+    tokens, _widths = vocabulary.expand(pieces)
+    return _counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
 
 
 def document_frequency(counts: Sparse) -> NDArray[np.int64]:
@@ -45,12 +47,10 @@ def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDA
     return np.asarray(csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape) @ weights**power)
 
 
-def _counted(pieces: NDArray[np.int32], bounds: NDArray[np.int64], vocabulary: Vocabulary) -> Sparse:
+def _counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
     from scipy.sparse import csr_matrix
 
-    tokens, widths = vocabulary.expand(pieces)
-    indptr = np.concatenate(([0], np.cumsum(widths)))[bounds]
-    shape = (len(bounds) - 1, len(vocabulary))
-    matrix = csr_matrix((np.ones(len(tokens), dtype=np.int32), tokens, indptr), shape=shape)
+    shape = (len(bounds) - 1, width)
+    matrix = csr_matrix((np.ones(len(ids), dtype=np.int32), ids.astype(np.int32), bounds), shape=shape)
     matrix.sum_duplicates()
     return matrix

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.counts import Sparse, count, document_frequency
+from annot.ranking.counts import Sparse, count_pieces, count_tokens, document_frequency
 from annot.ranking.storage import as_arrays, as_strings
 from annot.ranking.tokens import Field, Rule, Stream, Strings, TokenisedCorpus, Vocabulary, tokenise, vocabulary
 
@@ -39,12 +39,13 @@ def make(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
     for field, stream in streams.items():
         arrays |= {f"{field}_ids": stream.ids, f"{field}_sentences": stream.sentences}
         arrays |= {f"{field}_documents": stream.documents}
+    pieces = {field: count_pieces(stream, len(corpus.pieces)) for field, stream in streams.items()}
     for rule in PER_RULE:
         words = vocabulary(corpus.pieces, rule)
         arrays |= as_arrays(f"{rule}_tokens", words.strings)
         arrays |= {f"{rule}_indptr": words.indptr, f"{rule}_ids": words.ids}
-        for field, stream in streams.items():
-            counts = count(stream, words)
+        for field, of_pieces in pieces.items():
+            counts = count_tokens(of_pieces, words)
             name = f"{field}_{rule}"
             arrays |= {f"{name}_counts": _smallest(counts.data), f"{name}_columns": counts.indices}
             arrays |= {f"{name}_rows": counts.indptr, f"{name}_frequency": document_frequency(counts)}

@@ -32,7 +32,7 @@ RULES: dict[Rule, re.Pattern[str]] = {
 """How a lower-cased text falls into tokens: `terms` is scikit-learn's default, for tf-idf; `words` is for BM25 and
 word vectors. CSFCube's published baselines need both."""
 
-_WITHIN_PIECE = np.array([code >= 128 or bool(re.match(r"[\w']", chr(code))) for code in range(256)])
+_WITHIN_PIECE = bytes(code >= 128 or bool(re.match(r"[\w']", chr(code))) for code in range(256))
 """For each byte of UTF-8, whether it belongs to a piece; what lies above ASCII is left to the rules."""
 _ONE_TOKEN = "^[a-z0-9]{2,}$"
 """Pieces that are one token under every rule: nearly all."""
@@ -80,6 +80,14 @@ class Vocabulary:
     def tokens(self) -> tuple[str, ...]:
         """The tokens in their order."""
         return tuple(self.strings.to_pylist())
+
+    @cached_property
+    def matrix(self) -> Any:
+        """How often each piece gives each token: a csr_matrix, shape (pieces, tokens)."""
+        from scipy.sparse import csr_matrix
+
+        ones = np.ones(len(self.ids), dtype=np.int32)
+        return csr_matrix((ones, self.ids, self.indptr), shape=(len(self.indptr) - 1, len(self)))
 
     def expand(self, pieces: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The tokens of a run of pieces, and how many each piece gave."""
@@ -173,14 +181,19 @@ def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
         # What a letter becomes may depend on those around it, so these texts are lower-cased whole.
         lowered = [text.lower() for text in texts.filter(strange).to_pylist()]
         texts = pc.replace_with_mask(texts, strange, pa.array(lowered, pa.string()))
-    bounds = np.concatenate(([0], np.cumsum(numbers(pc.binary_length(texts)).astype(np.int64) + 1)))
-    one_list = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
-    joined = pc.binary_join(one_list, "\0").buffers()[2]
-    buffer = np.frombuffer(joined.to_pybytes().lower() if joined else b"", dtype=np.uint8)[: max(bounds[-1] - 1, 0)]
-    within = _WITHIN_PIECE[buffer]
+    bounds = np.concatenate(([0], np.cumsum(numbers(pc.binary_length(texts)), dtype=np.int64)))
+    values = texts.buffers()[2]
+    first = int(np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4)[0]) if values else 0
+    text = bytes(memoryview(values)[first : first + int(bounds[-1])]).lower() if values else b""
+    within = np.frombuffer(text.translate(_WITHIN_PIECE), dtype=np.bool_)
     edges = np.flatnonzero(np.diff(within, prepend=False, append=False))
+    # Where a text ends within a piece and the next begins within one, one piece ends and another begins.
+    inner = np.unique(bounds[(bounds > 0) & (bounds < len(text))])
+    glued = inner[within[inner] & within[inner - 1]]
+    if len(glued):
+        edges = np.sort(np.concatenate((edges, glued, glued)))
     starts, ends = edges[::2], edges[1::2]
     offsets = np.concatenate(([0], np.cumsum(ends - starts))).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(buffer[within])]
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.frombuffer(text, dtype=np.uint8)[within])]
     encoded = pa.Array.from_buffers(pa.string(), len(starts), buffers).dictionary_encode()
     return encoded, np.diff(np.searchsorted(starts, bounds))
