@@ -78,6 +78,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
     without = {name for name, command in COMMANDS.items() if "--dry-run" not in command.options}
     reading = {
         "query list",
+        "index list",
+        "index verify",
         "pool show",
         "pool replay",
         "pool stats",

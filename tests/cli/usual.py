@@ -160,6 +160,11 @@ def isolated(folder: Path) -> None:
     settings.write_text(text.replace('isolation = "project"', 'isolation = "server"'), encoding="utf-8")
 
 
+def left_by_a_killed_build(folder: Path) -> None:
+    (folder / ".annot/index/shards/.0123.tmp").mkdir(parents=True)
+    (folder / ".annot/index/shards/.0123.tmp/title_ids.npy").write_bytes(b"half")
+
+
 def matches(folder: Path) -> None:
     """What a run of a system with an encoder leaves."""
     found = {"fic0407-background": {"fic0101": (Match(0, 1, 0.75, -2.5), Match(1, 0, 0.25, -3.0))}}
@@ -195,6 +200,10 @@ USUAL: dict[str, Usual] = {
     "query remove": Usual("pooled", "fic0407-background", again=2),
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
+    "index build": Usual("queried"),
+    "index list": Usual("pooled"),
+    "index verify": Usual("pooled"),
+    "index gc": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
     "pool show": Usual("pooled", "fic0407-background"),
     "pool replay": Usual("pooled"),

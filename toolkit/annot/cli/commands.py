@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PANELS = {
     "Prepare": ("init", "corpus", "import", "facets", "query"),
-    "Pool": ("pool",),
+    "Pool": ("index", "pool"),
     "Judge": (
         *("assessor", "invite", "guidelines", "train", "plan", "push", "pull", "status", "forecast", "judgements"),
         *("comments", "meeting", "audit"),

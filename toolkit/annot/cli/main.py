@@ -15,6 +15,7 @@ from annot.errors import AnnotError
 
 for room in (
     "prepare",
+    "indexing",
     "draw",
     "people",
     "judge",

@@ -10,8 +10,10 @@ from annot.study.corpus_facts import MANIFEST
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
 
 
-def current_sha256(ws: Workspace) -> str:
+def current_sha256(ws: Workspace, *, keep: bool) -> str:
     """The hash that `annot.store.papers.corpus_sha256` gives. Raises MissingInput when the corpus is empty.
+
+    keep: write down what was found.
 
     A file is taken for unchanged while its size, its times and its number in the file system are: whoever exchanges a
     file, even under its old date, changes one of them.
@@ -25,7 +27,8 @@ def current_sha256(ws: Workspace) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     digest = _from_manifest(ws, list(files)) or papers.corpus_sha256(ws.corpus)
-    write_file(remembered, json.dumps({"files": files, "sha256": digest}))
+    if keep:
+        write_file(remembered, json.dumps({"files": files, "sha256": digest}))
     return digest
 
 

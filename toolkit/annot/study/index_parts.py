@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.errors import InputError
 from annot.ranking import shard, storage, wordvectors
 from annot.ranking.corpus import Corpus, gather
 from annot.ranking.dense import Parts
@@ -34,8 +35,15 @@ PAPERS = 50_000
 LEAST = 10_000
 """Papers from which on a shard ends with its file, so that papers added later make shards of their own."""
 
+WHOLE = "whole"
+"""What the shards of a corpus are together, among what belongs to it."""
+
 Variant = tuple[Field, bool]
 """Averages of a field: weighted by idf, or plain."""
+
+GIGABYTE = 2**30
+OF_A_PROCESS = 0.9 * GIGABYTE
+"""Memory that a process needs at work on a full shard, libraries included (measured: 0.6 to 0.8)."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +64,22 @@ class Places:
         return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
 
 
+def engine_within(engine: Engine, memory: int) -> Engine:
+    """As many processes of `engine` as fit into so many bytes beside the one that is told of them.
+
+    Raises InputError where not even one fits.
+    """
+    fit = int(memory / OF_A_PROCESS) - 1
+    if fit < 1:
+        raise InputError(
+            f"memory: found {memory / GIGABYTE:.2g} G, expected {2 * OF_A_PROCESS / GIGABYTE:.2g} G or more"
+        )
+    return replace(engine, processes=min(engine.processes, fit))
+
+
 def open_corpus(places: Places, folder: Path, *, engine: Engine, advance: Advance) -> Corpus:
     """The corpus in `folder` over its shards; what is missing is made."""
-    whole = places.own("whole")
+    whole = places.own(WHOLE)
     if not whole.exists():
         cut = _cut(papers.row_groups(folder))
         digests = list(map_shards(_MakeShard(places), cut, engine=engine, advance=advance))
@@ -71,7 +92,7 @@ def averages(
     places: Places, words: Path, variants: Sequence[Variant], *, engine: Engine, advance: Advance
 ) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
-    digests = storage.load(places.own("whole"), kind=CORPUS).texts["shards"]
+    digests = storage.load(places.own(WHOLE), kind=CORPUS).texts["shards"]
     where = _Averages(places, words, tuple(variants))
     missing = [
         number for number in range(len(digests)) if not all(where.place(number, one).exists() for one in variants)
@@ -81,6 +102,17 @@ def averages(
     return {
         variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
     }
+
+
+def averages_name(words: Path) -> str:
+    """The folder of the averages of these word vectors, among what belongs to a corpus."""
+    return f"averages-{hashlib.sha256((words / storage.ABOUT).read_bytes()).hexdigest()[:16]}"
+
+
+def shards_of(places: Places) -> tuple[str, ...] | None:
+    """The names of the corpus's shards; None where the index of the corpus was not made."""
+    whole = places.own(WHOLE)
+    return storage.load(whole, kind=CORPUS).texts["shards"] if whole.exists() else None
 
 
 @dataclass(frozen=True)
@@ -109,8 +141,8 @@ class _Averages:
 
     def place(self, number: int, variant: Variant) -> Path:
         field, weighted = variant
-        made_of = hashlib.sha256((self.words / storage.ABOUT).read_bytes()).hexdigest()[:16]
-        return self.places.own(f"averages-{made_of}/{field}-{'weighted' if weighted else 'plain'}/{number:05d}")
+        kind = "weighted" if weighted else "plain"
+        return self.places.own(f"{averages_name(self.words)}/{field}-{kind}/{number:05d}")
 
     def __call__(self, number: int) -> None:
         for variant in self.variants:
@@ -137,7 +169,7 @@ class _Rows:
 
 
 def _load(places: Places) -> Corpus:
-    stored = storage.load(places.own("whole"), kind=CORPUS)
+    stored = storage.load(places.own(WHOLE), kind=CORPUS)
     return Corpus([_shard(places, digest) for digest in stored.texts["shards"]], stored.arrays)
 
 

@@ -54,7 +54,7 @@ class RankedPools:
 
     @cached_property
     def corpus_sha256(self) -> str:
-        return current_sha256(self._ws)
+        return current_sha256(self._ws, keep=True)
 
     def rank(self, system: System) -> Made:
         """Put the documents of every topic in the system's order."""
