@@ -157,7 +157,8 @@ def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study)
 
 
 def test_what_is_listed_says_what_is_used(study: Study) -> None:
-    folder = study("pooled")
+    folder = study("queried")
+    annot_done("index", "build", folder=folder)
     record = json.loads(annot_done("index", "list", "--json", folder=folder).stdout)["data"]
     assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record} == {
         *("shards", "whole", "lsa", "words", "averages"),
