@@ -34,6 +34,16 @@ def count_run(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:
     return _counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
 
 
+def run_of(counts: Sparse, start: int, stop: int) -> Sparse:
+    """The rows from `start` to `stop`, without a copy."""
+    from scipy.sparse import csr_matrix
+
+    bounds = counts.indptr[start : stop + 1]
+    inside = slice(int(bounds[0]), int(bounds[-1]))
+    parts = (counts.data[inside], counts.indices[inside], bounds - bounds[0])
+    return csr_matrix(parts, shape=(len(bounds) - 1, counts.shape[1]), copy=False)
+
+
 def document_frequency(counts: Sparse) -> NDArray[np.int64]:
     """In how many documents each token stands: shape (tokens,)."""
     return np.bincount(counts.indices, minlength=counts.shape[1])

@@ -100,8 +100,8 @@ def search(
     moved = wanted - centre
     lengths = np.sqrt((moved.astype(np.float64) ** 2).sum(axis=1))
     # The relative error of a sum of n products in single precision, in whatever order: n u / (1 - n u), u = 2^-24;
-    # a few more u for the moving.
-    unit = (dimensions + 8) * 2.0**-24
+    # a few more u for the moving, and for what is done to the sum.
+    unit = (dimensions + 16) * 2.0**-24
     gamma = 1.1 * unit / (1 - unit)
     # A distance is compared by its square, on which one rounding step counts twice.
     relative = 2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP
@@ -112,20 +112,25 @@ def search(
         error: NDArray[np.float64] = np.full(len(wanted), 4 * gamma if metric == "cosine" else 0.0)
         for start in range(first, min(first + BLOCKS * BLOCK, count), BLOCK):
             rows = np.asarray(source[start : start + BLOCK], dtype=np.float32)
-            ranks = rows.any(axis=1)
+            ranks = _not_zero(rows)
             if usable is not None:
                 ranks &= usable[start : start + BLOCK]
-            rows = rows - centre
-            squares = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-            products = (moved @ rows.T).astype(np.float64)
             if metric == "l2":
-                longest = max(longest, float(np.sqrt(squares.max(initial=0.0))))
-                scores = -np.maximum(squares + lengths[:, None] ** 2 - 2 * products, 0)
+                rows = rows - centre
+            squares = np.einsum("ij,ij->i", rows, rows)
+            scores = moved @ rows.T
+            if metric == "l2":
+                longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
                 error = 2 * gamma * (longest + lengths) ** 2
+                scores *= 2
+                scores -= squares
+                scores -= (lengths[:, None] ** 2).astype(np.float32)
             else:
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    scores = products / np.sqrt(squares) / lengths[:, None]
-            scores[:, ~ranks] = -np.inf
+                    scores /= np.sqrt(squares)
+                    scores /= lengths[:, None].astype(np.float32)
+            if not ranks.all():
+                scores[:, ~ranks] = -np.inf
             scores[empty] = -np.inf
             top.push(start, scores, error=error)
         return top.candidates(error=error), error
@@ -141,6 +146,14 @@ def search(
         best(ids, rows, scores, depth=depth)
         for rows, scores, depth in zip(found, measured, depths.tolist(), strict=True)
     ]
+
+
+def _not_zero(rows: Matrix) -> NDArray[np.bool_]:
+    """Which rows have a number other than 0: shape (rows,). Only those that begin with 0 are looked at whole."""
+    known: NDArray[np.bool_] = rows[:, 0] != 0
+    unknown = np.flatnonzero(~known)
+    known[unknown] = rows[unknown].any(axis=1)
+    return known
 
 
 def _measured(

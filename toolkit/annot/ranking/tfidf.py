@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.ranking.corpus import Corpus, Rows
-from annot.ranking.counts import BLOCK, Sparse, row_sums
+from annot.ranking.counts import BLOCK, Sparse, row_sums, run_of
 from annot.ranking.threads import in_threads
 from annot.ranking.tokens import Field
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
@@ -25,6 +25,10 @@ SETTINGS: dict[str, Any] = {
     "norm": "l2",
     "tokens": "terms",
 }
+
+
+FEW = 8
+"""Up to so many queries, weights are looked up in a table of all tokens: that is faster then, with the same sums."""
 
 
 def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
@@ -67,10 +71,12 @@ def rank(corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int6
 
     def search(number: int) -> list[Candidates]:
         counts, local = corpus.shards[number].counts(field, "terms"), by_token[places[number]]
+        if len(depths) <= FEW:
+            local = local.toarray()
         first = int(corpus.starts[number])
         top = TopK(depths, relative=ROUNDING_STEP)
         for start in range(0, counts.shape[0], BLOCK):
-            products = counts[start : start + BLOCK] @ local
+            products = run_of(counts, start, start + BLOCK) @ local
             length = norms[first + start : first + start + products.shape[0]]
             top.push(first + start, _scaled(products, length), error=exact)
         return top.candidates(error=exact)
@@ -83,8 +89,9 @@ def rank(corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int6
     return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
 
 
-def _scaled(products: Sparse, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scaled(products: Sparse | NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Products with the queries as cosines, shape (queries, rows), and -inf where nothing is shared."""
-    dense = np.ascontiguousarray(products.toarray().T, dtype=np.float64)
+    found = products if isinstance(products, np.ndarray) else products.toarray()
+    dense = np.ascontiguousarray(found.T, dtype=np.float64)
     with np.errstate(invalid="ignore"):
         return np.where(dense > 0, dense / norms, -np.inf)

@@ -8,7 +8,7 @@ the error of the scores themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +42,19 @@ class TopK:
         self._kept = np.zeros(len(depths), dtype=np.int64)
         self._kth = np.full(len(depths), -np.inf)
 
-    def push(self, start: int, scores: NDArray[np.float64], *, error: NDArray[np.float64]) -> None:
+    def push(self, start: int, scores: NDArray[np.floating[Any]], *, error: NDArray[np.float64]) -> None:
         """Take in a block. scores: shape (queries, rows), -inf where a row does not rank; `start` is its first row.
 
         error: shape (queries,), twice the largest error of any score so far; it may only grow from block to block.
         """
         for query, line in enumerate(scores):
-            rows = np.flatnonzero((line >= self._floor(query, error)) & (line > -np.inf))
-            self._take(query, Candidates(rows + start, line[rows]), error)
+            # One step below the floor in the precision of the scores, so that rounding it keeps no row out.
+            floor = np.nextafter(scores.dtype.type(self._floor(query, error)), scores.dtype.type(-np.inf))
+            rows = np.flatnonzero(line >= floor)
+            found = line[rows].astype(np.float64)
+            if found.size and found.min() == -np.inf:
+                rows, found = rows[found > -np.inf], found[found > -np.inf]
+            self._take(query, Candidates(rows + start, found), error)
 
     def join(self, parts: Sequence[Candidates], *, error: NDArray[np.float64]) -> None:
         """Take in the candidates of each query among rows that follow those before; `error` as in `push`."""

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from annot.errors import InputError, MissingInput
 from annot.records import Paper
@@ -256,31 +256,7 @@ def _locked(path: Path) -> IO[bytes]:
     return file
 
 
-class RowGroups(NamedTuple):
-    """A run of row groups of one file: the first, the one after the last, and the papers in them."""
-
-    path: Path
-    first: int
-    stop: int
-    papers: int
-
-
-def row_groups(folder: Path) -> list[RowGroups]:
-    """Every row group of the corpus by itself, in order; reads only the files' footers."""
-    found = []
+def opened(folder: Path) -> Iterator[tuple[Path, Any]]:
+    """Every file of the corpus with its ParquetFile, in order; raises as `read_papers` does."""
     for path in _files(folder):
-        footer = _open(path).metadata
-        found += [
-            RowGroups(path, group, group + 1, footer.row_group(group).num_rows)
-            for group in range(footer.num_row_groups)
-        ]
-    return found
-
-
-def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
-    """These columns as record batches of a few thousand papers, in order."""
-    for run in groups:
-        wanted = list(range(run.first, run.stop))
-        yield from _open(run.path).iter_batches(
-            batch_size=ROWS_IN_GROUP, row_groups=wanted, columns=list(columns), use_threads=False
-        )
+        yield path, _open(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from annot.errors import InputError, MissingInput
 from annot.formats.trec import read_run
 from annot.pooling import CITED, draw
 from annot.records import Paper, Pool, Ranking
-from annot.store import papers
+from annot.store.paper_columns import ids_by_title, known_ids
 from annot.study.pool_design import PoolDesign
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
@@ -57,13 +56,10 @@ def draw_pools(
 def twins_of(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
     """For each query paper the other papers of its normalised title: they never enter its pool."""
     titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
-    wanted = set(titles.values()) - {""}
-    named = defaultdict(list)
-    for paper in papers.read_papers(ws.corpus, columns=("title",)):
-        title = normalised_title(paper.title)
-        if title in wanted:
-            named[title].append(paper.paper_id)
-    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
+    named = ids_by_title(ws.corpus, set(titles.values()) - {""})
+    return {
+        paper_id: tuple(twin for twin in named.get(title, ()) if twin != paper_id) for paper_id, title in titles.items()
+    }
 
 
 def read_rankings(ws: Workspace, methods: Iterable[str], query_papers: Iterable[str]) -> Rankings:
@@ -96,4 +92,4 @@ def read_rankings(ws: Workspace, methods: Iterable[str], query_papers: Iterable[
 
 def _cited_in_corpus(ws: Workspace, query_papers: Mapping[str, Paper]) -> frozenset[str]:
     cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
-    return frozenset(cited & set(papers.paper_ids(ws.corpus)))
+    return known_ids(ws.corpus, cited)

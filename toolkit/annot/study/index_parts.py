@@ -25,7 +25,7 @@ from annot.ranking.shard import Shard
 from annot.ranking.tokens import Field
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
-from annot.store.papers import RowGroups
+from annot.store.paper_columns import RowGroups, groups_of, read_columns
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")
@@ -81,7 +81,7 @@ def open_corpus(places: Places, folder: Path, *, engine: Engine, advance: Advanc
     """The corpus in `folder` over its shards; what is missing is made."""
     whole = places.own(WHOLE)
     if not whole.exists():
-        cut = _cut(papers.row_groups(folder))
+        cut = _cut(groups_of(folder))
         digests = list(map_shards(_MakeShard(places), cut, engine=engine, advance=advance))
         arrays = gather([_shard(places, digest) for digest in digests])
         storage.save(whole, kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
@@ -122,7 +122,7 @@ class _MakeShard:
     places: Places
 
     def __call__(self, groups: tuple[RowGroups, ...]) -> str:
-        batches = list(papers.read_columns(groups, TEXT))
+        batches = list(read_columns(groups, TEXT))
         digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
         place = self.places.part(f"shards/{digest}")
         if not place.exists():
