@@ -6,6 +6,7 @@ in the order of the corpus, and every sum runs in the order of these numbers.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from annot.errors import InputError
 from annot.ranking.counts import Sparse, count_run, row_sums
 from annot.ranking.shard import FIELDS, PER_RULE, Shard
-from annot.ranking.storage import as_arrays, as_strings
+from annot.ranking.storage import as_arrays, as_strings, strings_of
 from annot.ranking.threads import in_threads
 from annot.ranking.tokens import Field, Rule, Stream, Strings, TokenisedCorpus, Vocabulary, in_order, numbers
 
@@ -83,11 +84,10 @@ class Corpus:
 
     def rows(self, paper_ids: Sequence[str]) -> Rows:
         """The row of each paper. Raises InputError naming every one that is not in the corpus."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         unknown = [paper_id for paper_id in dict.fromkeys(paper_ids) if paper_id not in self._row_of]
-        wanted = pa.array(unknown, pa.string())
+        wanted = strings_of(unknown)
         for start, shard in zip(self.starts.tolist(), self.shards if unknown else (), strict=False):
             own = shard.paper_ids
             found = pc.indices_nonzero(pc.is_in(own, value_set=wanted))
@@ -209,13 +209,17 @@ class PaperIds(Sequence[str]):
     def __getitem__(self, row: int | slice) -> str | Sequence[str]:
         if isinstance(row, slice):
             return [self[at] for at in range(*row.indices(len(self)))]
-        number = int(np.searchsorted(self._corpus.starts, row, side="right")) - 1
-        found: str = self._chunks[number][int(row - self._corpus.starts[number])].as_py()
+        number = bisect_right(self._starts, row) - 1
+        found: str = self._chunks[number][row - self._starts[number]].as_py()
         return found
 
     def __iter__(self) -> Iterator[str]:
         for chunk in self._chunks:
             yield from chunk.to_pylist()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return self._corpus.starts.tolist()  # type: ignore[no-any-return]
 
     @cached_property
     def _chunks(self) -> list[Strings]:

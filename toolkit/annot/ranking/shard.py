@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.ranking.counts import Sparse, count_pieces, count_tokens, document_frequency
-from annot.ranking.storage import as_arrays, as_strings
+from annot.ranking.storage import as_arrays, as_strings, strings_of
 from annot.ranking.tokens import Field, Rule, Stream, Strings, TokenisedCorpus, Vocabulary, tokenise, vocabulary
 
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -33,7 +33,7 @@ def make(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
             yield batch
 
     corpus = tokenise(read())
-    arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else pa.array([], pa.string()))
+    arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else strings_of(()))
     arrays |= as_arrays("pieces", corpus.pieces)
     streams: dict[Field, Stream] = {"title": corpus.titles, "abstract": corpus.abstracts}
     for field, stream in streams.items():

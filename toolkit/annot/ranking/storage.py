@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -145,6 +145,17 @@ def as_strings(arrays: Mapping[str, Array], name: str) -> Any:
 
     offsets, utf8 = arrays[f"{name}_offsets"], arrays[f"{name}_utf8"]
     return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(utf8)])
+
+
+def strings_of(texts: Iterable[str]) -> Any:
+    """An Arrow array of these strings. (`pyarrow.array` would import pandas, which takes longer than most searches.)"""
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
 
 def _again(folder: Path) -> str:

@@ -20,6 +20,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.ranking.storage import strings_of
+
 Rule = Literal["terms", "words"]
 Field = Literal["title", "abstract"]
 Strings = Any
@@ -109,7 +111,7 @@ def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
         abstracts.add(sentences.flatten(), numbers(sentences.value_lengths()))
     chunks = titles.encoded + abstracts.encoded
     encoded = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
-    pieces, number_of = in_order(encoded.chunk(0).dictionary if chunks else pa.array([], pa.string()))
+    pieces, number_of = in_order(encoded.chunk(0).dictionary if chunks else strings_of(()))
     ids = [number_of[numbers(chunk.indices)] for chunk in encoded.chunks]
     cut = len(titles.encoded)
     return TokenisedCorpus(pieces, titles.stream(ids[:cut]), abstracts.stream(ids[cut:]))
@@ -123,10 +125,11 @@ def vocabulary(pieces: Strings, rule: Rule) -> Vocabulary:
     find: Callable[[str], list[str]] = RULES[rule].findall
     plain = pc.match_substring_regex(pieces, _ONE_TOKEN)
     found = [find(piece) for piece in pieces.filter(pc.invert(plain)).to_pylist()]
-    is_plain = plain.to_numpy(zero_copy_only=False)
+    is_plain = np.zeros(len(pieces), dtype=np.bool_)
+    is_plain[numbers(pc.indices_nonzero(plain))] = True
     widths = np.ones(len(pieces), dtype=np.int64)
     widths[~is_plain] = [len(tokens) for tokens in found]
-    given = pa.concat_arrays([pieces.filter(plain), pa.array(list(chain.from_iterable(found)), pa.string())])
+    given = pa.concat_arrays([pieces.filter(plain), strings_of(chain.from_iterable(found))])
     of_piece = np.concatenate([np.flatnonzero(is_plain), np.repeat(np.flatnonzero(~is_plain), widths[~is_plain])])
     encoded = given.dictionary_encode()
     tokens, number_of = in_order(encoded.dictionary)
@@ -145,7 +148,7 @@ def in_order(strings: Strings) -> tuple[Strings, NDArray[np.int32]]:
 
 
 def numbers(array: Any) -> NDArray[Any]:
-    """What lies in an Arrow array of integers without nulls. (`to_numpy` would import pandas.)"""
+    """What lies in an Arrow array of integers without nulls."""
     kind = np.dtype(str(array.type))
     data = array.buffers()[1]
     return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
@@ -180,7 +183,7 @@ def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
     if pc.any(strange, min_count=0).as_py():
         # What a letter becomes may depend on those around it, so these texts are lower-cased whole.
         lowered = [text.lower() for text in texts.filter(strange).to_pylist()]
-        texts = pc.replace_with_mask(texts, strange, pa.array(lowered, pa.string()))
+        texts = pc.replace_with_mask(texts, strange, strings_of(lowered))
     bounds = np.concatenate(([0], np.cumsum(numbers(pc.binary_length(texts)), dtype=np.int64)))
     values = texts.buffers()[2]
     first = int(np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4)[0]) if values else 0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from annot.errors import InputError
 from annot.ranking import storage
 from annot.ranking.counts import BLOCK, Sparse
+from annot.ranking.storage import strings_of
 from annot.ranking.tokens import Strings, TokenisedCorpus, Vocabulary, numbers
 
 KIND = "annot-word-vectors-1"
@@ -41,9 +42,7 @@ class WordVectors:
 
     @cached_property
     def _strings(self) -> Strings:
-        import pyarrow as pa
-
-        return pa.array(self.words, pa.string())
+        return strings_of(self.words)
 
 
 class Averages:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.corpus_filters import normalised_title
+from annot.ranking.storage import strings_of
 from annot.store.papers import ROWS_IN_GROUP, opened
 
 _LEFT_OUT_OF_TITLES = bytes(code for code in range(128) if not chr(code).isalnum() and code != ord("\n"))
@@ -46,10 +47,9 @@ def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterato
 
 def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
     """Which of these ids papers of the corpus have."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    asked = pa.array(wanted, pa.string())
+    asked = strings_of(wanted)
     found: set[str] = set()
     for batch in _batches(folder, "paper_id"):
         ids = batch.column("paper_id")
@@ -62,7 +62,7 @@ def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    asked = pa.array([title.encode() + b"\n" for title in wanted], pa.binary())
+    asked = strings_of(f"{title}\n" for title in wanted).cast(pa.binary())
     found: dict[str, list[str]] = {}
     for batch in _batches(folder, "paper_id", "title"):
         ids, titles = batch.column("paper_id"), batch.column("title")
@@ -81,8 +81,8 @@ def _plainly_normalised(titles: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    one_list = pa.ListArray.from_arrays(pa.array([0, len(titles)], pa.int32()), titles)
-    joined = pc.binary_join(one_list, "\n")[0].as_py().encode() + b"\n"
+    bounds = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(np.array([0, len(titles)], dtype=np.int32))])
+    joined = pc.binary_join(pa.ListArray.from_arrays(bounds, titles), "\n")[0].as_py().encode() + b"\n"
     text = joined.lower().translate(None, _LEFT_OUT_OF_TITLES)
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
     offsets = np.concatenate(([0], ends)).astype(np.int32)

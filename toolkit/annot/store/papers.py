@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from annot.errors import InputError, MissingInput
+from annot.ranking.storage import strings_of
 from annot.records import Paper
 
 if TYPE_CHECKING:
@@ -118,10 +119,9 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
 
     Only the ids of the corpus are read, and the groups of rows that hold a paper that is wanted.
     """
-    import pyarrow
     import pyarrow.compute
 
-    wanted = pyarrow.array(dict.fromkeys(ids), pyarrow.string())
+    wanted = strings_of(dict.fromkeys(ids))
     found: dict[str, Paper] = {}
     for path in _files(folder):
         file = _open(path)

@@ -60,7 +60,10 @@ def open_index(
     """
     methods = tuple(methods)
     given = {name: _vectors(ws, name) for name in methods if name not in METHODS and name != LSA}
-    engine = engine_within(Engine.of(ws.settings.machine), memory)
+
+    def engine() -> Engine:
+        return engine_within(Engine.of(ws.settings.machine), memory)
+
     places = places_of(ws, scratch, keep=scratch is None)
     corpus = open_corpus(places, ws.corpus, engine=engine, advance=advance)
     word_vectors, averaged = None, {}

@@ -7,7 +7,7 @@ missing. A part is looked for in `found` and made in `made`; the two are one fol
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -77,19 +77,19 @@ def engine_within(engine: Engine, memory: int) -> Engine:
     return replace(engine, processes=min(engine.processes, fit))
 
 
-def open_corpus(places: Places, folder: Path, *, engine: Engine, advance: Advance) -> Corpus:
-    """The corpus in `folder` over its shards; what is missing is made."""
+def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], advance: Advance) -> Corpus:
+    """The corpus in `folder` over its shards; what is missing is made. engine: what makes it, asked for only then."""
     whole = places.own(WHOLE)
     if not whole.exists():
         cut = _cut(groups_of(folder))
-        digests = list(map_shards(_MakeShard(places), cut, engine=engine, advance=advance))
+        digests = list(map_shards(_MakeShard(places), cut, engine=engine(), advance=advance))
         arrays = gather([_shard(places, digest) for digest in digests])
         storage.save(whole, kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
     return _load(places)
 
 
 def averages(
-    places: Places, words: Path, variants: Sequence[Variant], *, engine: Engine, advance: Advance
+    places: Places, words: Path, variants: Sequence[Variant], *, engine: Callable[[], Engine], advance: Advance
 ) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
     digests = storage.load(places.own(WHOLE), kind=CORPUS).texts["shards"]
@@ -97,8 +97,9 @@ def averages(
     missing = [
         number for number in range(len(digests)) if not all(where.place(number, one).exists() for one in variants)
     ]
-    for _done in map_shards(where, missing, engine=engine, advance=advance):
-        pass
+    if missing:
+        for _done in map_shards(where, missing, engine=engine(), advance=advance):
+            pass
     return {
         variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
     }
