@@ -153,3 +153,12 @@ def test_lists_keep_every_character_but_the_line_feed(tmp_path: Path) -> None:
     strings = ("a\rb", "\u2028", "", " c ", "\x85")
     storage.save(tmp_path / "x", kind="k", arrays={}, texts={"names": strings}, facts={})
     assert storage.load(tmp_path / "x", kind="k").texts["names"] == strings
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4)))
+def test_strings_go_to_arrow_and_to_their_arrays_and_back(texts: list[str]) -> None:
+    found = storage.strings_of(texts)
+    assert found.to_pylist() == texts
+    found.validate(full=True)
+    assert storage.as_strings(storage.as_arrays("x", found), "x").to_pylist() == texts
+    assert storage.as_strings(storage.as_arrays("x", found.slice(1)), "x").to_pylist() == texts[1:]

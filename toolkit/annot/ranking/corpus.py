@@ -217,6 +217,13 @@ class PaperIds(Sequence[str]):
         for chunk in self._chunks:
             yield from chunk.to_pylist()
 
+    @property
+    def strings(self) -> Strings:
+        """All of them, as an Arrow array."""
+        import pyarrow as pa
+
+        return pa.concat_arrays(self._chunks)
+
     @cached_property
     def _starts(self) -> list[int]:
         return self._corpus.starts.tolist()  # type: ignore[no-any-return]

@@ -151,11 +151,12 @@ def strings_of(texts: Iterable[str]) -> Any:
     """An Arrow array of these strings. (`pyarrow.array` would import pandas, which takes longer than most searches.)"""
     import pyarrow as pa
 
-    encoded = [text.encode() for text in texts]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+    known = list(texts)
+    joined = "".join(known)
+    parts: list[Any] = known if joined.isascii() else [text.encode() for text in known]
+    offsets = np.zeros(len(known) + 1, dtype=np.int32)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
+    return pa.Array.from_buffers(pa.string(), len(known), [None, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
 
 
 def _again(folder: Path) -> str:

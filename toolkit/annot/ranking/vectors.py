@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, search
 from annot.ranking.storage import save_array, strings_of
 from annot.ranking.threads import in_threads
-from annot.ranking.tokens import numbers
+from annot.ranking.tokens import Strings, numbers
 from annot.records import Ranking
 
 ABOUT, IDS, MATRIX = "vectors.json", "ids.txt", "vectors.npy"
@@ -56,10 +56,10 @@ class Vectors:
         return own | dict(self.facts)
 
 
-def rank(
-    vectors: Vectors, queries: Collection[str], *, corpus: Collection[str], depths: NDArray[np.int64]
-) -> list[Ranking]:
-    """The papers of `corpus` nearest to each query paper, by the metric of the space. depths: shape (queries,).
+def rank(vectors: Vectors, queries: Sequence[str], *, corpus: Strings, depths: NDArray[np.int64]) -> list[Ranking]:
+    """The papers of `corpus` nearest to each query paper, by the metric of the space. corpus: their ids.
+
+    depths: shape (queries,).
 
     Raises InputError naming every query paper without a vector.
     """
@@ -71,7 +71,7 @@ def rank(
     if absent:
         raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)
     usable = np.zeros(len(ids), dtype=np.bool_)
-    usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=strings_of(corpus))))] = True
+    usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[numbers(rows)]
     return search(vectors.matrix, vectors.ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
 

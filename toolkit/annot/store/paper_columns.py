@@ -67,7 +67,7 @@ def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
     for batch in _batches(folder, "paper_id", "title"):
         ids, titles = batch.column("paper_id"), batch.column("title")
         strange = pc.or_(pc.invert(pc.string_is_ascii(titles)), pc.match_substring(titles, "\n"))
-        plain = pc.is_in(_plainly_normalised(pc.if_else(strange, "", titles)), value_set=asked)
+        plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
         chosen = pc.or_(plain, strange)
         for paper_id, title in zip(ids.filter(chosen).to_pylist(), titles.filter(chosen).to_pylist(), strict=True):
             if (normalised := normalised_title(title)) in wanted:
@@ -82,7 +82,7 @@ def _plainly_normalised(titles: Any) -> Any:
     import pyarrow.compute as pc
 
     bounds = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(np.array([0, len(titles)], dtype=np.int32))])
-    joined = pc.binary_join(pa.ListArray.from_arrays(bounds, titles), "\n")[0].as_py().encode() + b"\n"
+    joined = pc.binary_join(pa.ListArray.from_arrays(bounds, titles), strings_of(["\n"])[0])[0].as_py().encode() + b"\n"
     text = joined.lower().translate(None, _LEFT_OUT_OF_TITLES)
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
     offsets = np.concatenate(([0], ends)).astype(np.int32)
