@@ -1111,7 +1111,10 @@ WRONG: dict[str, Wrong] = {
 
 WORKSPACELESS = {"pool compare", "init", "demo", "facets train", "restore", "doctor", "run list"}
 """Commands that need no workspace."""
-WITHOUT_DATABASE = {*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"}
+WITHOUT_DATABASE = {
+    *(*WORKSPACELESS, "corpus add", "guidelines show", "guidelines check", "studio down", "studio status"),
+    *("index build", "index list", "index verify", "index gc"),
+}
 """Commands that never open the database."""
 USUAL = {
     "qrels compare": "exports/qrels.txt exports/qrels.txt",

@@ -47,7 +47,7 @@ def build(ws: Workspace, *, memory: str, dry_run: bool, advance: Advance) -> Bui
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS or name == LSA)
     limit = parsed_memory(memory)
-    missing = tuple(_missing(ws, methods, dry_run=dry_run))
+    missing = tuple(_missing(ws, methods))
     if dry_run:
         return BuiltIndex(methods, None, missing)
     index = open_index(ws, methods=methods, advance=advance, memory=limit)
@@ -140,8 +140,8 @@ def in_words(size: int) -> str:
     return f"{size / UNITS[unit]:.3g} {unit}"
 
 
-def _missing(ws: Workspace, methods: Iterable[str], *, dry_run: bool) -> Iterable[str]:
-    places = places_of(ws, keep=not dry_run)
+def _missing(ws: Workspace, methods: Iterable[str]) -> Iterable[str]:
+    places = places_of(ws, keep=False)
     if shards_of(places) is None:
         yield "tokens and counts"
     words = words_place(ws, places)

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
 from annot.shards import Engine
 from annot.study.corpus_state import current_sha256
-from annot.study.index_parts import Places, Variant, averages, engine_within, open_corpus
+from annot.study.index_parts import Places, Variant, averages, open_corpus, processes_within
 from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
@@ -61,8 +61,11 @@ def open_index(
     methods = tuple(methods)
     given = {name: _vectors(ws, name) for name in methods if name not in METHODS and name != LSA}
 
+    most = processes_within(memory)
+
     def engine() -> Engine:
-        return engine_within(Engine.of(ws.settings.machine), memory)
+        own = Engine.of(ws.settings.machine)
+        return replace(own, processes=min(own.processes, most))
 
     places = places_of(ws, scratch, keep=scratch is None)
     corpus = open_corpus(places, ws.corpus, engine=engine, advance=advance)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,8 @@ class Places:
         return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
 
 
-def engine_within(engine: Engine, memory: int) -> Engine:
-    """As many processes of `engine` as fit into so many bytes beside the one that is told of them.
+def processes_within(memory: int) -> int:
+    """How many processes fit into so many bytes beside the one that is told of them.
 
     Raises InputError where not even one fits.
     """
@@ -74,7 +74,7 @@ def engine_within(engine: Engine, memory: int) -> Engine:
         raise InputError(
             f"memory: found {memory / GIGABYTE:.2g} G, expected {2 * OF_A_PROCESS / GIGABYTE:.2g} G or more"
         )
-    return replace(engine, processes=min(engine.processes, fit))
+    return fit
 
 
 def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], advance: Advance) -> Corpus:
