@@ -160,6 +160,10 @@ def isolated(folder: Path) -> None:
     settings.write_text(text.replace('isolation = "project"', 'isolation = "server"'), encoding="utf-8")
 
 
+def indexed(folder: Path) -> None:
+    annot_done("index", "build", folder=folder)
+
+
 def left_by_a_killed_build(folder: Path) -> None:
     (folder / ".annot/index/shards/.0123.tmp").mkdir(parents=True)
     (folder / ".annot/index/shards/.0123.tmp/title_ids.npy").write_bytes(b"half")
@@ -201,8 +205,8 @@ USUAL: dict[str, Usual] = {
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
     "index build": Usual("queried"),
-    "index list": Usual("pooled"),
-    "index verify": Usual("pooled"),
+    "index list": Usual("queried", "", indexed),
+    "index verify": Usual("queried", "", indexed),
     "index gc": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
     "pool show": Usual("pooled", "fic0407-background"),
