@@ -18,8 +18,7 @@ from annot.evaluation.gradings import Graded, measured
 from annot.evaluation.measures import MEASURES, evaluate
 from annot.formats.csfcube import Release, is_release_file, read_release
 from annot.ordering import ranked
-from annot.ranking.methods import Bench, rank_pool
-from annot.ranking.tokens import tokenise
+from annot.ranking.methods import rank_pool
 from annot.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.report.sections.effect import ranking_rows
 from annot.settings import Settings
@@ -27,6 +26,7 @@ from annot.stats.values import Undefined, to_json
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from indexed import bench_of
 from scipy import stats
 
 SETTINGS = EffectSettings(
@@ -507,7 +507,7 @@ def csfcube(release: Release) -> tuple[Runs, list[Qrel]]:
     pools: dict[str, list[str]] = {}
     for one in release.decisions:
         pools.setdefault(one.query_id, []).append(one.doc_id)
-    bench = Bench(tokenise(release.papers), word_vectors=None, vectors={})
+    bench = bench_of(release.papers)
     runs: dict[str, dict[str, Ranking]] = {
         baseline: {
             query.query_id: rank_pool(

@@ -104,6 +104,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
     reading = {
         "corpus",
         "query list",
+        "index list",
+        "index verify",
         "pool show",
         "pool replay",
         "pool stats",

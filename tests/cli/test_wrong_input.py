@@ -336,6 +336,15 @@ WRONG: dict[str, Wrong] = {
         "queried",
         sql("UPDATE query SET paper_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
     ),
+    # -- index
+    "index build: no papers": Wrong("index build", "", ("no papers", "annot corpus add")),
+    "index build: no such memory": Wrong("index build", "--memory 4", ("memory '4'", "4G"), "queried"),
+    "index build: too little memory": Wrong(
+        "index build", "--memory 500M", ("memory: found 0.49 G, expected 1.8 G or more",), "queried"
+    ),
+    "index list: no papers": Wrong("index list", "", ("no papers", "annot corpus add")),
+    "index gc: no papers": Wrong("index gc", "", ("no papers", "annot corpus add")),
+    "index verify: no index": Wrong("index verify", "", ("no index", "annot index build")),
     # -- pool
     "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),
     "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
@@ -1235,6 +1244,7 @@ WITHOUT_DATABASE = {
     *WORKSPACELESS,
     *("corpus", "corpus add", "citations add", "vectors import", "vectors import-words", "vectors list", "encode"),
     *("encoder contexts", "guidelines show", "guidelines check", "studio down", "studio status"),
+    *("index build", "index list", "index verify", "index gc"),
 }
 """Commands that never open the database."""
 USUAL = {

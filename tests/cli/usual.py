@@ -186,6 +186,15 @@ def isolated(folder: Path) -> None:
     settings.write_text(text.replace('isolation = "project"', 'isolation = "server"'), encoding="utf-8")
 
 
+def indexed(folder: Path) -> None:
+    annot_done("index", "build", folder=folder)
+
+
+def left_by_a_killed_build(folder: Path) -> None:
+    (folder / ".annot/index/shards/.0123.tmp").mkdir(parents=True)
+    (folder / ".annot/index/shards/.0123.tmp/title_ids.npy").write_bytes(b"half")
+
+
 def matches(folder: Path) -> None:
     """What a run of a system with an encoder leaves."""
     found = {"fic0407-background": {"fic0101": (Match(0, 1, 0.75, -2.5), Match(1, 0, 0.25, -3.0))}}
@@ -244,6 +253,10 @@ USUAL: dict[str, Usual] = {
     "vectors import": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),
     "vectors import-words": Usual("labelled", "theirs.vec", words_file),
     "vectors list": Usual("labelled", "", vectors_set),
+    "index build": Usual("queried"),
+    "index list": Usual("queried", "", indexed),
+    "index verify": Usual("queried", "", indexed),
+    "index gc": Usual("pooled", "", left_by_a_killed_build),
     "pool": Usual("queried"),
     "pool import-run": Usual("pooled", "engine.run --method engine", engine_run),
     "pool add": Usual("pooled", "fic0407-background fic0104 --reason Cited_by_a_survey."),

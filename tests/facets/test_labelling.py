@@ -29,6 +29,7 @@ from annot.settings import Settings
 from annot.steps import facets, init
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
+from annot.store.paper_columns import groups_of
 from annot.study.workspace import Workspace
 from demo_collection import papers as demo_papers
 from hypothesis import given
@@ -175,7 +176,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     with parquet.PaperWriter(ws.corpus) as writer:
         for paper in mixed():
             writer.add(paper)
-    assert len(parquet.row_groups(ws.corpus)) >= 4
+    assert len(groups_of(ws.corpus)) >= 4
     return ws
 
 

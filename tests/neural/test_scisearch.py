@@ -15,13 +15,13 @@ from annot.folds.grouped import grouped_folds
 from annot.formats.trec import read_run
 from annot.ranking import lsa
 from annot.ranking.methods import Bench
-from annot.ranking.tokens import tokenise
 from annot.records import Paper, Qrel, Query
 from annot.study.trained_pools import of_lsa
 from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
 from annot.systems.scisearch.protocols import honest, leaky
 from annot.systems.system import Topic
 from command_line import annot, annot_done
+from indexed import bench_of
 
 
 def read_runs(study: Path, name: str) -> dict[str, Any]:
@@ -80,10 +80,8 @@ def csfcube(shared: Path) -> tuple[list[Topic], list[Qrel], Bench]:
             name = f"{paper_id}-{facet}"
             topics.append(Topic(name, paper_id, facet, sentences, whole=False, doc_ids=tuple(grades)))
             qrels += [Qrel(name, doc, grade) for doc, grade in grades.items()]
-    bench = Bench(tokenise(papers), word_vectors=None, vectors={})
-    bench.vectors["lsa"] = lsa.fit(
-        bench.tfidf("abstract"), bench.corpus.paper_ids, dimensions=200, iterations=7, seed=1
-    )
+    bench = bench_of(papers)
+    bench.vectors["lsa"] = lsa.fit(bench.corpus, dimensions=200, iterations=7, seed=1)
     return topics, qrels, bench
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from annot.ranking.corpus import Corpus
 from annot.ranking.methods import Bench
-from annot.ranking.tokens import TokenisedCorpus, tokenise
 from annot.records import Paper
+from indexed import bench_of, corpus_of
 
 WORDS = [
     f"{stem}{ending}"
@@ -45,14 +46,15 @@ def papers() -> list[Paper]:
     return random_papers(120, seed=5)
 
 
-@pytest.fixture(scope="session")
-def corpus(papers: list[Paper]) -> TokenisedCorpus:
-    return tokenise(papers)
+@pytest.fixture(scope="session", params=[10_000, 17], ids=["one shard", "eight shards"])
+def corpus(papers: list[Paper], request: pytest.FixtureRequest) -> Corpus:
+    """The papers in one shard, and in several: no result may show which."""
+    return corpus_of(papers, shard=request.param)
 
 
 @pytest.fixture
-def bench(corpus: TokenisedCorpus) -> Bench:
-    return Bench(corpus, word_vectors=None, vectors={})
+def bench(corpus: Corpus) -> Bench:
+    return bench_of(corpus)
 
 
 @pytest.fixture(scope="session")
@@ -74,4 +76,4 @@ def release_papers(shared: Path) -> list[Paper]:
 
 @pytest.fixture(scope="session")
 def release_bench(release_papers: list[Paper]) -> Bench:
-    return Bench(tokenise(release_papers), word_vectors=None, vectors={})
+    return bench_of(release_papers)

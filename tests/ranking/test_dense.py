@@ -12,6 +12,7 @@ from annot.errors import InputError, MissingInput
 from annot.ordering import ranked
 from annot.ranking import dense, vectors
 from annot.ranking.dense import Metric, search
+from annot.ranking.storage import strings_of
 from annot.ranking.vectors import Vectors, VectorsWriter
 from annot.records import Ranking, ScoredDoc
 from hypothesis import given
@@ -148,6 +149,12 @@ def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
         assert part in told
 
 
+def test_numbers_whose_sum_runs_over_are_finite(tmp_path: Path) -> None:
+    large = Vectors(("a", "b"), np.full((2, 3), 3e38, np.float32), model="m", space="s", metric="l2", facts={})
+    vectors.save(large, tmp_path / "v")
+    assert vectors.load(tmp_path / "v", hint="").ids == ("a", "b")
+
+
 @pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])
 def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
     vectors.save(made(), tmp_path / "v")
@@ -158,8 +165,8 @@ def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np
 
 
 def test_vectors_rank_papers_of_the_corpus_only_and_need_the_query() -> None:
-    found = vectors.rank(made(), ["b"], corpus={"b", "c", "z"}, depths=np.array([5]))
+    found = vectors.rank(made(), ["b"], corpus=strings_of(["b", "c", "z"]), depths=np.array([5]))
     assert [doc.doc_id for doc in found[0]] == ["b", "c"]
     with pytest.raises(InputError) as caught:
-        vectors.rank(made(), ["y", "a", "z"], corpus={"a"}, depths=np.array([5, 5, 5]))
+        vectors.rank(made(), ["y", "a", "z"], corpus=strings_of(["a"]), depths=np.array([5, 5, 5]))
     assert caught.value.faults == ("y: no vector", "z: no vector")

@@ -13,27 +13,28 @@ import numpy as np
 import pytest
 from annot.errors import InputError
 from annot.ordering import ranked
-from annot.ranking import lsa, methods
+from annot.ranking import lsa, methods, tfidf
+from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, Bench
-from annot.ranking.tokens import TokenisedCorpus
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
 from annot.records import Paper, Ranking, ScoredDoc
+from indexed import bench_of
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 FACETS = {"background": ("background", "objective"), "method": ("method",)}
 
 
 @pytest.fixture
-def full_bench(corpus: TokenisedCorpus) -> Bench:
+def full_bench(corpus: Corpus) -> Bench:
     """A bench with word vectors for most words and vectors of eight papers' worth of dimensions."""
     rng = np.random.default_rng(2)
-    known = Bench(corpus, word_vectors=None, vectors={}).vocabulary("words").tokens[1:]
+    known = tuple(corpus.tokens("words").to_pylist()[1:])
     word_vectors = WordVectors(known, rng.normal(size=(len(known), 6)).astype(np.float32), {"seed": 2})
-    matrix = rng.normal(size=(len(corpus.paper_ids), 8)).astype(np.float32)
-    vectors = Vectors(corpus.paper_ids, matrix, model="specter", space="s", metric="l2", facts={})
-    made = Bench(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
-    made.vectors["lsa"] = lsa.fit(made.tfidf("abstract"), corpus.paper_ids, dimensions=12, iterations=5, seed=1)
+    matrix = rng.normal(size=(len(corpus), 8)).astype(np.float32)
+    vectors = Vectors(tuple(corpus.paper_ids), matrix, model="specter", space="s", metric="l2", facts={})
+    made = bench_of(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
+    made.vectors["lsa"] = lsa.fit(corpus, dimensions=12, iterations=5, seed=1)
     return made
 
 
@@ -52,9 +53,10 @@ def test_word_vector_methods_rank_by_distance_of_averages(
 ) -> None:
     assert full_bench.word_vectors
     texts = [words(paper.title if field == "title" else " ".join(paper.sentences)) for paper in papers]
+    row_of = {word: row for row, word in enumerate(full_bench.word_vectors.words)}
     averages: dict[str, np.ndarray] = {}
     for paper, text in zip(papers, texts, strict=True):
-        rows = [full_bench.word_vectors.row_of[word] for word in text if word in full_bench.word_vectors.row_of]
+        rows = [row_of[word] for word in text if word in row_of]
         df = [sum(full_bench.word_vectors.words[row] in other for other in texts) for row in rows]
         idf = [math.log((1 + len(texts)) / (1 + number)) + 1 for number in df]
         if rows:
@@ -166,11 +168,12 @@ def test_settings_of_every_method_can_be_stored_with_its_run(full_bench: Bench) 
 
 @pytest.mark.parametrize("dimensions", [12, 5000])
 def test_lsa_has_the_cosines_of_the_exact_decomposition(bench: Bench, papers: list[Paper], dimensions: int) -> None:
-    model = bench.tfidf("abstract")
-    made = lsa.fit(model, bench.corpus.paper_ids, dimensions=dimensions, iterations=15, seed=1)
+    made = lsa.fit(bench.corpus, dimensions=dimensions, iterations=15, seed=1)
     # Never so many that the cosines are those of tf-idf itself.
     dimensions = min(dimensions, math.ceil(len(papers) / 5))
-    left, singular, _ = np.linalg.svd(model.matrix().toarray().astype(float), full_matrices=False)
+    left, singular, _ = np.linalg.svd(
+        tfidf.matrix(bench.corpus, "abstract").toarray().astype(float), full_matrices=False
+    )
     assert made.matrix.shape == (len(papers), dimensions)
     exact = left[:, :dimensions] * singular[:dimensions]
     full = [row for row, paper in enumerate(papers) if paper.sentences]
@@ -182,8 +185,8 @@ def test_lsa_has_the_cosines_of_the_exact_decomposition(bench: Bench, papers: li
 
 
 def test_lsa_leaves_empty_documents_out(bench: Bench, papers: list[Paper]) -> None:
-    made = lsa.fit(bench.tfidf("abstract"), bench.corpus.paper_ids, dimensions=12, iterations=5, seed=1)
-    ranker = Bench(bench.corpus, word_vectors=None, vectors={"lsa": made})
+    made = lsa.fit(bench.corpus, dimensions=12, iterations=5, seed=1)
+    ranker = bench_of(bench.corpus, vectors={"lsa": made})
     found = ranked_by(ranker, method="lsa", paper_ids=["p000"], excluded={}, ranking_depth=200)["p000"]
     assert {doc.doc_id for doc in found} == {paper.paper_id for paper in papers if paper.sentences} - {"p000"}
 

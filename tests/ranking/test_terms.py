@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from annot.errors import InputError
 from annot.ordering import ranked
-from annot.ranking import bm25, counts, tfidf
-from annot.ranking.counts import count_pieces
+from annot.ranking import bm25, tfidf
+from annot.ranking.corpus import Rows
 from annot.ranking.methods import Bench
-from annot.ranking.tokens import tokenise
 from annot.records import Paper, ScoredDoc
+from indexed import bench_of
 from rank_bm25 import BM25Okapi
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -24,32 +24,37 @@ def words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.lower())
 
 
+def every_row(papers: Sequence[Paper]) -> Rows:
+    return np.arange(len(papers))
+
+
 @pytest.mark.parametrize("field", ["title", "abstract"])
 def test_tfidf_vectors_are_those_of_scikit_learn(
     bench: Bench, papers: list[Paper], abstracts_of: Texts, field: str
 ) -> None:
     vectorizer = TfidfVectorizer()
     expected = vectorizer.fit_transform([paper.title for paper in papers] if field == "title" else abstracts_of(papers))
-    model = bench.tfidf(field)  # type: ignore[arg-type]
-    found = model.unit(model.counts)
-    columns = [bench.vocabulary("terms").tokens.index(name) for name in vectorizer.get_feature_names_out()]
-    np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-12)
-    np.testing.assert_allclose(model.idf[columns], vectorizer.idf_, rtol=1e-14)
-    np.testing.assert_allclose(model.matrix()[:, columns].toarray(), expected.toarray(), rtol=1e-6)
+    idf = bench.corpus.statistics(field, "terms").smooth_idf  # type: ignore[arg-type]
+    counts = bench.corpus.counts(field, "terms", every_row(papers))  # type: ignore[arg-type]
+    tokens = bench.corpus.tokens("terms").to_pylist()
+    columns = [tokens.index(name) for name in vectorizer.get_feature_names_out()]
+    np.testing.assert_allclose(tfidf.unit(counts, idf)[:, columns].toarray(), expected.toarray(), rtol=1e-12)
+    np.testing.assert_allclose(idf[columns], vectorizer.idf_, rtol=1e-14)
+    found = tfidf.matrix(bench.corpus, field)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("block", [7, 20_000])
 def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
     bench: Bench, papers: list[Paper], abstracts_of: Texts, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counts, "BLOCK", block)
+    monkeypatch.setattr(tfidf, "BLOCK", block)
     matrix = TfidfVectorizer().fit_transform(abstracts_of(papers))
     cosines = (matrix @ matrix.T).toarray()
-    model = bench.tfidf("abstract")
     ids = bench.corpus.paper_ids
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
-    found = tfidf.rank(model, ids, model.counts[queries], depths=depths)
+    found = tfidf.rank(bench.corpus, "abstract", queries, depths=depths)
     for query, depth, ranking in zip(queries, depths, found, strict=True):
         expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
         assert ranking == expected[:depth]
@@ -58,10 +63,10 @@ def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
 def test_cosines_with_chosen_sentences(bench: Bench, papers: list[Paper], abstracts_of: Texts) -> None:
     vectorizer = TfidfVectorizer()
     matrix = vectorizer.fit_transform(abstracts_of(papers))
-    model = bench.tfidf("abstract")
-    query = count_pieces(bench.corpus.sentence_ids("p001", [0]), bench.vocabulary("terms"))
+    query = bench.corpus.sentences("p001", [0], "terms")
+    rows = bench.corpus.counts("abstract", "terms", every_row(papers))
     expected = (vectorizer.transform([papers[1].sentences[0]]) @ matrix.T).toarray()
-    np.testing.assert_allclose(model.cosines(query, model.counts), expected, rtol=1e-12)
+    np.testing.assert_allclose(tfidf.cosines(query, rows, bench.idf), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k1", "b", "epsilon"), [(1.5, 0.75, 0.25), (0.9, 0.4, 0.1)])
@@ -70,20 +75,20 @@ def test_bm25_scores_are_those_of_rank_bm25(
 ) -> None:
     reference = BM25Okapi([words(text) for text in abstracts_of(papers)], k1=k1, b=b, epsilon=epsilon)
     assert min(reference.idf.values()) < 0.25 * max(reference.idf.values()), "the floor must be in play"
-    abstract = bench.counts("abstract", "words")
-    model = bm25.fit(abstract, k1=k1, b=b, epsilon=epsilon)
+    model = bm25.fit(bench.corpus.statistics("abstract", "words"), k1=k1, b=b, epsilon=epsilon)
     for row, paper in enumerate(papers):
         text = " ".join(paper.sentences[:2])
-        query = count_pieces(
-            bench.corpus.sentence_ids(paper.paper_id, range(len(paper.sentences[:2]))), bench.vocabulary("words")
-        )
+        query = bench.corpus.sentences(paper.paper_id, range(len(paper.sentences[:2])), "words")
         rows = np.arange(row % 5, len(papers), 2)
         np.testing.assert_allclose(
-            model.scores(query, abstract[rows]), reference.get_scores(words(text))[rows], rtol=1e-10, atol=1e-12
+            model.scores(query, bench.corpus.counts("abstract", "words", rows)),
+            reference.get_scores(words(text))[rows],
+            rtol=1e-10,
+            atol=1e-12,
         )
 
 
 def test_bm25_of_no_words_at_all_is_refused() -> None:
-    bench = Bench(tokenise([Paper("p", "title only", ())]), word_vectors=None, vectors={})
+    bench = bench_of([Paper("p", "title only", ())])
     with pytest.raises(InputError, match="at least one token"):
-        bench.bm25()
+        _ = bench.bm25

@@ -9,24 +9,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.errors import InputError, MissingInput
-from annot.ranking import storage, tokens
-from annot.ranking.counts import count, count_pieces, document_frequency
-from annot.ranking.tokens import RULES, Rule, TokenisedCorpus, tokenise, vocabulary
+from annot.ranking import storage
+from annot.ranking.corpus import Corpus
+from annot.ranking.counts import Sparse
+from annot.ranking.shard import FIELDS, make
+from annot.ranking.tokens import RULES, Field, Rule, TokenisedCorpus
 from annot.records import Paper
 from hypothesis import example, given
 from hypothesis import strategies as st
+from indexed import batches, corpus_of
 
 SCIKIT = re.compile(r"(?u)\b\w\w+\b")
 WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+PARTS = ("ids", "sentences", "documents")
 
 sentences = st.text(
-    alphabet=st.one_of(st.sampled_from("aB9_' .,-\n\0’éßİΣσςµª\u0301字\ud800\u2028"), st.characters()), max_size=30
+    alphabet=st.one_of(
+        st.sampled_from("aB9_' .,-\n\0’éßİΣσςµª\u0301字\u2028"), st.characters(exclude_categories=["Cs"])
+    ),
+    max_size=30,
 )
 
 
-def tokens_of(corpus: TokenisedCorpus, rule: Rule, pieces: np.ndarray) -> list[str]:
-    words = vocabulary(corpus, rule)
-    return [words.tokens[token] for token in words.expand(pieces)[0]]
+def found_in(corpus: Corpus, rule: Rule, field: Field, row: int) -> list[str]:
+    """The tokens of a field of a paper, in their order."""
+    number = int(np.searchsorted(corpus.starts, row, side="right")) - 1
+    shard, row = corpus.shards[number], int(row - corpus.starts[number])
+    words, stream = shard.vocabulary(rule), shard.stream(field)
+    return [words.tokens[token] for token in words.expand(stream.ids[stream.starts[row] : stream.starts[row + 1]])[0]]
 
 
 def test_the_rules_are_scikit_learns_and_the_words_of_the_published_baselines() -> None:
@@ -36,81 +46,119 @@ def test_the_rules_are_scikit_learns_and_the_words_of_the_published_baselines() 
     assert RULES["words"].pattern == WORD.pattern
 
 
-@given(st.lists(st.tuples(sentences, st.lists(sentences, max_size=4)), max_size=5))
-@example([("Don't", ["İstanbul's naïve_x ΑΣ", "ΑΣ'Α b\0c \ud800d", "''a''b 'c'"])])
-def test_every_rule_finds_in_the_pieces_what_it_finds_in_the_text(texts: list[tuple[str, list[str]]]) -> None:
-    corpus = tokenise(Paper(str(row), title, tuple(abstract)) for row, (title, abstract) in enumerate(texts))
+@given(st.lists(st.tuples(sentences, st.lists(sentences, max_size=4)), max_size=5), st.integers(1, 5))
+@example([("Don't", ["İstanbul's naïve_x ΑΣ", "ΑΣ.Α", "ΑΣ'Α b\0c d", "''a''b 'c'", "K"])], 1)
+def test_every_rule_finds_in_the_pieces_what_it_finds_in_the_text(
+    texts: list[tuple[str, list[str]]], shard: int
+) -> None:
+    papers = [Paper(str(row), title, tuple(abstract)) for row, (title, abstract) in enumerate(texts)]
+    corpus = corpus_of(papers, shard=shard)
     for rule, pattern in (("terms", SCIKIT), ("words", WORD)):
         for row, (title, abstract) in enumerate(texts):
-            for stream, text in ((corpus.titles, title), (corpus.abstracts, " ".join(abstract))):
-                pieces = stream.ids[stream.starts[row] : stream.starts[row + 1]]
-                assert tokens_of(corpus, rule, pieces) == pattern.findall(text.lower())  # type: ignore[arg-type]
+            for field, text in (("title", title), ("abstract", " ".join(abstract))):
+                assert found_in(corpus, rule, field, row) == pattern.findall(text.lower())  # type: ignore[arg-type]
+
+
+def counted(corpus: Corpus, row: Sparse, rule: Rule) -> Counter[str]:
+    tokens = corpus.tokens(rule).to_pylist()
+    return Counter({tokens[at]: int(number) for at, number in zip(row.indices, row.data, strict=True)})
 
 
 @given(st.lists(sentences, min_size=1, max_size=5), st.data())
 def test_chosen_sentences_can_be_cut_out(abstract: list[str], data: st.DataObject) -> None:
-    corpus = tokenise([Paper("other", "a title", ("one two",)), Paper("p", "t", tuple(abstract))])
+    corpus = corpus_of([Paper("other", "a title", ("one two",)), Paper("p", "t", tuple(abstract))], shard=1)
     chosen = data.draw(st.lists(st.integers(0, len(abstract) - 1)))
-    expected = [token for position in chosen for token in WORD.findall(abstract[position].lower())]
-    assert tokens_of(corpus, "words", corpus.sentence_ids("p", chosen)) == expected
+    expected = Counter(token for position in chosen for token in WORD.findall(abstract[position].lower()))
+    assert counted(corpus, corpus.sentences("p", chosen, "words"), "words") == expected
+    assert corpus.sentence_count("p") == len(abstract)
 
 
 def test_sentences_that_are_not_there_are_named_together() -> None:
-    corpus = tokenise([Paper("p", "t", ("one", "two"))])
+    corpus = corpus_of([Paper("p", "t", ("one", "two"))])
     with pytest.raises(InputError) as caught:
-        corpus.sentence_ids("p", [2, 0, -1])
+        corpus.sentences("p", [2, 0, -1], "words")
     assert caught.value.faults == ("p: no sentence 2; expected 0 to 1", "p: no sentence -1; expected 0 to 1")
 
 
-def test_batches_do_not_show(papers: list[Paper], corpus: TokenisedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "_BATCH", 100)
-    again = tokenise(papers)
-    assert sorted(again.pieces) == sorted(corpus.pieces)
-    for rule in RULES:
-        for one, other in ((again.titles, corpus.titles), (again.abstracts, corpus.abstracts)):
-            assert np.array_equal(one.sentences, other.sentences)
-            assert tokens_of(again, rule, one.ids) == tokens_of(corpus, rule, other.ids)
+def test_batches_do_not_show(papers: list[Paper]) -> None:
+    whole, small = make(batches(papers)), make(batches(papers, size=7))
+    assert whole.keys() == small.keys()
+    for name in whole:
+        assert np.array_equal(whole[name], small[name]), name
 
 
 def test_an_id_that_comes_twice_is_refused() -> None:
     with pytest.raises(InputError) as caught:
-        tokenise([Paper("p", "a", ()), Paper("q", "b", ()), Paper("p", "c", ())])
+        corpus_of([Paper("p", "a", ()), Paper("q", "b", ()), Paper("p", "c", ())], shard=2)
     assert caught.value.faults == ("p: again",)
 
 
-def test_counts_are_the_tokens_of_each_document(papers: list[Paper], corpus: TokenisedCorpus) -> None:
-    words = vocabulary(corpus, "words")
-    counts = count(corpus.abstracts, words)
-    for row, paper in enumerate(papers):
-        line = counts[np.array([row])]
-        found = {words.tokens[token]: int(number) for token, number in zip(line.indices, line.data, strict=True)}
-        assert found == Counter(WORD.findall(" ".join(paper.sentences).lower()))
-        assert counts[row].sum() == sum(found.values())
-    whole = count_pieces(corpus.abstracts.ids, words)
-    assert int(whole.sum()) == int(counts.sum())
-    assert np.array_equal(np.asarray((counts > 0).sum(axis=0)).ravel(), document_frequency(counts))
+def test_counts_are_the_tokens_of_each_document(papers: list[Paper], corpus: Corpus) -> None:
+    rows = np.array([9, 3, 3, *range(len(papers))])
+    counts = corpus.counts("abstract", "words", rows)
+    frequency: Counter[str] = Counter()
+    for at, row in enumerate(rows.tolist()):
+        expected = Counter(WORD.findall(" ".join(papers[row].sentences).lower()))
+        assert counted(corpus, counts[at], "words") == expected
+        frequency.update(set(expected) if at > 2 else ())
+    statistics = corpus.statistics("abstract", "words")
+    found = zip(corpus.tokens("words").to_pylist(), statistics.frequency.tolist(), strict=True)
+    assert {token: number for token, number in found if number} == frequency
+    assert statistics.running == int(counts[3:].sum())
 
 
-def test_streams_come_back_from_their_folder(corpus: TokenisedCorpus, tmp_path: Path) -> None:
-    tokens.save(corpus, tmp_path / "tokens")
-    back = tokens.load(tmp_path / "tokens")
-    assert isinstance(back.abstracts.ids, np.memmap)
-    assert (back.paper_ids, back.pieces) == (corpus.paper_ids, corpus.pieces)
-    for one, other in ((back.titles, corpus.titles), (back.abstracts, corpus.abstracts)):
-        assert all(
-            np.array_equal(getattr(one, name), getattr(other, name)) for name in ("ids", "sentences", "documents")
-        )
+def test_what_is_kept_of_a_corpus_does_not_depend_on_its_shards(papers: list[Paper], corpus: Corpus) -> None:
+    whole = corpus_of(papers)
+    for rule in RULES:
+        assert corpus.tokens(rule).equals(whole.tokens(rule))
+        for one, other in zip(corpus.running_text(rule), whole.running_text(rule), strict=True):
+            if isinstance(one, TokenisedCorpus):
+                assert all(
+                    np.array_equal(getattr(one.abstracts, part), getattr(other.abstracts, part)) for part in PARTS
+                )
+        assert (corpus.running_text(rule)[1] != whole.running_text(rule)[1]).nnz == 0
+    for field in FIELDS:
+        assert corpus.norms(field).tobytes() == whole.norms(field).tobytes()
+    assert list(corpus.paper_ids) == [paper.paper_id for paper in papers]
+    assert [corpus.paper_ids[row] for row in (0, 16, 17, 119)] == ["p000", "p016", "p017", "p119"]
+
+
+def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path) -> None:
+    arrays = make(batches(papers))
+    storage.save(tmp_path / "shard", kind="k", arrays=arrays, texts={}, facts={})
+    back = storage.load(tmp_path / "shard", kind="k").arrays
+    assert set(back) == set(arrays)
+    for name, array in arrays.items():
+        assert isinstance(back[name], np.memmap)
+        assert np.array_equal(back[name], array)
+    assert storage.faults(tmp_path / "shard") == []
+    with (tmp_path / "shard" / "pieces_utf8.npy").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"?")
+    (tmp_path / "shard" / "title_ids.npy").unlink()
+    told = "\n".join(storage.faults(tmp_path / "shard"))
+    assert "pieces_utf8.npy: found" in told
+    assert "title_ids.npy: found no file" in told
 
 
 def test_a_folder_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match=r"no about\.json"):
-        tokens.load(tmp_path)
+        storage.load(tmp_path, kind="annot-shard-1")
     storage.save(tmp_path / "x", kind="other", arrays={}, texts={}, facts={})
     with pytest.raises(InputError, match="found kind 'other'"):
-        tokens.load(tmp_path / "x")
+        storage.load(tmp_path / "x", kind="annot-shard-1")
 
 
 def test_lists_keep_every_character_but_the_line_feed(tmp_path: Path) -> None:
     strings = ("a\rb", "\u2028", "", " c ", "\x85")
     storage.save(tmp_path / "x", kind="k", arrays={}, texts={"names": strings}, facts={})
     assert storage.load(tmp_path / "x", kind="k").texts["names"] == strings
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4)))
+def test_strings_go_to_arrow_and_to_their_arrays_and_back(texts: list[str]) -> None:
+    found = storage.strings_of(texts)
+    assert found.to_pylist() == texts
+    found.validate(full=True)
+    assert storage.as_strings(storage.as_arrays("x", found), "x").to_pylist() == texts
+    assert storage.as_strings(storage.as_arrays("x", found.slice(1)), "x").to_pylist() == texts[1:]

@@ -23,16 +23,21 @@ def test_scores_that_round_to_the_same_digits_are_told_apart_by_id(
     scores[0, rng.random(100) < 0.1] = -np.inf
     ids = [str(number) for number in rng.permutation(100)]
     none = np.zeros(2)
-    top = TopK(np.array([depth, 5]), relative=ROUNDING_STEP)
+    depths = np.array([depth, 5])
+    top, joined = TopK(depths, relative=ROUNDING_STEP), TopK(depths, relative=ROUNDING_STEP)
     for start in range(0, 100, block):
         top.push(start, scores[:, start : start + block], error=none)
+        part = TopK(depths, relative=ROUNDING_STEP)
+        part.push(start, scores[:, start : start + block], error=none)
+        joined.join(part.candidates(error=none), error=none)
     for query, wanted in enumerate((depth, 5)):
         expected = ranked(
             ScoredDoc(doc_id, score)
             for doc_id, score in zip(ids, scores[query].tolist(), strict=True)
             if score > -np.inf
         )
-        assert best(ids, *top.candidates(query, error=none), depth=wanted) == expected[:wanted]
+        for kept in (top, joined):
+            assert best(ids, *kept.candidates(error=none)[query], depth=wanted) == expected[:wanted]
 
 
 @given(seed=st.integers(0, 10_000), depth=st.integers(1, 30), block=st.integers(1, 60))
@@ -45,15 +50,15 @@ def test_scores_with_an_error_keep_whatever_might_be_among_the_best(seed: int, d
     top = TopK(np.array([depth]), relative=ROUNDING_STEP)
     for start in range(0, 200, block):
         top.push(start, seen[None, start : start + block], error=np.array([2 * largest[start]]))
-    kept, _ = top.candidates(0, error=np.array([2 * largest[-1]]))
-    assert set(np.argsort(-true)[:depth]) <= set(kept.tolist())
+    (kept,) = top.candidates(error=np.array([2 * largest[-1]]))
+    assert set(np.argsort(-true)[:depth]) <= set(kept.rows.tolist())
 
 
 def test_far_fewer_are_kept_than_pass() -> None:
     top = TopK(np.array([10]), relative=ROUNDING_STEP)
     for start, line in enumerate(np.random.default_rng(0).random((200, 1, 50))):
         top.push(50 * start, line, error=np.zeros(1))
-    rows, scores = top.candidates(0, error=np.zeros(1))
+    ((rows, scores),) = top.candidates(error=np.zeros(1))
     assert len(rows) == len(scores) == 10
 
 

@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.errors import InputError, MissingInput
-from annot.ranking import tfidf, wordvectors
-from annot.ranking.counts import count_pieces
+from annot.ranking import wordvectors
 from annot.ranking.methods import Bench
-from annot.ranking.tokens import tokenise
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Paper
+from indexed import bench_of
 
 TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7, "workers": 1, "sample": 0}
 
@@ -27,13 +26,12 @@ TRAIN = """
 import sys
 from pathlib import Path
 from annot.ranking import wordvectors
-from annot.ranking.methods import Bench
-from annot.ranking.tokens import tokenise
 from annot.records import Paper
+from indexed import bench_of
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
-bench = Bench(tokenise(papers), word_vectors=None, vectors={})
+bench = bench_of(papers)
 made = wordvectors.train(
-    bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=Path(sys.argv[1]),
+    *bench.corpus.running_text("words"), scratch=Path(sys.argv[1]),
     dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), workers=1, sample=0, after_epoch=print,
 )
 print(made.words, made.matrix.tobytes().hex(), made.facts)
@@ -46,7 +44,7 @@ def words(text: str) -> list[str]:
 
 def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> None:
     def run(name: str, *, hash_seed: str) -> str:
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(__file__).parents[1])}
         command = [sys.executable, "-c", TRAIN, str(tmp_path / name), "7"]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
@@ -56,7 +54,7 @@ def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> Non
 def test_another_seed_gives_another_result(bench: Bench, tmp_path: Path) -> None:
     made = [
         wordvectors.train(
-            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
             after_epoch=print, **TINY | {"seed": seed},
         ).matrix
         for seed in (7, 7, 8)
@@ -71,9 +69,7 @@ def test_training_reads_the_sentences_and_keeps_the_frequent_words(
     scratch = tmp_path / "sentences.txt"
     seen: list[tuple[int, int, str]] = []
     made = wordvectors.train(
-        bench.corpus,
-        bench.counts("abstract", "words"),
-        bench.vocabulary("words"),
+        *bench.corpus.running_text("words"),
         scratch=scratch,
         after_epoch=lambda done, total: seen.append((done, total, scratch.read_text())),
         **TINY,
@@ -100,15 +96,14 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     sides = [["parser", "tree", "syntax", "head"], ["sound", "speech", "phone", "audio"]]
     papers = [Paper(str(n), "", tuple(" ".join(rng.choice(sides[n % 2], 8)) for _ in range(6))) for n in range(120)]
-    bench = Bench(tokenise(papers), word_vectors=None, vectors={})
+    bench = bench_of(papers)
     made = wordvectors.train(
-        bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+        *bench.corpus.running_text("words"), scratch=tmp_path / "s",
         after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1, workers=1, sample=0,
     )  # fmt: skip
     unit = made.matrix / np.linalg.norm(made.matrix, axis=1, keepdims=True)
-    cosine = {
-        (one, other): unit[made.row_of[one]] @ unit[made.row_of[other]] for one in made.words for other in made.words
-    }
+    row_of = {word: row for row, word in enumerate(made.words)}
+    cosine = {(one, other): unit[row_of[one]] @ unit[row_of[other]] for one in made.words for other in made.words}
     within = [cosine[a, b] for side in sides for a in side for b in side if a != b]
     across = [cosine[a, b] for a in sides[0] for b in sides[1]]
     assert min(within) > max(across)
@@ -200,7 +195,7 @@ def test_what_a_killed_training_left_is_taken_over_by_the_next(tmp_path: Path) -
 def test_no_frequent_word_is_told(bench: Bench, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word stands 100000 time"):
         wordvectors.train(
-            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
             after_epoch=print, **TINY | {"min_count": 100_000},
         )  # fmt: skip
 
@@ -209,7 +204,7 @@ def test_stored_vectors_come_back(tmp_path: Path) -> None:
     made = WordVectors(("b", "a"), np.array([[1, 2], [3, 4]], np.float32), {"seed": 1})
     wordvectors.save(made, tmp_path / "w")
     back = wordvectors.load(tmp_path / "w")
-    assert (back.words, back.facts, back.row_of) == (made.words, made.facts, {"b": 0, "a": 1})
+    assert (back.words, back.facts) == (made.words, made.facts)
     assert np.array_equal(back.matrix, made.matrix)
     with pytest.raises(MissingInput):
         wordvectors.load(tmp_path / "none")
@@ -217,11 +212,12 @@ def test_stored_vectors_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], weighted: bool) -> None:
-    vocabulary, counts = bench.vocabulary("words"), bench.counts("abstract", "words")
+    _, counts, vocabulary = bench.corpus.running_text("words")
     rng = np.random.default_rng(1)
     known = vocabulary.tokens[::2]
     vectors = WordVectors(known, rng.normal(size=(len(known), 5)).astype(np.float32), {})
-    source = Averages(counts, vocabulary, vectors, idf=tfidf.smooth_idf(counts) if weighted else None)
+    idf = bench.corpus.statistics("abstract", "words").smooth_idf
+    source = Averages(counts, vocabulary, vectors, idf=idf if weighted else None)
     texts = [words(" ".join(paper.sentences)) for paper in papers]
     df = Counter(word for text in texts for word in set(text))
     expected = np.zeros((len(papers), 5))
@@ -229,15 +225,15 @@ def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], w
         share = {
             word: tf * (math.log((1 + len(texts)) / (1 + df[word])) + 1 if weighted else 1)
             for word, tf in Counter(text).items()
-            if word in vectors.row_of
+            if word in known
         }
         if share:
-            total = sum(vectors.matrix[vectors.row_of[word]] * weight for word, weight in share.items())
+            total = sum(vectors.matrix[known.index(word)] * weight for word, weight in share.items())
             expected[row] = total / sum(share.values())
     found = source[: len(papers)]
     assert (expected == 0).all(axis=1).any(), "an empty document must be among them"
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     rows = np.array([9, 3, 3, 80])
     assert np.array_equal(source[rows], found[rows])
-    query = count_pieces(bench.corpus.sentence_ids("p000", range(len(papers[0].sentences))), vocabulary)
+    query = bench.corpus.sentences("p000", range(len(papers[0].sentences)), "words")
     assert np.array_equal(source.average(query)[0], found[0])

@@ -10,7 +10,6 @@ from annot.evaluation.measures import evaluate, mean_over_folds
 from annot.formats.trec import read_run
 from annot.ranking import lsa
 from annot.ranking.methods import Bench, rank_pool
-from annot.ranking.tokens import tokenise
 from annot.ranking.wordvectors import WordVectors
 from annot.records import Paper, Qrel
 from annot.store.database import open_store
@@ -22,6 +21,7 @@ from annot.systems.registry import SYSTEMS
 from annot.systems.system import Topic
 from annot.systems.terms import TermSystem
 from command_line import annot_done
+from indexed import bench_of
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -41,10 +41,10 @@ def papers() -> list[Paper]:
 @pytest.fixture(scope="module")
 def bench(papers: list[Paper]) -> Bench:
     rng = np.random.default_rng(4)
-    made = Bench(tokenise(papers), word_vectors=None, vectors={})
-    words = made.vocabulary("words").tokens
+    made = bench_of(papers)
+    words = tuple(made.corpus.tokens("words").to_pylist())
     made.word_vectors = WordVectors(words, rng.normal(size=(len(words), 5)).astype(np.float32), {})
-    made.vectors["lsa"] = lsa.fit(made.tfidf("abstract"), made.corpus.paper_ids, dimensions=6, iterations=40, seed=1)
+    made.vectors["lsa"] = lsa.fit(made.corpus, dimensions=6, iterations=40, seed=1)
     return made
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PANELS = {
     "Prepare": ("init", "corpus", "citations", "import", "facets", "query"),
-    "Pool": ("vectors", "encode", "pool"),
+    "Pool": ("vectors", "encode", "index", "pool"),
     "Judge": (
         *("assessor", "invite", "guidelines", "train", "plan", "push", "pull", "status", "forecast", "judgements"),
         *("comments", "meeting", "audit"),

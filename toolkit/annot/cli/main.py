@@ -14,8 +14,8 @@ from annot.cli.output import say
 from annot.errors import AnnotError
 
 ROOMS = (
-    *("prepare", "imports", "vectors", "draw", "people", "judge", "pulling", "settle", "trials", "runs", "encoders"),
-    *("measure", "publish", "keep", "support"),
+    *("prepare", "imports", "vectors", "indexing", "draw", "people", "judge", "pulling", "settle", "trials", "runs"),
+    *("encoders", "measure", "publish", "keep", "support"),
 )
 for room in ROOMS:
     importlib.import_module(f"annot.cli.{room}")

@@ -144,5 +144,5 @@ def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:
 
 
 def _check_id(text: str, what: str, faults: Faults) -> None:
-    if not text or any(char.isspace() for char in text):
+    if text.split() != [text]:
         faults.add(f"{what} {text!r}, expected one without white space")

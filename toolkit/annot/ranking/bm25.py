@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
-from annot.ranking.counts import Sparse, document_frequency
+from annot.ranking.corpus import Statistics
+from annot.ranking.counts import Sparse
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,15 @@ class Bm25:
         return np.asarray(csr_matrix((saturated, rows.indices, rows.indptr), shape=rows.shape) @ weights)
 
 
-def fit(counts: Sparse, *, k1: float, b: float, epsilon: float) -> Bm25:
-    """The statistics of a field from its counts. Raises InputError when no document has a token."""
-    documents, width = counts.shape
-    total = int(counts.sum())
-    if total == 0:
+def fit(statistics: Statistics, *, k1: float, b: float, epsilon: float) -> Bm25:
+    """The statistics of a field as the formula wants them. Raises InputError when no document has a token."""
+    if statistics.running == 0:
         raise InputError("BM25 needs a corpus with at least one token; found none")
-    # The vocabulary of the pieces also holds tokens of other fields; they are not part of this one's mean.
-    frequency = document_frequency(counts)
-    present = frequency > 0
-    df = frequency[present]
-    idf = np.log(documents - df + 0.5) - np.log(df + 0.5)
+    # The vocabulary also holds tokens of other fields; they are not part of this one's mean.
+    present = statistics.frequency > 0
+    df = statistics.frequency[present]
+    idf = np.log(statistics.documents - df + 0.5) - np.log(df + 0.5)
     idf[idf < 0] = epsilon * idf.mean()
-    full = np.zeros(width)
+    full = np.zeros(len(present))
     full[present] = idf
-    return Bm25(idf=full, mean_length=total / documents, k1=k1, b=b)
+    return Bm25(idf=full, mean_length=statistics.running / statistics.documents, k1=k1, b=b)

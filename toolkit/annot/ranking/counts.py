@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,20 +16,32 @@ BLOCK = 20_000
 """Documents that are worked on at once; changes memory and speed, no result."""
 
 
-def count(stream: Stream, vocabulary: Vocabulary) -> Sparse:
-    """How often each token stands in each document of `stream`."""
-    from scipy.sparse import vstack
-
-    blocks = []
-    for start in range(0, max(len(stream), 1), BLOCK):
-        bounds = stream.starts[start : start + BLOCK + 1]
-        blocks.append(_counted(stream.ids[bounds[0] : bounds[-1]], bounds - bounds[0], vocabulary))
-    return vstack(blocks, format="csr")
+def count_pieces(stream: Stream, pieces: int) -> Sparse:
+    """How often each piece stands in each document of `stream`: shape (documents, pieces)."""
+    return _counted(stream.ids, stream.starts, pieces)
 
 
-def count_pieces(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:
+def count_tokens(pieces: Sparse, vocabulary: Vocabulary) -> Sparse:
+    """The counts of tokens that counts of pieces come to."""
+    counts = pieces @ vocabulary.matrix
+    counts.sort_indices()
+    return counts
+
+
+def count_run(pieces: NDArray[np.int32], vocabulary: Vocabulary) -> Sparse:
     """The counts of one run of pieces, as a csr_matrix of one row: a query made of chosen sentences."""
-    return _counted(pieces, np.array([0, len(pieces)]), vocabulary)
+    tokens, _widths = vocabulary.expand(pieces)
+    return _counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
+
+
+def run_of(counts: Sparse, start: int, stop: int) -> Sparse:
+    """The rows from `start` to `stop`, without a copy."""
+    from scipy.sparse import csr_matrix
+
+    bounds = counts.indptr[start : stop + 1]
+    inside = slice(int(bounds[0]), int(bounds[-1]))
+    parts = (counts.data[inside], counts.indices[inside], bounds - bounds[0])
+    return csr_matrix(parts, shape=(len(bounds) - 1, counts.shape[1]), copy=False)
 
 
 def document_frequency(counts: Sparse) -> NDArray[np.int64]:
@@ -38,19 +49,18 @@ def document_frequency(counts: Sparse) -> NDArray[np.int64]:
     return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
-def blocks(counts: Sparse) -> Iterator[tuple[int, int, Sparse]]:
-    """All rows, `BLOCK` at a time: first row, end, matrix."""
-    for start in range(0, max(counts.shape[0], 1), BLOCK):
-        stop = min(start + BLOCK, counts.shape[0])
-        yield start, stop, counts[start:stop]
-
-
-def _counted(pieces: NDArray[np.int32], bounds: NDArray[np.int64], vocabulary: Vocabulary) -> Sparse:
+def row_sums(counts: Sparse, weights: NDArray[np.float64], *, power: int) -> NDArray[np.float64]:
+    """For each row the sum of (count x weight) ** power, taken in the order of the columns: shape (rows,)."""
     from scipy.sparse import csr_matrix
 
-    tokens, widths = vocabulary.expand(pieces)
-    indptr = np.concatenate(([0], np.cumsum(widths)))[bounds]
-    shape = (len(bounds) - 1, len(vocabulary.tokens))
-    matrix = csr_matrix((np.ones(len(tokens), dtype=np.int32), tokens, indptr), shape=shape)
+    data = counts.data.astype(np.float64) ** power
+    return np.asarray(csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape) @ weights**power)
+
+
+def _counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
+    from scipy.sparse import csr_matrix
+
+    shape = (len(bounds) - 1, width)
+    matrix = csr_matrix((np.ones(len(ids), dtype=np.int32), ids.astype(np.int32), bounds), shape=shape)
     matrix.sum_duplicates()
     return matrix

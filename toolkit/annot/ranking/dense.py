@@ -13,12 +13,17 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.counts import BLOCK
-from annot.ranking.topk import ROUNDING_STEP, TopK, best
+from annot.ranking.threads import in_threads
+from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 from annot.records import Ranking
 
 Metric = Literal["l2", "cosine"]
 Matrix = NDArray[np.float32]
+
+BLOCK = 4_000
+"""Rows that are multiplied at once: few enough to stay in a core's cache. It changes speed, no result."""
+BLOCKS = 10
+"""Blocks that one thread takes one after the other."""
 
 
 class VectorSource(Protocol):
@@ -30,6 +35,31 @@ class VectorSource(Protocol):
     def __getitem__(self, rows: Any, /) -> Matrix:
         """The rows of a slice or of an array of row numbers; each row is the same either way."""
         ...
+
+
+class Parts:
+    """The rows of several matrices one after the other, as one source."""
+
+    def __init__(self, parts: Sequence[VectorSource]) -> None:
+        self._parts = parts
+        self._starts = np.concatenate(([0], np.cumsum([part.shape[0] for part in parts])))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self._starts[-1]), self._parts[0].shape[1]
+
+    def __getitem__(self, rows: Any, /) -> Matrix:
+        """The rows of a slice without a step, or of an array of row numbers."""
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(self.shape[0])
+            bounds = zip(self._parts, self._starts.tolist(), self._starts[1:].tolist(), strict=False)
+            cut = [part[max(start - low, 0) : stop - low] for part, low, high in bounds if low < stop and start < high]
+            return cut[0] if len(cut) == 1 else np.concatenate(cut)
+        found = np.empty((len(rows), self.shape[1]), dtype=np.float32)
+        part_of = np.searchsorted(self._starts, rows, side="right") - 1
+        for number in np.unique(part_of).tolist():
+            found[part_of == number] = self._parts[number][rows[part_of == number] - self._starts[number]]
+        return found
 
 
 def negated_distances(query: Matrix, rows: Matrix) -> NDArray[np.float64]:
@@ -70,38 +100,60 @@ def search(
     moved = wanted - centre
     lengths = np.sqrt((moved.astype(np.float64) ** 2).sum(axis=1))
     # The relative error of a sum of n products in single precision, in whatever order: n u / (1 - n u), u = 2^-24;
-    # a few more u for the moving.
-    unit = (dimensions + 8) * 2.0**-24
+    # a few more u for the moving, and for what is done to the sum.
+    unit = (dimensions + 16) * 2.0**-24
     gamma = 1.1 * unit / (1 - unit)
     # A distance is compared by its square, on which one rounding step counts twice.
-    top = TopK(depths, relative=2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP)
-    longest = 0.0
-    error = np.zeros(len(wanted))
-    for start in range(0, count, BLOCK):
-        rows = np.asarray(source[start : start + BLOCK])
-        ranks = rows.any(axis=1)
-        if usable is not None:
-            ranks &= usable[start : start + BLOCK]
-        rows = rows - centre
-        squares = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-        products = (moved @ rows.T).astype(np.float64)
-        if metric == "l2":
-            longest = max(longest, float(np.sqrt(squares.max(initial=0.0))))
-            scores = -np.maximum(squares + lengths[:, None] ** 2 - 2 * products, 0)
-            error = 2 * gamma * (longest + lengths) ** 2
-        else:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                scores = products / np.sqrt(squares) / lengths[:, None]
-            error = np.full(len(wanted), 4 * gamma)
-        scores[:, ~ranks] = -np.inf
-        scores[empty] = -np.inf
-        top.push(start, scores, error=error)
-    found = [top.candidates(query, error=error)[0] for query in range(len(wanted))]
+    relative = 2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP
+
+    def scan(first: int) -> tuple[list[Candidates], NDArray[np.float64]]:
+        top = TopK(depths, relative=relative)
+        longest = 0.0
+        error: NDArray[np.float64] = np.full(len(wanted), 4 * gamma if metric == "cosine" else 0.0)
+        for start in range(first, min(first + BLOCKS * BLOCK, count), BLOCK):
+            rows = np.asarray(source[start : start + BLOCK], dtype=np.float32)
+            ranks = _not_zero(rows)
+            if usable is not None:
+                ranks &= usable[start : start + BLOCK]
+            if metric == "l2":
+                rows = rows - centre
+            squares = np.einsum("ij,ij->i", rows, rows)
+            scores = moved @ rows.T
+            if metric == "l2":
+                longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
+                error = 2 * gamma * (longest + lengths) ** 2
+                scores *= 2
+                scores -= squares
+                scores -= (lengths[:, None] ** 2).astype(np.float32)
+            else:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    scores /= np.sqrt(squares)
+                    scores /= lengths[:, None].astype(np.float32)
+            if not ranks.all():
+                scores[:, ~ranks] = -np.inf
+            scores[empty] = -np.inf
+            top.push(start, scores, error=error)
+        return top.candidates(error=error), error
+
+    top = TopK(depths, relative=relative)
+    error: NDArray[np.float64] = np.zeros(len(wanted))
+    for candidates, of_part in in_threads(scan, range(0, count, BLOCKS * BLOCK)):
+        error = np.maximum(error, of_part)
+        top.join(candidates, error=error)
+    found = [one.rows for one in top.candidates(error=error)]
     measured = _measured(source, wanted, found, SCORES[metric])
     return [
         best(ids, rows, scores, depth=depth)
         for rows, scores, depth in zip(found, measured, depths.tolist(), strict=True)
     ]
+
+
+def _not_zero(rows: Matrix) -> NDArray[np.bool_]:
+    """Which rows have a number other than 0: shape (rows,). Only those that begin with 0 are looked at whole."""
+    known: NDArray[np.bool_] = rows[:, 0] != 0
+    unknown = np.flatnonzero(~known)
+    known[unknown] = rows[unknown].any(axis=1)
+    return known
 
 
 def _measured(

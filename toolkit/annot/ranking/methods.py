@@ -6,23 +6,23 @@ The names are CSFCube's. Every other name is the name of a set of vectors (`spec
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
 from annot.ordering import ranked
 from annot.ranking import bm25, dense, lsa, tfidf
 from annot.ranking import vectors as dense_vectors
-from annot.ranking.counts import Sparse, count, count_pieces
-from annot.ranking.tokens import Field, Rule, TokenisedCorpus, Vocabulary, vocabulary
+from annot.ranking.corpus import Corpus, Rows
+from annot.ranking.counts import Sparse
+from annot.ranking.dense import VectorSource
+from annot.ranking.tokens import Field, Rule, Vocabulary
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Ranking, ScoredDoc
-
-T = TypeVar("T")
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 """What `fabs_bm25` stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
@@ -35,63 +35,68 @@ EMPTY_SCORE = -1e6
 
 
 class Bench:
-    """A tokenised corpus with what the methods derive from it, each made when first needed and kept until `release`."""
+    """The corpus with the vectors that methods need.
+
+    averages: document averages that were made before, by field and whether they are weighted; the others are made row
+    by row when they are asked for.
+    """
 
     def __init__(
-        self, corpus: TokenisedCorpus, *, word_vectors: WordVectors | None, vectors: Mapping[str, Vectors]
+        self,
+        corpus: Corpus,
+        *,
+        word_vectors: WordVectors | None,
+        vectors: Mapping[str, Vectors],
+        averages: Mapping[tuple[Field, bool], VectorSource],
     ) -> None:
         self.corpus = corpus
         self.word_vectors = word_vectors
         self.vectors = dict(vectors)
-        self._vocabularies: dict[Rule, Vocabulary] = {}
-        self._made: dict[tuple[Any, ...], Any] = {}
+        self._averages = averages
 
-    def release(self) -> None:
-        """Let go of the matrices of the corpus; the vocabularies stay."""
-        self._made.clear()
+    def averages(self, field: Field, *, weighted: bool) -> VectorSource:
+        """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
+        if (field, weighted) in self._averages:
+            return self._averages[field, weighted]
+        return dense.Parts([self.averages_of(number, field, weighted) for number in range(len(self.corpus.shards))])
 
-    def vocabulary(self, rule: Rule) -> Vocabulary:
-        if rule not in self._vocabularies:
-            self._vocabularies[rule] = vocabulary(self.corpus, rule)
-        return self._vocabularies[rule]
+    def averages_of(self, number: int, field: Field, weighted: bool) -> Averages:
+        """The averages of one shard, each made when it is asked for."""
+        assert self.word_vectors is not None, "a bench for these methods has word vectors"
+        shard, place = self.corpus.shards[number], self.corpus.places("words")[number]
+        idf = self.corpus.statistics(field, "words").smooth_idf[place] if weighted else None
+        return Averages(shard.counts(field, "words"), shard.vocabulary("words"), self.word_vectors, idf=idf)
 
-    def counts(self, field: Field, rule: Rule) -> Sparse:
-        return self._once(("counts", field, rule), lambda: count(self.corpus.stream(field), self.vocabulary(rule)))
+    def average(self, query: Sparse, *, weighted: bool) -> NDArray[np.float32]:
+        """The average of one row of counts of abstracts, as a document of these tokens would have it."""
+        assert self.word_vectors is not None, "a bench for these methods has word vectors"
+        from scipy.sparse import csr_matrix
 
-    def tfidf(self, field: Field) -> tfidf.Tfidf:
-        return self._once(("tfidf", field), lambda: tfidf.fit(self.counts(field, "terms")))
+        used, each = query.indices, np.arange(query.nnz)
+        own = Vocabulary(self.corpus.tokens("words").take(used), np.arange(query.nnz + 1), each)
+        idf = self.corpus.statistics("abstract", "words").smooth_idf[used] if weighted else None
+        row = csr_matrix((query.data, each, query.indptr), shape=(1, query.nnz))
+        averages = Averages(row, own, self.word_vectors, idf=idf).average(row)
+        return np.asarray(averages[0])
 
+    @cached_property
     def bm25(self) -> bm25.Bm25:
-        return self._once(("bm25",), lambda: bm25.fit(self.counts("abstract", "words"), **BM25_OKAPI))
+        """BM25 of the abstracts."""
+        return bm25.fit(self.corpus.statistics("abstract", "words"), **BM25_OKAPI)
 
-    def averages(self, field: Field, *, weighted: bool) -> Averages:
-        """Averages of the field's word vectors, weighted by the field's own idf or plain."""
+    @cached_property
+    def idf(self) -> NDArray[np.float64]:
+        """The idf of the abstracts' terms: shape (terms,)."""
+        return self.corpus.statistics("abstract", "terms").smooth_idf
 
-        def make() -> Averages:
-            assert self.word_vectors is not None, "a bench for these methods has word vectors"
-            counts = self.counts(field, "words")
-            idf = tfidf.smooth_idf(counts) if weighted else None
-            return Averages(counts, self.vocabulary("words"), self.word_vectors, idf=idf)
-
-        return self._once(("averages", field, weighted), make)
-
+    @cached_property
     def lsa_map(self) -> NDArray[np.float64]:
         """What folds a query into the space of the vectors `lsa`."""
-        return self._once(("lsa",), lambda: lsa.query_map(self.tfidf("abstract"), self.vectors[LSA]))
-
-    def _once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-        if key not in self._made:
-            self._made[key] = make()
-        found: T = self._made[key]
-        return found
-
-
-Rows = NDArray[np.int64]
+        return lsa.query_map(self.corpus, self.vectors[LSA])
 
 
 def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[Ranking]:
-    model = bench.tfidf(field)
-    return tfidf.rank(model, bench.corpus.paper_ids, model.counts[rows], depths=depths)
+    return tfidf.rank(bench.corpus, field, rows, depths=depths)
 
 
 def _by_average(bench: Bench, rows: Rows, depths: Rows, *, field: Field, weighted: bool) -> list[Ranking]:
@@ -107,14 +112,14 @@ METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
     "abs_cbow200": partial(_by_average, field="abstract", weighted=False),
     "abs_tfidfcbow200": partial(_by_average, field="abstract", weighted=True),
 }
-"""The term and word-vector methods, those that need the same matrix side by side. 200 stands for the usual size of the
-word vectors; what they really have is in their settings."""
+"""The term and word-vector methods. 200 stands for the usual size of the word vectors; what they really have is in
+their settings."""
 
 
 def rank_all(
     bench: Bench,
     *,
-    methods: Collection[str],
+    methods: Sequence[str],
     paper_ids: Sequence[str],
     excluded: Mapping[str, Collection[str]],
     ranking_depth: int,
@@ -123,64 +128,73 @@ def rank_all(
     """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, by every method.
 
     excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
-    a usable token, or with a vector of zeros, gets an empty ranking. One matrix of counts is held at a time.
-    after_method: called as each is done. Returns rankings by method, then by query paper, methods in the order given.
-    Raises InputError for papers not in the corpus.
+    a usable token, or with a vector of zeros, gets an empty ranking. after_method: called as each is done. Returns
+    rankings by method, then by query paper, methods in the order given. Raises InputError for papers not in the corpus.
     """
-    rows = _rows(bench.corpus, paper_ids)
+    rows = bench.corpus.rows(paper_ids)
     banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
     depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
     done: dict[str, dict[str, Ranking]] = {}
-    known = list(METHODS)
-    held: tuple[str, bool] | None = None
-    for method in sorted(methods, key=lambda name: (known.index(name) if name in known else len(known), name)):
-        needed = (method.partition("_")[0], method.endswith("cbow200")) if method in METHODS else None
-        if needed != held:
-            bench.release()
-            held = needed
+    for method in methods:
         if method in METHODS:
             found = METHODS[method](bench, rows, depths)
         else:
-            found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.rows, depths=depths)
+            found = dense_vectors.rank(
+                bench.vectors[method], paper_ids, corpus=bench.corpus.paper_ids.strings, depths=depths
+            )
         done[method] = {
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
         }
         after_method(method)
-    return {method: done[method] for method in methods}
+    return done
 
 
-def _pool_tfidf(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
-    model = bench.tfidf("abstract")
-    candidates = model.counts[rows]
-    scores = model.cosines(count_pieces(query, bench.vocabulary("terms")), candidates)[0]
-    return _empty_last(scores, candidates)
+@dataclass(frozen=True)
+class Asked:
+    """Chosen sentences of a paper as a query, and the candidates to put in order."""
+
+    bench: Bench
+    paper_id: str
+    sentences: Sequence[int]
+    rows: Rows
+
+    def query(self, rule: Rule) -> Sparse:
+        """The counts of the chosen sentences: one row."""
+        return self.bench.corpus.sentences(self.paper_id, self.sentences, rule)
+
+    def candidates(self, rule: Rule) -> Sparse:
+        """The counts of the candidates' abstracts."""
+        return self.bench.corpus.counts("abstract", rule, self.rows)
 
 
-def _pool_bm25(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
-    candidates = bench.counts("abstract", "words")[rows]
-    scores = bench.bm25().scores(count_pieces(query, bench.vocabulary("words")), candidates)
-    return _empty_last(scores, candidates)
+def _pool_tfidf(asked: Asked) -> NDArray[np.float64]:
+    candidates = asked.candidates("terms")
+    return _empty_last(tfidf.cosines(asked.query("terms"), candidates, asked.bench.idf)[0], candidates)
 
 
-def _pool_average(bench: Bench, query: NDArray[np.int32], rows: Rows, *, weighted: bool) -> NDArray[np.float64]:
-    source = bench.averages("abstract", weighted=weighted)
-    wanted = source.average(count_pieces(query, bench.vocabulary("words")))[0]
-    candidates = source[rows]
+def _pool_bm25(asked: Asked) -> NDArray[np.float64]:
+    candidates = asked.candidates("words")
+    return _empty_last(asked.bench.bm25.scores(asked.query("words"), candidates), candidates)
+
+
+def _pool_average(asked: Asked, *, weighted: bool) -> NDArray[np.float64]:
+    wanted = asked.bench.average(asked.query("words"), weighted=weighted)
+    candidates = asked.bench.averages("abstract", weighted=weighted)[asked.rows]
     usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
     return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
 
 
-def _pool_lsa(bench: Bench, query: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
-    wanted = lsa.fold_in(bench.tfidf("abstract"), count_pieces(query, bench.vocabulary("terms")), bench.lsa_map())
-    candidates = np.asarray(bench.vectors[LSA].matrix[rows])
+def _pool_lsa(asked: Asked) -> NDArray[np.float64]:
+    wanted = lsa.fold_in(asked.query("terms"), asked.bench.idf, asked.bench.lsa_map)
+    candidates = np.asarray(asked.bench.vectors[LSA].matrix[asked.rows])
     usable = candidates.any(axis=1) & bool(wanted.any())
-    scores = np.full(len(rows), EMPTY_SCORE)
+    scores = np.full(len(asked.rows), EMPTY_SCORE)
     scores[usable] = dense.cosines(wanted, candidates[usable])
     return scores
 
 
-BASELINES: dict[str, Callable[[Bench, NDArray[np.int32], Rows], NDArray[np.float64]]] = {
+BASELINES: dict[str, Callable[[Asked], NDArray[np.float64]]] = {
     "fabs_tfidf": _pool_tfidf,
     "fabs_bm25": _pool_bm25,
     "fabs_cbow200": partial(_pool_average, weighted=False),
@@ -198,8 +212,8 @@ def rank_pool(
     sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
     `EMPTY_SCORE`. Raises InputError for an unknown paper or sentence.
     """
-    rows = _rows(bench.corpus, [paper_id, *doc_ids])[1:]
-    scores = BASELINES[baseline](bench, bench.corpus.sentence_ids(paper_id, sentences), rows)
+    rows = bench.corpus.rows([paper_id, *doc_ids])[1:]
+    scores = BASELINES[baseline](Asked(bench, paper_id, sentences, rows))
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))
 
 
@@ -216,11 +230,3 @@ def settings_of(bench: Bench, name: str) -> dict[str, Any]:
 
 def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.float64]:
     return np.where(np.diff(candidates.indptr) > 0, scores, EMPTY_SCORE)
-
-
-def _rows(corpus: TokenisedCorpus, paper_ids: Sequence[str]) -> Rows:
-    absent = [paper_id for paper_id in paper_ids if paper_id not in corpus.rows]
-    if absent:
-        faults = [f"{paper_id}: not in the corpus" for paper_id in absent]
-        raise InputError(f"{len(absent)} paper(s) are not in the corpus", faults=faults)
-    return np.array([corpus.rows[paper_id] for paper_id in paper_ids], dtype=np.int64)

@@ -1,15 +1,16 @@
-"""Arrays and word lists in a folder: written whole, read back memory-mapped.
+"""Arrays and word lists in a folder: written whole, with the SHA-256 of each file, read back memory-mapped.
 
 A folder holds one `<name>.npy` for each array, one `<name>.txt` (a string a line, so none with a line feed) for each
-list, and `about.json` with the kind and the facts.
+list, and `about.json` with the kind, the facts and the hashes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +23,27 @@ from annot.errors import InputError, MissingInput
 
 ABOUT = "about.json"
 Array = NDArray[Any]
+
+
+class Opened(Mapping[str, Array]):
+    """The arrays in a folder by name: each is mapped when it is asked for, and given back with its last use."""
+
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+        self._folder = folder
+        self._names = names
+
+    def __getitem__(self, name: str) -> Array:
+        path = self._folder / f"{name}.npy"
+        try:
+            return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: not readable: {error}", hint=_again(self._folder)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,8 @@ def save(
         for name, lines in texts.items():
             with (building / f"{name}.txt").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
-        about = {"kind": kind, "facts": dict(facts), "arrays": sorted(arrays), "lists": sorted(texts)}
+        sha256 = {path.name: _sha256(path) for path in sorted(building.iterdir())}
+        about = {"kind": kind, "facts": dict(facts), "arrays": sorted(arrays), "lists": sorted(texts), "sha256": sha256}
         (building / ABOUT).write_text(json.dumps(about, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
         building.chmod(0o755)
         if folder.exists():
@@ -76,7 +99,7 @@ def load(folder: Path, *, kind: str) -> Stored:
 
     Raises MissingInput when nothing is there, InputError when it is of another kind or incomplete.
     """
-    hint = f"remove {folder} and run the command again"
+    hint = _again(folder)
     path = folder / ABOUT
     if not path.is_file():
         raise MissingInput(f"{folder}: no {ABOUT} there", hint=hint)
@@ -84,11 +107,67 @@ def load(folder: Path, *, kind: str) -> Stored:
         about = json.loads(path.read_text("utf-8"))
         if about["kind"] != kind:
             raise InputError(f"{path}: found kind {about['kind']!r}, expected {kind!r}", hint=hint)
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in about["arrays"]}
+        absent = [name for name in about["arrays"] if not (folder / f"{name}.npy").is_file()]
+        if absent:
+            raise InputError(f"{folder}: not there: {', '.join(f'{name}.npy' for name in absent)}", hint=hint)
         texts = {name: _lines(folder / f"{name}.txt") for name in about["lists"]}
-        return Stored(arrays=arrays, texts=texts, facts=about["facts"])
+        return Stored(arrays=Opened(folder, about["arrays"]), texts=texts, facts=about["facts"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder}: not readable as {kind}: {error}", hint=hint) from None
+
+
+def faults(folder: Path) -> list[str]:
+    """What in `folder` is not as `save` wrote it, one line a file; none where all hashes hold."""
+    try:
+        written = json.loads((folder / ABOUT).read_text("utf-8"))["sha256"].items()
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        return [f"{folder / ABOUT}: not readable: {error}"]
+    return [
+        f"{folder / name}: found {found[:12] if found else 'no file'}, expected SHA-256 {digest[:12]}"
+        for name, digest in written
+        if (found := _sha256(folder / name)) != digest
+    ]
+
+
+def as_arrays(name: str, strings: Any) -> dict[str, Array]:
+    """An Arrow array of strings without nulls as two arrays that `as_strings` reads: UTF-8, and where each begins."""
+    _validity, begins, values = strings.buffers()
+    if not len(strings):
+        return {f"{name}_utf8": np.zeros(0, np.uint8), f"{name}_offsets": np.zeros(1, np.int32)}
+    offsets = np.frombuffer(begins, np.int32, len(strings) + 1, strings.offset * 4)
+    utf8 = np.frombuffer(values, np.uint8)[offsets[0] : offsets[-1]] if values else np.zeros(0, np.uint8)
+    return {f"{name}_utf8": utf8, f"{name}_offsets": offsets - offsets[0]}
+
+
+def as_strings(arrays: Mapping[str, Array], name: str) -> Any:
+    """The Arrow array that `as_arrays` took apart, without a copy of its text."""
+    import pyarrow as pa
+
+    offsets, utf8 = arrays[f"{name}_offsets"], arrays[f"{name}_utf8"]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(utf8)])
+
+
+def strings_of(texts: Iterable[str]) -> Any:
+    """An Arrow array of these strings. (`pyarrow.array` would import pandas, which takes longer than most searches.)"""
+    import pyarrow as pa
+
+    known = list(texts)
+    joined = "".join(known)
+    parts: list[Any] = known if joined.isascii() else [text.encode() for text in known]
+    offsets = np.zeros(len(known) + 1, dtype=np.int32)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
+    return pa.Array.from_buffers(pa.string(), len(known), [None, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
+
+
+def _again(folder: Path) -> str:
+    return f"delete {folder}, and make it again with `annot index build`"
+
+
+def _sha256(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _lines(path: Path) -> tuple[str, ...]:

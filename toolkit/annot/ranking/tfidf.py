@@ -6,15 +6,16 @@ ranks, and a cosine of 0 (no token in common) is not a retrieval: such a documen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.counts import Sparse, blocks, document_frequency
-from annot.ranking.topk import ROUNDING_STEP, TopK, best
+from annot.ranking.corpus import Corpus, Rows
+from annot.ranking.counts import BLOCK, Sparse, row_sums, run_of
+from annot.ranking.threads import in_threads
+from annot.ranking.tokens import Field
+from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 from annot.records import Ranking
 
 SETTINGS: dict[str, Any] = {
@@ -26,67 +27,71 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def smooth_idf(counts: Sparse) -> NDArray[np.float64]:
-    """ln((1 + N) / (1 + df)) + 1 for each token: shape (width,)."""
-    return np.asarray(np.log((1 + counts.shape[0]) / (1 + document_frequency(counts))) + 1)
+FEW = 8
+"""Up to so many queries, weights are looked up in a table of all tokens: that is faster then, with the same sums."""
 
 
-@dataclass(frozen=True)
-class Tfidf:
-    """The statistics of one field: idf, shape (width,); norms, shape (documents,), 0 where a document is empty."""
+def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
+    """Rows of counts as vectors of length 1 (an empty row stays empty), float64. idf: shape (tokens,)."""
+    from scipy.sparse import csr_matrix
 
-    counts: Sparse
-    idf: NDArray[np.float64]
-    norms: NDArray[np.float64]
-
-    def matrix(self) -> Sparse:
-        """All documents as vectors of length 1, float32: the input of `annot.ranking.lsa`."""
-        from scipy.sparse import csr_matrix
-
-        data = np.concatenate([self.unit(rows).data.astype(np.float32) for _, _, rows in blocks(self.counts)])
-        return csr_matrix((data, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
-
-    def unit(self, rows: Sparse) -> Sparse:
-        """Rows of counts as vectors of length 1 (an empty row stays empty), float64."""
-        from scipy.sparse import csr_matrix
-
-        weights = csr_matrix((rows.data * self.idf[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
-        norms = _norms(rows, self.idf)
-        weights.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(rows.indptr))
-        return weights
-
-    def cosines(self, queries: Sparse, rows: Sparse) -> NDArray[np.float64]:
-        """Cosines of rows of counts: shape (queries, rows); 0 where a side is empty or no token is shared."""
-        return np.asarray((self.unit(rows) @ self.unit(queries).T.tocsr()).toarray().T)
+    weights = csr_matrix((counts.data * idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape)
+    norms = np.sqrt(row_sums(counts, idf, power=2))
+    weights.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(counts.indptr))
+    return weights
 
 
-def fit(counts: Sparse) -> Tfidf:
-    """The statistics of a field from its counts."""
-    idf = smooth_idf(counts)
-    return Tfidf(counts, idf, np.concatenate([_norms(rows, idf) for _, _, rows in blocks(counts)]))
+def cosines(queries: Sparse, rows: Sparse, idf: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines of rows of counts: shape (queries, rows); 0 where a side is empty or no token is shared."""
+    return np.asarray((unit(rows, idf) @ unit(queries, idf).T.tocsr()).toarray().T)
 
 
-def rank(model: Tfidf, ids: Sequence[str], queries: Sparse, *, depths: NDArray[np.int64]) -> list[Ranking]:
-    """The best documents for each query. queries: counts, shape (queries, width); depths: shape (queries,)."""
+def matrix(corpus: Corpus, field: Field) -> Sparse:
+    """All documents as vectors of length 1, float32: the input of `annot.ranking.lsa`."""
+    from scipy.sparse import csr_matrix, vstack
+
+    idf = corpus.statistics(field, "terms").smooth_idf
+    parts = []
+    for shard, place in zip(corpus.shards, corpus.places("terms"), strict=True):
+        vectors = unit(shard.counts(field, "terms"), idf[place])
+        shape = (vectors.shape[0], len(idf))
+        parts.append(csr_matrix((vectors.data.astype(np.float32), place[vectors.indices], vectors.indptr), shape=shape))
+    return vstack(parts, format="csr")
+
+
+def rank(corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int64]) -> list[Ranking]:
+    """The best documents for each query paper. queries: rows, shape (queries,); depths: shape (queries,)."""
+    idf = corpus.statistics(field, "terms").smooth_idf
     # One side carries both weights and its own length, so that the corpus's counts are used as they are.
-    weights = model.unit(queries)
-    weights.data *= model.idf[weights.indices]
+    weights = unit(corpus.counts(field, "terms", queries), idf)
+    weights.data *= idf[weights.indices]
     by_token = weights.T.tocsr()
-    top = TopK(depths, relative=ROUNDING_STEP)
+    norms, places = corpus.norms(field), corpus.places("terms")
     exact = np.zeros(len(depths))
-    for start, stop, rows in blocks(model.counts):
-        top.push(start, _scaled(rows @ by_token, model.norms[start:stop]), error=exact)
-    return [best(ids, *top.candidates(query, error=exact), depth=depth) for query, depth in enumerate(depths.tolist())]
+
+    def search(number: int) -> list[Candidates]:
+        counts, local = corpus.shards[number].counts(field, "terms"), by_token[places[number]]
+        if len(depths) <= FEW:
+            local = local.toarray()
+        first = int(corpus.starts[number])
+        top = TopK(depths, relative=ROUNDING_STEP)
+        for start in range(0, counts.shape[0], BLOCK):
+            products = run_of(counts, start, start + BLOCK) @ local
+            length = norms[first + start : first + start + products.shape[0]]
+            top.push(first + start, _scaled(products, length), error=exact)
+        return top.candidates(error=exact)
+
+    top = TopK(depths, relative=ROUNDING_STEP)
+    for found in in_threads(search, range(len(corpus.shards))):
+        top.join(found, error=exact)
+    ids = corpus.paper_ids
+    kept = top.candidates(error=exact)
+    return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
 
 
-def _scaled(products: Sparse, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scaled(products: Sparse | NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Products with the queries as cosines, shape (queries, rows), and -inf where nothing is shared."""
-    dense = np.ascontiguousarray(products.toarray().T, dtype=np.float64)
+    found = products if isinstance(products, np.ndarray) else products.toarray()
+    dense = np.ascontiguousarray(found.T, dtype=np.float64)
     with np.errstate(invalid="ignore"):
         return np.where(dense > 0, dense / norms, -np.inf)
-
-
-def _norms(rows: Sparse, idf: NDArray[np.float64]) -> NDArray[np.float64]:
-    documents = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    squares = np.bincount(documents, weights=(rows.data * idf[rows.indices]) ** 2, minlength=rows.shape[0])
-    return np.asarray(np.sqrt(squares))

@@ -1,30 +1,31 @@
-"""One pass over the text of a corpus: pieces as integer ids, from which the tokens of every rule follow.
+"""One pass over the text of a shard: pieces as integer ids, from which the tokens of every rule follow.
 
 A piece is what stands between two ASCII characters that are neither letter, digit, underscore nor apostrophe, in the
 lower-cased text. No token of any rule reaches over the edge of a piece, so each rule is applied once to each distinct
 piece, not to each occurrence: the text is read once and all rules share one stream.
+
+Pieces and tokens are numbered in the order of their characters. A sum over the tokens of a document, taken in the order
+of their numbers, is therefore the same number in whatever shard the document lies.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Literal
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.errors import InputError
-from annot.ranking import storage
-from annot.records import Paper
+from annot.ranking.storage import strings_of
 
 Rule = Literal["terms", "words"]
 Field = Literal["title", "abstract"]
+Strings = Any
+"""pyarrow's StringArray, which carries no types."""
 
 RULES: dict[Rule, re.Pattern[str]] = {
     "terms": re.compile(r"(?u)\b\w\w+\b"),
@@ -33,11 +34,10 @@ RULES: dict[Rule, re.Pattern[str]] = {
 """How a lower-cased text falls into tokens: `terms` is scikit-learn's default, for tf-idf; `words` is for BM25 and
 word vectors. CSFCube's published baselines need both."""
 
-KIND = "annot-tokens-1"
-_WITHIN_PIECE = np.array([code >= 128 or bool(re.match(r"[\w']", chr(code))) for code in range(256)])
+_WITHIN_PIECE = bytes(code >= 128 or bool(re.match(r"[\w']", chr(code))) for code in range(256))
 """For each byte of UTF-8, whether it belongs to a piece; what lies above ASCII is left to the rules."""
-_BATCH = 4_000_000
-"""Characters that are cut into pieces at once."""
+_ONE_TOKEN = "^[a-z0-9]{2,}$"
+"""Pieces that are one token under every rule: nearly all."""
 
 
 @dataclass(frozen=True)
@@ -60,53 +60,36 @@ class Stream:
 
 @dataclass(frozen=True)
 class TokenisedCorpus:
-    """The corpus as ids: one vocabulary of pieces, one stream a field, in the order in which the papers came."""
+    """Papers as ids: one vocabulary of pieces, one stream a field, in the order in which the papers came."""
 
-    paper_ids: tuple[str, ...]
-    pieces: tuple[str, ...]
+    pieces: Strings
     titles: Stream
     abstracts: Stream
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        """The position of each paper."""
-        return {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
-
-    def stream(self, field: Field) -> Stream:
-        return self.titles if field == "title" else self.abstracts
-
-    def sentence_count(self, paper_id: str) -> int:
-        """How many sentences a paper's abstract has."""
-        row = self.rows[paper_id]
-        return int(self.abstracts.documents[row + 1] - self.abstracts.documents[row])
-
-    def sentence_ids(self, paper_id: str, sentences: Iterable[int]) -> NDArray[np.int32]:
-        """The pieces of the named sentences (positions from 0) of a paper's abstract, one after the other.
-
-        Raises InputError naming every position that the abstract does not have.
-        """
-        row = self.rows[paper_id]
-        first, end = (int(value) for value in self.abstracts.documents[row : row + 2])
-        wanted = tuple(sentences)
-        faults = [
-            f"{paper_id}: no sentence {position}; expected 0 to {end - first - 1}"
-            for position in wanted
-            if not 0 <= position < end - first
-        ]
-        if faults:
-            raise InputError(f"{paper_id}: the abstract has {end - first} sentences", faults=faults)
-        bounds = self.abstracts.sentences
-        parts = [self.abstracts.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """The tokens of one rule, and which of them each piece gives: `ids[indptr[p]:indptr[p + 1]]`, in order."""
 
-    tokens: tuple[str, ...]
+    strings: Strings
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens in their order."""
+        return tuple(self.strings.to_pylist())
+
+    @cached_property
+    def matrix(self) -> Any:
+        """How often each piece gives each token: a csr_matrix, shape (pieces, tokens)."""
+        from scipy.sparse import csr_matrix
+
+        ones = np.ones(len(self.ids), dtype=np.int32)
+        return csr_matrix((ones, self.ids, self.indptr), shape=(len(self.indptr) - 1, len(self)))
 
     def expand(self, pieces: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The tokens of a run of pieces, and how many each piece gave."""
@@ -117,111 +100,103 @@ class Vocabulary:
         return self.ids[np.repeat(starts - ends + widths, widths) + np.arange(total)], widths
 
 
-def tokenise(papers: Iterable[Paper]) -> TokenisedCorpus:
-    """Read the title and the sentences of every paper, once. Raises InputError when two papers share an id."""
-    known: dict[bytes, int] = {}
-    titles, abstracts = _Builder(known), _Builder(known)
-    paper_ids: list[str] = []
-    for paper in papers:
-        paper_ids.append(paper.paper_id)
-        titles.add((paper.title,))
-        abstracts.add(paper.sentences)
-    doubled = [paper_id for paper_id, count in Counter(paper_ids).items() if count > 1]
-    if doubled:
-        raise InputError("the corpus has a paper id more than once", faults=[f"{name}: again" for name in doubled])
-    streams = titles.stream(), abstracts.stream()
-    return TokenisedCorpus(tuple(paper_ids), tuple(piece.decode() for piece in known), *streams)
+def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
+    """Read the title and the sentences of every paper, once. batches: record batches with columns of these names."""
+    import pyarrow as pa
+
+    titles, abstracts = _Builder(), _Builder()
+    for batch in batches:
+        title, sentences = batch.column("title"), batch.column("sentences")
+        titles.add(title, np.ones(len(title), dtype=np.int64))
+        abstracts.add(sentences.flatten(), numbers(sentences.value_lengths()))
+    chunks = titles.encoded + abstracts.encoded
+    encoded = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
+    pieces, number_of = in_order(encoded.chunk(0).dictionary if chunks else strings_of(()))
+    ids = [number_of[numbers(chunk.indices)] for chunk in encoded.chunks]
+    cut = len(titles.encoded)
+    return TokenisedCorpus(pieces, titles.stream(ids[:cut]), abstracts.stream(ids[cut:]))
 
 
-def vocabulary(corpus: TokenisedCorpus, rule: Rule) -> Vocabulary:
-    """The tokens that the pieces of `corpus` give under `rule`, numbered in the order of the pieces."""
-    tokens: defaultdict[str, int] = defaultdict()
-    tokens.default_factory = tokens.__len__
+def vocabulary(pieces: Strings, rule: Rule) -> Vocabulary:
+    """The tokens that these pieces give under `rule`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     find: Callable[[str], list[str]] = RULES[rule].findall
-    ids, ends = array("i"), array("q", [0])
-    for piece in corpus.pieces:
-        ids.extend(map(tokens.__getitem__, find(piece)))
-        ends.append(len(ids))
-    return Vocabulary(tuple(tokens), _int64(ends), _int32(ids))
+    plain = pc.match_substring_regex(pieces, _ONE_TOKEN)
+    found = [find(piece) for piece in pieces.filter(pc.invert(plain)).to_pylist()]
+    is_plain = np.zeros(len(pieces), dtype=np.bool_)
+    is_plain[numbers(pc.indices_nonzero(plain))] = True
+    widths = np.ones(len(pieces), dtype=np.int64)
+    widths[~is_plain] = [len(tokens) for tokens in found]
+    given = pa.concat_arrays([pieces.filter(plain), strings_of(chain.from_iterable(found))])
+    of_piece = np.concatenate([np.flatnonzero(is_plain), np.repeat(np.flatnonzero(~is_plain), widths[~is_plain])])
+    encoded = given.dictionary_encode()
+    tokens, number_of = in_order(encoded.dictionary)
+    ids = number_of[numbers(encoded.indices)][np.argsort(of_piece, kind="stable")]
+    return Vocabulary(tokens, np.concatenate(([0], np.cumsum(widths))), ids)
 
 
-_PARTS = ("ids", "sentences", "documents")
+def in_order(strings: Strings) -> tuple[Strings, NDArray[np.int32]]:
+    """Distinct strings in the order of their characters, and the new number of each."""
+    import pyarrow.compute as pc
+
+    order = pc.array_sort_indices(strings)
+    number_of = np.empty(len(strings), dtype=np.int32)
+    number_of[numbers(order)] = np.arange(len(strings), dtype=np.int32)
+    return strings.take(order), number_of
 
 
-def save(corpus: TokenisedCorpus, folder: Path) -> None:
-    """Write the streams to `folder`."""
-    fields = {"title": corpus.titles, "abstract": corpus.abstracts}
-    arrays = {f"{field}_{part}": getattr(stream, part) for field, stream in fields.items() for part in _PARTS}
-    texts = {"paper_ids": corpus.paper_ids, "pieces": corpus.pieces}
-    storage.save(folder, kind=KIND, arrays=arrays, texts=texts, facts={})
-
-
-def load(folder: Path) -> TokenisedCorpus:
-    """What `save` wrote, memory-mapped. Raises MissingInput or InputError (`storage.load`)."""
-    stored = storage.load(folder, kind=KIND)
-    titles, abstracts = (
-        Stream(*(stored.arrays[f"{field}_{part}"] for part in _PARTS)) for field in ("title", "abstract")
-    )
-    return TokenisedCorpus(stored.texts["paper_ids"], stored.texts["pieces"], titles, abstracts)
+def numbers(array: Any) -> NDArray[Any]:
+    """What lies in an Arrow array of integers without nulls."""
+    kind = np.dtype(str(array.type))
+    data = array.buffers()[1]
+    return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
 
 
 class _Builder:
-    """Gathers the texts of one field and turns them into ids, a batch at a time."""
+    """Gathers the pieces of one field, a batch at a time."""
 
-    def __init__(self, known: dict[bytes, int]) -> None:
-        self._known = known
-        self._waiting: list[str] = []
-        self._size = 0
-        self._ids: list[NDArray[np.int32]] = []
-        self._widths: list[NDArray[np.int64]] = []
-        self._documents = array("q", [0])
+    def __init__(self) -> None:
+        self.encoded: list[Any] = []
+        self._widths: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+        self._lengths: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
 
-    def add(self, sentences: tuple[str, ...]) -> None:
-        self._waiting.extend(sentences)
-        self._documents.append(self._documents[-1] + len(sentences))
-        self._size += sum(map(len, sentences))
-        if self._size >= _BATCH:
-            self._flush()
+    def add(self, texts: Strings, lengths: NDArray[np.int64]) -> None:
+        """Cut `texts`; each document has as many of them as `lengths` says."""
+        encoded, widths = _pieces(texts)
+        self.encoded.append(encoded)
+        self._widths.append(widths)
+        self._lengths.append(lengths)
 
-    def stream(self) -> Stream:
-        self._flush()
-        ids = np.concatenate([np.zeros(0, dtype=np.int32), *self._ids])
-        sentences = np.concatenate([np.zeros(1, dtype=np.int64), *self._widths])
-        return Stream(ids, np.cumsum(sentences), _int64(self._documents))
-
-    def _flush(self) -> None:
-        if self._waiting:
-            ids, widths = _pieces(self._waiting, self._known)
-            self._ids.append(ids)
-            self._widths.append(widths)
-            self._waiting, self._size = [], 0
+    def stream(self, ids: list[NDArray[np.int32]]) -> Stream:
+        sentences, documents = (np.cumsum(np.concatenate(parts)) for parts in (self._widths, self._lengths))
+        return Stream(np.concatenate([np.zeros(0, dtype=np.int32), *ids]), sentences, documents)
 
 
-def _pieces(texts: list[str], known: dict[bytes, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The ids of the pieces of all `texts`, and how many each text has; new pieces enter `known`."""
+def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
+    """The pieces of all `texts` one after the other, as Arrow encodes them, and how many each text has."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    joined = "\0".join(texts)
-    if joined.count("\0") >= len(texts):
-        joined = "\0".join(text.replace("\0", " ") for text in texts)
-    # A lone surrogate is no word character; it becomes "?", which is none either.
-    buffer = np.frombuffer(joined.lower().encode("utf-8", "replace"), dtype=np.uint8)
-    within = _WITHIN_PIECE[buffer]
+    strange = pc.invert(pc.string_is_ascii(texts))
+    if pc.any(strange, min_count=0).as_py():
+        # What a letter becomes may depend on those around it, so these texts are lower-cased whole.
+        lowered = [text.lower() for text in texts.filter(strange).to_pylist()]
+        texts = pc.replace_with_mask(texts, strange, strings_of(lowered))
+    bounds = np.concatenate(([0], np.cumsum(numbers(pc.binary_length(texts)), dtype=np.int64)))
+    values = texts.buffers()[2]
+    first = int(np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4)[0]) if values else 0
+    text = bytes(memoryview(values)[first : first + int(bounds[-1])]).lower() if values else b""
+    within = np.frombuffer(text.translate(_WITHIN_PIECE), dtype=np.bool_)
     edges = np.flatnonzero(np.diff(within, prepend=False, append=False))
+    # Where a text ends within a piece and the next begins within one, one piece ends and another begins.
+    inner = np.unique(bounds[(bounds > 0) & (bounds < len(text))])
+    glued = inner[within[inner] & within[inner - 1]]
+    if len(glued):
+        edges = np.sort(np.concatenate((edges, glued, glued)))
     starts, ends = edges[::2], edges[1::2]
     offsets = np.concatenate(([0], np.cumsum(ends - starts))).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(buffer[within])]
-    encoded = pa.Array.from_buffers(pa.binary(), len(starts), buffers).dictionary_encode()
-    id_of = np.fromiter((known.setdefault(piece, len(known)) for piece in encoded.dictionary.to_pylist()), np.int32)
-    gaps = np.concatenate(([0], np.flatnonzero(buffer == 0), [len(buffer)]))
-    # Read from the buffer: `to_numpy` would import pandas.
-    indices = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32, count=len(starts))
-    return id_of[indices], np.diff(np.searchsorted(starts, gaps))
-
-
-def _int32(values: array[int]) -> NDArray[np.int32]:
-    return np.frombuffer(values, dtype=np.int32) if len(values) else np.zeros(0, dtype=np.int32)
-
-
-def _int64(values: array[int]) -> NDArray[np.int64]:
-    return np.frombuffer(values, dtype=np.int64)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.frombuffer(text, dtype=np.uint8)[within])]
+    encoded = pa.Array.from_buffers(pa.string(), len(starts), buffers).dictionary_encode()
+    return encoded, np.diff(np.searchsorted(starts, bounds))

@@ -8,6 +8,7 @@ the error of the scores themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,13 @@ from annot.records import Ranking, ScoredDoc
 
 ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)
 """No two numbers further apart than this, relative to the larger, round to the same `SCORE_DIGITS` digits."""
+
+
+class Candidates(NamedTuple):
+    """Rows, ascending, among which the best of a query are, and their scores."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
 
 
 class TopK:
@@ -34,26 +42,41 @@ class TopK:
         self._kept = np.zeros(len(depths), dtype=np.int64)
         self._kth = np.full(len(depths), -np.inf)
 
-    def push(self, start: int, scores: NDArray[np.float64], *, error: NDArray[np.float64]) -> None:
+    def push(self, start: int, scores: NDArray[np.floating[Any]], *, error: NDArray[np.float64]) -> None:
         """Take in a block. scores: shape (queries, rows), -inf where a row does not rank; `start` is its first row.
 
         error: shape (queries,), twice the largest error of any score so far; it may only grow from block to block.
         """
         for query, line in enumerate(scores):
-            rows = np.flatnonzero((line >= self._floor(query, error)) & (line > -np.inf))
-            if len(rows):
-                self._rows[query].append(rows + start)
-                self._scores[query].append(line[rows])
-                self._kept[query] += len(rows)
-                if self._kept[query] > 2 * self._depths[query]:
-                    self._thin(query, error)
+            # One step below the floor in the precision of the scores, so that rounding it keeps no row out.
+            floor = np.nextafter(scores.dtype.type(self._floor(query, error)), scores.dtype.type(-np.inf))
+            rows = np.flatnonzero(line >= floor)
+            found = line[rows].astype(np.float64)
+            if found.size and found.min() == -np.inf:
+                rows, found = rows[found > -np.inf], found[found > -np.inf]
+            self._take(query, Candidates(rows + start, found), error)
 
-    def candidates(self, query: int, *, error: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The rows among which the best of the query are, ascending, and their scores; `error` as in `push`."""
-        if not self._rows[query]:
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
-        self._thin(query, error)
-        return self._rows[query][0], self._scores[query][0]
+    def join(self, parts: Sequence[Candidates], *, error: NDArray[np.float64]) -> None:
+        """Take in the candidates of each query among rows that follow those before; `error` as in `push`."""
+        for query, part in enumerate(parts):
+            self._take(query, part, error)
+
+    def candidates(self, *, error: NDArray[np.float64]) -> list[Candidates]:
+        """For each query the rows among which its best are, and their scores; `error` as in `push`."""
+        for query, rows in enumerate(self._rows):
+            if rows:
+                self._thin(query, error)
+        nothing = Candidates(np.zeros(0, dtype=np.int64), np.zeros(0))
+        kept = zip(self._rows, self._scores, strict=True)
+        return [Candidates(rows[0], scores[0]) if rows else nothing for rows, scores in kept]
+
+    def _take(self, query: int, part: Candidates, error: NDArray[np.float64]) -> None:
+        if len(part.rows):
+            self._rows[query].append(part.rows)
+            self._scores[query].append(part.scores)
+            self._kept[query] += len(part.rows)
+            if self._kept[query] > 2 * self._depths[query]:
+                self._thin(query, error)
 
     def _floor(self, query: int, error: NDArray[np.float64]) -> float:
         kth = float(self._kth[query])
@@ -71,5 +94,6 @@ class TopK:
 
 def best(ids: Sequence[str], rows: NDArray[np.int64], scores: NDArray[np.float64], *, depth: int) -> Ranking:
     """The first `depth` of the documents `ids[rows]` under the tie rule."""
-    scored: Iterable[ScoredDoc] = (ScoredDoc(ids[row], score) for row, score in zip(rows, scores.tolist(), strict=True))
+    pairs = zip(rows.tolist(), scores.tolist(), strict=True)
+    scored: Iterable[ScoredDoc] = (ScoredDoc(ids[row], score) for row, score in pairs)
     return ranked(scored)[:depth]

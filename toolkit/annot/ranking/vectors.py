@@ -19,7 +19,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,9 @@ from numpy.typing import NDArray
 from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, search
+from annot.ranking.storage import strings_of
+from annot.ranking.threads import in_threads
+from annot.ranking.tokens import Strings, numbers
 from annot.records import Ranking
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
@@ -61,20 +64,23 @@ class Vectors:
         return own | dict(self.facts)
 
 
-def rank(
-    vectors: Vectors, queries: Collection[str], *, corpus: Collection[str], depths: NDArray[np.int64]
-) -> list[Ranking]:
-    """The papers of `corpus` nearest to each query paper, by the metric of the space. depths: shape (queries,).
+def rank(vectors: Vectors, queries: Sequence[str], *, corpus: Strings, depths: NDArray[np.int64]) -> list[Ranking]:
+    """The papers of `corpus` nearest to each query paper, by the metric of the space. corpus: their ids.
+
+    depths: shape (queries,).
 
     Raises InputError naming every query paper without a vector.
     """
-    absent = [paper_id for paper_id in queries if paper_id not in vectors.rows]
+    import pyarrow.compute as pc
+
+    ids = strings_of(vectors.ids)
+    rows = pc.index_in(strings_of(queries), value_set=ids)
+    absent = [f"{paper_id}: no vector" for paper_id, row in zip(queries, rows.to_pylist(), strict=True) if row is None]
     if absent:
-        faults = [f"{paper_id}: no vector" for paper_id in absent]
-        raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=faults)
-    members = frozenset(corpus)
-    usable = np.fromiter((paper_id in members for paper_id in vectors.ids), dtype=np.bool_, count=len(vectors.ids))
-    wanted = vectors.matrix[[vectors.rows[paper_id] for paper_id in queries]]
+        raise InputError(f"{vectors.model}: {len(absent)} query paper(s) without a vector", faults=absent)
+    usable = np.zeros(len(ids), dtype=np.bool_)
+    usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
+    wanted = vectors.matrix[numbers(rows)]
     return search(vectors.matrix, vectors.ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
 
 
@@ -198,17 +204,20 @@ def _faults(about: Any, ids: tuple[str, ...], matrix: NDArray[Any]) -> list[str]
     ]
     if about.get("metric", "l2") not in get_args(Metric):
         faults.append(f"{ABOUT}: metric: found {about['metric']!r}, expected one of {', '.join(get_args(Metric))}")
-    faults += [f"{IDS}:{line}: empty, expected a paper id" for line, name in enumerate(ids, 1) if not name.strip()]
-    faults += [f"{IDS}: {name!r}: {count} times, expected once" for name, count in Counter(ids).items() if count > 1]
+    if not all(map(str.strip, ids)):
+        faults += [f"{IDS}:{line}: empty, expected a paper id" for line, name in enumerate(ids, 1) if not name.strip()]
+    if len(set(ids)) < len(ids):
+        counts = Counter(ids)
+        faults += [f"{IDS}: {name!r}: {count} times, expected once" for name, count in counts.items() if count > 1]
     if matrix.dtype not in (np.float32, np.float16) or matrix.ndim != 2:
         found = f"{matrix.dtype} of {matrix.ndim} dimension(s)"
         faults.append(f"{MATRIX}: found {found}, expected float32 or float16 of 2")
     elif len(matrix) != len(ids):
         faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
     else:
-        for start in range(0, len(matrix), BLOCK):
-            broken = np.flatnonzero(~np.isfinite(matrix[start : start + BLOCK]).all(axis=1))
-            faults += [f"{MATRIX}: row {start + row} ({ids[start + row]}): not finite" for row in broken.tolist()]
+        starts = range(0, len(matrix), BLOCK)
+        broken = (row for rows in in_threads(lambda start: _not_finite(matrix, start), starts) for row in rows)
+        faults += [f"{MATRIX}: row {row} ({ids[row]}): not finite" for row in broken]
     return faults
 
 
@@ -222,3 +231,12 @@ def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) 
 def _sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _not_finite(matrix: NDArray[Any], start: int) -> list[int]:
+    """The rows of a block that hold a number that is not finite."""
+    block = matrix[start : start + BLOCK].astype(np.float32, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum is finite only where every number is; where it is not, it may have run over.
+        suspects = np.flatnonzero(~np.isfinite(block @ np.ones(block.shape[1], dtype=np.float32)))
+    return (start + suspects[~np.isfinite(block[suspects]).all(axis=1)]).tolist()  # type: ignore[no-any-return]

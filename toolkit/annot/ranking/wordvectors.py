@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from annot.errors import InputError
 from annot.ranking import storage
 from annot.ranking.counts import BLOCK, Sparse
-from annot.ranking.tokens import TokenisedCorpus, Vocabulary
+from annot.ranking.storage import strings_of
+from annot.ranking.tokens import Strings, TokenisedCorpus, Vocabulary, numbers
 
 KIND = "annot-word-vectors-1"
 
@@ -41,9 +42,15 @@ class WordVectors:
     matrix: NDArray[np.float32]
     facts: Mapping[str, Any]
 
+    def rows(self, tokens: Strings) -> NDArray[np.int32]:
+        """The row of each token, -1 where it has no vector: shape (tokens,)."""
+        import pyarrow.compute as pc
+
+        return numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
+
     @cached_property
-    def row_of(self) -> dict[str, int]:
-        return {word: row for row, word in enumerate(self.words)}
+    def _strings(self) -> Strings:
+        return strings_of(self.words)
 
 
 class Averages:
@@ -58,9 +65,10 @@ class Averages:
     ) -> None:
         self._counts = counts
         self._matrix = np.asarray(vectors.matrix, dtype=np.float32)
-        row_of = vectors.row_of
-        self._rows = np.fromiter((row_of.get(token, -1) for token in vocabulary.tokens), np.int32)
-        self._weights = (np.ones(len(self._rows)) if idf is None else idf).astype(np.float32)
+        rows = vectors.rows(vocabulary.strings)
+        # A token without a vector takes that of the first word, with no weight.
+        self._rows = np.maximum(rows, 0)
+        self._weights = np.where(rows >= 0, 1.0 if idf is None else idf, 0).astype(np.float32)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,15 +81,11 @@ class Averages:
         """The averages of rows of counts: shape (rows, dimensions)."""
         from scipy.sparse import csr_matrix
 
-        places = self._rows[rows.indices]
-        known = places >= 0
-        weights = rows.data[known] * self._weights[rows.indices[known]]
-        indptr = np.concatenate(([0], np.cumsum(known)))[rows.indptr]
-        documents = np.repeat(np.arange(rows.shape[0]), np.diff(indptr))
-        sums = np.bincount(documents, weights=weights, minlength=rows.shape[0])
-        shares = (weights / sums[documents]).astype(np.float32)
+        weights = rows.data * self._weights[rows.indices].astype(np.float64)
+        sums = csr_matrix((weights, rows.indices, rows.indptr), shape=rows.shape) @ np.ones(rows.shape[1])
+        shares = (weights / np.repeat(np.where(sums > 0, sums, 1), np.diff(rows.indptr))).astype(np.float32)
         shape = (rows.shape[0], len(self._matrix))
-        return np.asarray(csr_matrix((shares, places[known], indptr), shape=shape) @ self._matrix)
+        return np.asarray(csr_matrix((shares, self._rows[rows.indices], rows.indptr), shape=shape) @ self._matrix)
 
 
 def epochs_for(running_words: int) -> int:

@@ -11,9 +11,10 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from annot.errors import InputError, MissingInput
+from annot.ranking.storage import strings_of
 from annot.records import Paper
 
 if TYPE_CHECKING:
@@ -120,10 +121,9 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
 
     Only the ids of the corpus are read, and the groups of rows that hold a paper that is wanted.
     """
-    import pyarrow
     import pyarrow.compute
 
-    wanted = pyarrow.array(dict.fromkeys(ids), pyarrow.string())
+    wanted = strings_of(dict.fromkeys(ids))
     found: dict[str, Paper] = {}
     for path in _files(folder):
         file = _open(path)
@@ -185,12 +185,19 @@ def corpus_sha256(folder: Path) -> str:
 
     Each column is hashed as its lengths, its validity and its values, over all papers.
     """
+    files = (_open(path) for path in _files(folder))
+    return columns_sha256(
+        batch for file in files for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS))
+    )
+
+
+def columns_sha256(batches: Iterable[Any]) -> str:
+    """A hash of what stands in the columns of record batches, however they are cut."""
     hashes: dict[tuple[str, str], Any] = {}
-    for path in _files(folder):
-        for batch in _open(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS)):
-            for name in COLUMNS:
-                for part, content in _buffers(batch.column(batch.schema.get_field_index(name))):
-                    hashes.setdefault((name, part), hashlib.sha256()).update(content)
+    for batch in batches:
+        for name in batch.schema.names:
+            for part, content in _buffers(batch.column(name)):
+                hashes.setdefault((name, part), hashlib.sha256()).update(content)
     whole = hashlib.sha256()
     for (name, part), digest in sorted(hashes.items()):
         whole.update(f"{name} {part} {digest.hexdigest()}\n".encode())
@@ -295,31 +302,7 @@ def _locked(path: Path) -> IO[bytes]:
     return file
 
 
-class RowGroups(NamedTuple):
-    """A run of row groups of one file: the first, the one after the last, and the papers in them."""
-
-    path: Path
-    first: int
-    stop: int
-    papers: int
-
-
-def row_groups(folder: Path) -> list[RowGroups]:
-    """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
-    found = []
+def opened(folder: Path) -> Iterator[tuple[Path, Any]]:
+    """Every file of the corpus with its ParquetFile, in order; raises as `read_papers` does."""
     for path in _files(folder):
-        footer = _open(path).metadata
-        found += [
-            RowGroups(path.resolve(), group, group + 1, footer.row_group(group).num_rows)
-            for group in range(footer.num_row_groups)
-        ]
-    return found
-
-
-def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
-    """These columns as record batches of a few thousand papers, in order."""
-    for run in groups:
-        wanted = list(range(run.first, run.stop))
-        yield from _open(run.path).iter_batches(
-            batch_size=ROWS_IN_GROUP, row_groups=wanted, columns=list(columns), use_threads=False
-        )
+        yield path, _open(path)

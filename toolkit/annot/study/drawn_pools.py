@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from annot.formats.judgement_lines import pool_lines
 from annot.names import file_name
 from annot.pooling import CITED, draw, extended
 from annot.records import Addition, Paper, Pool, Ranking
-from annot.store import papers
+from annot.store.paper_columns import ids_by_title, known_ids
 from annot.study.frozen_rankings import MANIFEST, Rankings, rankings_manifest
 from annot.study.pool_design import PoolDesign
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
@@ -67,13 +66,10 @@ def with_additions(pool: Pool, additions: Sequence[Addition], rankings: Rankings
 def twins_of(ws: Workspace, query_papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
     """For each query paper the other papers of its normalised title: they never enter its pool."""
     titles = {paper_id: normalised_title(paper.title) for paper_id, paper in query_papers.items()}
-    wanted = set(titles.values()) - {""}
-    named = defaultdict(list)
-    for paper in papers.read_papers(ws.corpus, columns=("title",)):
-        title = normalised_title(paper.title)
-        if title in wanted:
-            named[title].append(paper.paper_id)
-    return {paper_id: tuple(twin for twin in named[title] if twin != paper_id) for paper_id, title in titles.items()}
+    named = ids_by_title(ws.corpus, set(titles.values()) - {""})
+    return {
+        paper_id: tuple(twin for twin in named.get(title, ()) if twin != paper_id) for paper_id, title in titles.items()
+    }
 
 
 def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
@@ -97,7 +93,7 @@ def _of_all(pools: Sequence[Pool], name: str) -> Any:
 
 def _cited_in_corpus(ws: Workspace, query_papers: Sequence[Paper]) -> frozenset[str]:
     cited = {doc_id for paper in query_papers for doc_id in paper.citations}
-    return frozenset(cited & set(papers.paper_ids(ws.corpus))) if query_papers else frozenset()
+    return known_ids(ws.corpus, cited) if cited else frozenset()
 
 
 def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:

@@ -1,20 +1,34 @@
-"""What the ranking methods need of a corpus: token ids and word vectors, made once and kept by content."""
+"""What the ranking methods need of a corpus: its shards, word vectors and averages, made once and kept by content."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from annot.ranking import lsa, tokens, vectors
+from annot.ranking import lsa, storage, vectors, wordvectors
+from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
-from annot.store import papers
-from annot.store.papers import corpus_sha256
+from annot.shards import Engine
+from annot.study.corpus_state import current_sha256
+from annot.study.index_parts import Places, Variant, averages, open_corpus, processes_within
 from annot.study.paper_vectors import vectors_of
-from annot.study.word_vectors import word_vectors_of
+from annot.study.word_vectors import train, trained_name
 from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
+DECOMPOSITION = "annot-lsa-1"
+
+VARIANTS: dict[str, Variant] = {
+    "title_cbow200": ("title", False),
+    "title_tfidfcbow200": ("title", True),
+    "abs_cbow200": ("abstract", False),
+    "abs_tfidfcbow200": ("abstract", True),
+}
+"""The averages that a method ranks by."""
+
+MEMORY = 4 * 2**30
+"""Bytes that making the index takes, where nothing else is said."""
 
 Advance = Callable[[int, int | None], None]
 
@@ -27,33 +41,64 @@ class Index:
     corpus_sha256: str
 
 
-def open_index(ws: Workspace, *, methods: Iterable[str], advance: Advance, scratch: Path | None = None) -> Index:
+def open_index(
+    ws: Workspace,
+    *,
+    methods: Iterable[str],
+    advance: Advance,
+    scratch: Path | None = None,
+    memory: int = MEMORY,
+) -> Index:
     """The index with all that `methods` need; what is missing is made and kept, what stands is used.
 
-    scratch: make what is missing there instead, and keep nothing; it has to last as long as the index.
+    scratch: make what is missing there instead, and keep nothing; it has to last as long as the index. memory: bytes
+    that the processes at work on shards may take together.
     Raises MissingInput when a method needs vectors that are not there, with what to put where.
     """
     methods = tuple(methods)
-    digest = corpus_sha256(ws.corpus)
-    folder = ws.cache / "index" / digest[:16]
     given = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
 
-    def place(name: str) -> Path:
-        return folder / name if scratch is None or (folder / name).exists() else scratch / name
+    most = processes_within(memory)
 
-    if not place("tokens").is_dir():
-        tokens.save(tokens.tokenise(papers.read_papers(ws.corpus, columns=("title", "sentences"))), place("tokens"))
-    bench = Bench(tokens.load(place("tokens")), word_vectors=None, vectors=given)
-    if any("cbow" in name for name in methods):
-        counts, vocabulary = bench.counts("abstract", "words"), bench.vocabulary("words")
-        bench.word_vectors = word_vectors_of(ws, bench.corpus, counts, vocabulary, kept_in=place, advance=advance)
+    def engine() -> Engine:
+        own = Engine.of(ws.settings.machine)
+        return replace(own, processes=min(own.processes, most))
+
+    places = places_of(ws, scratch, keep=scratch is None)
+    corpus = open_corpus(places, ws.corpus, engine=engine, advance=advance)
+    word_vectors, averaged = None, {}
+    variants = [VARIANTS[name] for name in methods if name in VARIANTS]
+    if variants:
+        words = words_place(ws, places)
+        if not words.is_dir():
+            train(ws, *corpus.running_text("words"), kept_in=words, advance=advance)
+        word_vectors = wordvectors.load(words)
+        averaged = averages(places, words, variants, engine=engine, advance=advance)
     if LSA in methods:
-        bench.vectors[LSA] = _lsa(bench, place(LSA))
-    return Index(bench, digest)
+        given[LSA] = _lsa(corpus, places.own(LSA))
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged)
+    return Index(bench, places.corpus_sha256)
 
 
-def _lsa(bench: Bench, place: Path) -> vectors.Vectors:
-    if not (place / vectors.ABOUT).is_file():
-        made = lsa.fit(bench.tfidf("abstract"), bench.corpus.paper_ids, **LSA_SETTINGS)
-        vectors.save(made, place)
-    return vectors.load(place, hint=f"remove {place} and run the command again")
+def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
+    """Where the index of the corpus as it is now lies. keep: remember the corpus's hash (`current_sha256`).
+
+    Raises MissingInput when the corpus is empty.
+    """
+    root = ws.cache / "index"
+    return Places(root, scratch or root, current_sha256(ws, keep=keep))
+
+
+def words_place(ws: Workspace, places: Places) -> Path:
+    """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
+    return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
+
+
+def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
+    if not place.is_dir():
+        made = lsa.fit(corpus, **LSA_SETTINGS)
+        facts = {"space": made.space, "facts": dict(made.facts)}
+        storage.save(place, kind=DECOMPOSITION, arrays={"vectors": made.matrix}, texts={}, facts=facts)
+    stored = storage.load(place, kind=DECOMPOSITION)
+    ids = tuple(corpus.paper_ids)
+    return vectors.Vectors(ids, stored.arrays["vectors"], LSA, stored.facts["space"], "cosine", stored.facts["facts"])

@@ -17,7 +17,7 @@ from annot.facets.attributes import Ints
 from annot.facets.crf import Labeller
 from annot.records import Source
 from annot.store.facet_labels import FacetLabels
-from annot.store.papers import RowGroups, read_columns
+from annot.store.paper_columns import RowGroups, read_columns
 
 
 class LabelledShard(NamedTuple):

@@ -25,7 +25,7 @@ from annot.pooling import shares
 from annot.records import Paper, Pool, Ranking
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
-from annot.study.corpus_facts import MANIFEST, recorded_sha256
+from annot.study.corpus_state import current_sha256
 from annot.study.workspace import Workspace, write_file
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Groups:
     """Every group of near-duplicates: read where they were found before, else found, and with `keep` written down."""
-    known = (ws.corpus / MANIFEST).is_file()
-    digest = recorded_sha256(ws) if known else papers.corpus_sha256(ws.corpus)
+    digest = current_sha256(ws, keep=keep)
     kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(kept.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from typing import Any
 from annot.formats.trec import write_run
 from annot.ranking.methods import rank_all, settings_of
 from annot.records import Ranking
-from annot.store.papers import corpus_sha256
+from annot.study.corpus_state import current_sha256
 from annot.study.frozen_rankings import Rankings
 from annot.study.imported_rankings import imported_methods, ranking_file, read_imported
 from annot.study.index import Advance, open_index
@@ -58,7 +58,7 @@ def rank_corpus(
             facts = {method: settings_of(index.bench, method) for method in own}
             digest = index.corpus_sha256
     else:
-        digest = corpus_sha256(ws.corpus)
+        digest = current_sha256(ws, keep=keep)
     for method, sha256 in brought.items():
         found = given[method] if method in given else read_imported(ws, method)
         rankings[method] = {

@@ -11,8 +11,8 @@ from annot.errors import InputError
 from annot.ranking.methods import LSA
 from annot.ranking.vectors import Vectors
 from annot.records import Paper
-from annot.store.papers import corpus_sha256
 from annot.study import trained_pools
+from annot.study.corpus_state import current_sha256
 from annot.study.encoded import encoded_abstracts, encoded_sentences, own_vectors, weights_folder
 from annot.study.index import Advance, Index, open_index
 from annot.study.snapshot import read_snapshot
@@ -54,7 +54,7 @@ class RankedPools:
 
     @cached_property
     def corpus_sha256(self) -> str:
-        return corpus_sha256(self._ws.corpus)
+        return current_sha256(self._ws, keep=True)
 
     def rank(self, system: System) -> Made:
         """Put the documents of every topic in the system's order."""

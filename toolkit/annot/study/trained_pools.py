@@ -11,7 +11,6 @@ from annot.errors import InputError, MissingInput
 from annot.folds.grouped import grouped_folds
 from annot.folds.leaks import find_leaks, refuse_leaks
 from annot.ranking import lsa
-from annot.ranking.counts import count_pieces
 from annot.ranking.methods import Bench
 from annot.ranking.vectors import Vectors
 from annot.records import Paper, Qrel, Query
@@ -72,12 +71,10 @@ def rank(
 
 def of_lsa(topics: Sequence[Topic], bench: Bench) -> Features:
     """The decomposition's rows, and the queries folded in."""
-    vectors, counts, basis = bench.vectors["lsa"], bench.tfidf("abstract"), bench.lsa_map()
+    vectors = bench.vectors["lsa"]
     queries = {
         topic.query_id: lsa.fold_in(
-            counts,
-            count_pieces(bench.corpus.sentence_ids(topic.paper_id, topic.sentences), bench.vocabulary("terms")),
-            basis,
+            bench.corpus.sentences(topic.paper_id, topic.sentences, "terms"), bench.idf, bench.lsa_map
         )
         for topic in topics
     }

@@ -22,29 +22,29 @@ def imported_word_vectors(ws: Workspace) -> WordVectors | None:
     return wordvectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
 
 
-def word_vectors_of(
+def trained_name(ws: Workspace) -> str:
+    """Under which name the word vectors of these settings are kept."""
+    settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
+    return f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+
+
+def train(
     ws: Workspace,
     corpus: TokenisedCorpus,
     counts: Sparse,
     vocabulary: Vocabulary,
     *,
-    kept_in: Callable[[str], Path],
+    kept_in: Path,
     advance: Callable[[int, int | None], None],
-) -> WordVectors:
-    """The imported word vectors, or those of these settings and this corpus, trained where they are not yet kept.
-
-    counts, vocabulary: of the abstracts under the rule `words`. kept_in: the folder for what has this name.
-    """
-    imported = imported_word_vectors(ws)
-    if imported is not None:
-        return imported
-    settings = ws.settings.word_vectors.model_dump()
-    key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-    place = kept_in(f"words-{key}")
-    if not place.is_dir():
-        trained = wordvectors.train(
-            corpus, counts, vocabulary, **settings, scratch=place.with_name(SCRATCH), after_epoch=advance
-        )
-        wordvectors.save(trained, place)
-    # What was stored is what is ranked from, now and the next time.
-    return wordvectors.load(place)
+) -> None:
+    """Train by the study's settings on the abstracts; their counts and vocabulary are those of the rule `words`."""
+    kept_in.parent.mkdir(parents=True, exist_ok=True)
+    trained = wordvectors.train(
+        corpus,
+        counts,
+        vocabulary,
+        **ws.settings.word_vectors.model_dump(),
+        scratch=kept_in.with_name(SCRATCH),
+        after_epoch=advance,
+    )
+    wordvectors.save(trained, kept_in)

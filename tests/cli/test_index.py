@@ -1,0 +1,176 @@
+"""The index on disk: the same rankings however it is cut, extended, killed or made by several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+import tomlkit
+from annot.ranking import shard
+from annot.store.papers import corpus_sha256
+from annot.study import index_parts
+from annot.study.corpus_state import current_sha256
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+
+Study = Callable[[str], Path]
+
+
+def in_small_groups(folder: Path, *, rows: int = 7) -> None:
+    """The same papers in the same file, in row groups of a few."""
+    (path,) = (folder / "corpus").glob("*.parquet")
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path), path, row_group_size=rows)
+
+
+def small_shards(monkeypatch: pytest.MonkeyPatch, *, papers: int) -> None:
+    monkeypatch.setattr(index_parts, "PAPERS", papers)
+    monkeypatch.setattr(index_parts, "LEAST", 3)
+
+
+def shards(folder: Path) -> dict[str, int]:
+    """When each shard was written."""
+    return {path.name: path.stat().st_mtime_ns for path in (folder / ".annot/index/shards").glob("*")}
+
+
+def rankings(folder: Path) -> dict[str, bytes]:
+    annot_done("pool", folder=folder)
+    return {path.name: path.read_bytes() for path in (folder / "pools/rankings").glob("*.run")}
+
+
+def with_processes(folder: Path, number: int) -> None:
+    path = folder / "annot.toml"
+    settings = tomlkit.parse(path.read_text("utf-8"))
+    settings["machine"] = {"processes": number}
+    path.write_text(tomlkit.dumps(settings), "utf-8")
+
+
+@pytest.mark.parametrize(("papers", "processes"), [(7, 1), (20, 1), (40, 2)])
+def test_rankings_are_the_same_bytes_however_the_corpus_is_cut(
+    papers: int, processes: int, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = study("queried")
+    expected = rankings(folder)
+    assert {"lsa.run", "abs_tfidf.run", "title_tfidfcbow200.run"} <= expected.keys()
+    assert len(shards(folder)) == 1
+    shutil.rmtree(folder / ".annot")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=papers)
+    with_processes(folder, processes)
+    assert rankings(folder) == expected
+    assert len(shards(folder)) > 2
+
+
+def test_papers_that_are_added_are_indexed_alone(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_shards(monkeypatch, papers=50)
+    folder = study("queried")
+    in_small_groups(folder)
+    annot_done("index", "build", folder=folder)
+    before = shards(folder)
+    more = [
+        {"paper_id": f"new{at}", "title": f"A new paper {at}", "abstract": [f"We parse {at} trees again."] * 3}
+        for at in range(5)
+    ]
+    (folder / "more.jsonl").write_text("".join(f"{json.dumps(paper)}\n" for paper in more))
+    annot_done("corpus", "add", "more.jsonl", folder=folder)
+    extended = rankings(folder)
+    after = shards(folder)
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 1
+    freed = annot_done("index", "gc", folder=folder).stdout
+    assert "corpora/" in freed
+    assert shards(folder) == after
+    shutil.rmtree(folder / ".annot")
+    assert rankings(folder) == extended
+
+
+def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = study("queried")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=20)
+    with_processes(folder, 1)
+    make, made = shard.make, []
+
+    def killed_at_the_third(batches: object) -> object:
+        made.append(batches)
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        return make(batches)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shard, "make", killed_at_the_third)
+    assert annot("index", "build", folder=folder).exit_code == 130
+    finished = shards(folder)
+    assert len(finished) == 2
+    annot_done("index", "build", folder=folder)
+    assert finished.items() <= shards(folder).items()
+    assert len(made) == 3 + len(shards(folder)) - 2
+    annot_done("index", "verify", folder=folder)
+
+
+def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
+    folder = study("queried")
+    assert (
+        "would be made: tokens and counts, word vectors"
+        in annot_done("index", "build", "--dry-run", folder=folder).stdout
+    )
+    assert not (folder / ".annot/index").exists()
+    annot_done("index", "build", folder=folder)
+    assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
+
+
+def test_a_file_that_was_changed_is_named_and_made_again(study: Study) -> None:
+    folder = study("pooled")
+    expected = rankings(folder)
+    annot_done("index", "verify", folder=folder)
+    (found,) = (folder / ".annot/index").rglob("title_norms.npy")
+    found.write_bytes(found.read_bytes()[:-1] + b"?")
+    told = annot("index", "verify", folder=folder)
+    assert told.exit_code == 1
+    assert f"{found.relative_to(folder)}: found" in told.stdout
+    assert "annot index build" in told.stderr
+    shutil.rmtree(found.parent)
+    annot_done("index", "build", folder=folder)
+    annot_done("index", "verify", folder=folder)
+    assert rankings(folder) == expected
+
+
+def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study) -> None:
+    folder = study("queried")
+    ws = Workspace.open(folder)
+    (path,) = ws.corpus.glob("*.parquet")
+    table = pyarrow.parquet.read_table(path)
+    pyarrow.parquet.write_table(table, path, compression="none")
+    first, before = current_sha256(ws, keep=True), path.stat()
+    assert first == corpus_sha256(ws.corpus) == current_sha256(ws, keep=True)
+    whole = path.read_bytes()
+    # The same letters in another order, so that the file is as long as before.
+    path.write_bytes(whole.replace(b"parser", b"praser"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert path.read_bytes() != whole
+    assert current_sha256(ws, keep=True) == corpus_sha256(ws.corpus) != first
+
+
+def test_what_is_listed_says_what_is_used(study: Study) -> None:
+    folder = study("queried")
+    annot_done("index", "build", folder=folder)
+    record = json.loads(annot_done("index", "list", "--json", folder=folder).stdout)["data"]
+    assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record} == {
+        *("shards", "whole", "lsa", "words", "averages"),
+    }
+    assert all(part["used"] and part["bytes"] > 0 for part in record)
+    settings = (folder / "annot.toml").read_text("utf-8")
+    (folder / "annot.toml").write_text(settings.replace("dimensions = 10", "dimensions = 12"), "utf-8")
+    record = json.loads(annot_done("index", "list", "--json", folder=folder).stdout)["data"]
+    assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record if not part["used"]} == {
+        *("words", "averages"),
+    }
+    would = annot_done("index", "gc", "--dry-run", folder=folder).stdout
+    freed = annot_done("index", "gc", folder=folder).stdout
+    assert freed == would.replace("would free", "freed")
+    assert "nothing to remove" in annot_done("index", "gc", folder=folder).stdout

@@ -1,0 +1,43 @@
+"""An index in memory, of papers that a test makes up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow
+from annot.ranking.corpus import Corpus, gather
+from annot.ranking.methods import Bench
+from annot.ranking.shard import Shard, make
+from annot.ranking.vectors import Vectors
+from annot.ranking.wordvectors import WordVectors
+from annot.records import Paper
+
+SCHEMA = pyarrow.schema(
+    {"paper_id": pyarrow.string(), "title": pyarrow.string(), "sentences": pyarrow.list_(pyarrow.string())}
+)
+
+
+def batches(papers: Sequence[Paper], *, size: int = 1000) -> Iterator[Any]:
+    """The papers as the corpus gives them."""
+    for start in range(0, len(papers), size):
+        columns = {name: [getattr(paper, name) for paper in papers[start : start + size]] for name in SCHEMA.names}
+        yield pyarrow.RecordBatch.from_pydict(columns, SCHEMA)
+
+
+def corpus_of(papers: Iterable[Paper], *, shard: int = 10_000) -> Corpus:
+    """The corpus of these papers, so many to a shard."""
+    known = list(papers)
+    shards = [Shard(make(batches(known[start : start + shard]))) for start in range(0, max(len(known), 1), shard)]
+    return Corpus(shards, gather(shards))
+
+
+def bench_of(
+    papers: Iterable[Paper] | Corpus,
+    *,
+    word_vectors: WordVectors | None = None,
+    vectors: Mapping[str, Vectors] | None = None,
+) -> Bench:
+    """What the methods need of these papers."""
+    corpus = papers if isinstance(papers, Corpus) else corpus_of(papers)
+    return Bench(corpus, word_vectors=word_vectors, vectors=vectors or {}, averages={})

@@ -1,0 +1,261 @@
+"""The whole corpus over its shards: which paper and which token stands where, and the statistics of every field.
+
+Nothing here depends on how the corpus is cut into shards: tokens are numbered in the order of their characters, papers
+in the order of the corpus, and every sum runs in the order of these numbers.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.errors import InputError
+from annot.ranking.counts import Sparse, count_run, row_sums
+from annot.ranking.shard import FIELDS, PER_RULE, Shard
+from annot.ranking.storage import as_arrays, as_strings, strings_of
+from annot.ranking.threads import in_threads
+from annot.ranking.tokens import Field, Rule, Stream, Strings, TokenisedCorpus, Vocabulary, in_order, numbers
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of one field under one rule. documents: how many papers; frequency: in how many each token stands, shape
+    (tokens,); running: how many tokens in all."""
+
+    documents: int
+    frequency: NDArray[np.int64]
+    running: int
+
+    @cached_property
+    def smooth_idf(self) -> NDArray[np.float64]:
+        """ln((1 + N) / (1 + df)) + 1 for each token: shape (tokens,)."""
+        return np.asarray(np.log((1 + self.documents) / (1 + self.frequency)) + 1)
+
+
+def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
+    """What a `Corpus` keeps of its shards taken together. Raises InputError when two papers share an id."""
+    import pyarrow as pa
+
+    ids = pa.chunked_array([shard.paper_ids for shard in shards], pa.string())
+    distinct = ids.unique()
+    if len(distinct) < len(ids):
+        doubled = [entry["values"] for entry in ids.value_counts().to_pylist() if entry["counts"] > 1]
+        raise InputError("the corpus has a paper id more than once", faults=[f"{name}: again" for name in doubled])
+    arrays = {"papers": np.array([len(shard.paper_ids) for shard in shards], dtype=np.int64)}
+    for rule in PER_RULE:
+        arrays |= _merged(shards, rule)
+        places = _cut(arrays, rule)
+        for field in FIELDS:
+            frequency = np.zeros(len(arrays[f"{rule}_tokens_offsets"]) - 1, dtype=np.int64)
+            running = 0
+            for shard, place in zip(shards, places, strict=True):
+                frequency[place] += shard.frequency(field, rule)
+                running += int(shard.counts(field, rule).data.sum(dtype=np.int64))
+            arrays |= {f"{field}_{rule}_frequency": frequency, f"{field}_{rule}_running": np.array([running])}
+    whole = Corpus(shards, arrays)
+    return arrays | {f"{field}_norms": _norms(whole, field) for field in FIELDS}
+
+
+class Corpus:
+    """Shards in the order of the corpus, with what `gather` made of them."""
+
+    def __init__(self, shards: Sequence[Shard], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.shards = tuple(shards)
+        self._arrays = arrays
+        self.starts = np.concatenate(([0], np.cumsum(arrays["papers"])))
+        self._row_of: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    @cached_property
+    def paper_ids(self) -> PaperIds:
+        """The id of each row."""
+        return PaperIds(self)
+
+    def rows(self, paper_ids: Sequence[str]) -> Rows:
+        """The row of each paper. Raises InputError naming every one that is not in the corpus."""
+        import pyarrow.compute as pc
+
+        unknown = [paper_id for paper_id in dict.fromkeys(paper_ids) if paper_id not in self._row_of]
+        wanted = strings_of(unknown)
+        for start, shard in zip(self.starts.tolist(), self.shards if unknown else (), strict=False):
+            own = shard.paper_ids
+            found = pc.indices_nonzero(pc.is_in(own, value_set=wanted))
+            self._row_of |= zip(own.take(found).to_pylist(), (numbers(found) + start).tolist(), strict=True)
+        absent = [f"{paper_id}: not in the corpus" for paper_id in unknown if paper_id not in self._row_of]
+        if absent:
+            raise InputError(f"{len(absent)} paper(s) are not in the corpus", faults=absent)
+        return np.array([self._row_of[paper_id] for paper_id in paper_ids], dtype=np.int64)
+
+    def places(self, rule: Rule) -> list[NDArray[np.int32]]:
+        """For each shard the number in the corpus of each of its tokens, ascending."""
+        return _cut(self._arrays, rule)
+
+    def tokens(self, rule: Rule) -> Strings:
+        """The tokens of a rule, in the order of their characters."""
+        return as_strings(self._arrays, f"{rule}_tokens")
+
+    def statistics(self, field: Field, rule: Rule) -> Statistics:
+        """The statistics of a field under a rule."""
+        running = int(self._arrays[f"{field}_{rule}_running"][0])
+        return Statistics(len(self), np.asarray(self._arrays[f"{field}_{rule}_frequency"]), running)
+
+    def norms(self, field: Field) -> NDArray[np.float64]:
+        """The length of each paper's tf-idf vector before it is made 1; 0 where the field is empty: shape (papers,)."""
+        return self._arrays[f"{field}_norms"]
+
+    def counts(self, field: Field, rule: Rule, rows: Rows) -> Sparse:
+        """The counts of these papers, under the numbers that tokens have in the corpus."""
+        from scipy.sparse import csr_matrix, vstack
+
+        shard_of = np.searchsorted(self.starts, rows, side="right") - 1
+        width = self._width(rule)
+        parts = [csr_matrix((0, width), dtype=np.int32)]
+        for number in np.unique(shard_of).tolist():
+            found = self.shards[number].counts(field, rule)[rows[shard_of == number] - self.starts[number]]
+            columns = self.places(rule)[number][found.indices]
+            shape = (found.shape[0], width)
+            parts.append(csr_matrix((found.data.astype(np.int32), columns, found.indptr), shape=shape))
+        order = np.argsort(np.argsort(shard_of, kind="stable"), kind="stable")
+        return vstack(parts, format="csr")[order]
+
+    def sentence_count(self, paper_id: str) -> int:
+        """How many sentences a paper's abstract has."""
+        shard, row = self._at(paper_id)
+        documents = self.shards[shard].stream("abstract").documents
+        return int(documents[row + 1] - documents[row])
+
+    def sentences(self, paper_id: str, positions: Iterable[int], rule: Rule) -> Sparse:
+        """The counts of the named sentences (positions from 0) of a paper's abstract together: one row.
+
+        Raises InputError naming every position that the abstract does not have.
+        """
+        from scipy.sparse import csr_matrix
+
+        number, row = self._at(paper_id)
+        shard = self.shards[number]
+        stream = shard.stream("abstract")
+        first, end = (int(value) for value in stream.documents[row : row + 2])
+        wanted = tuple(positions)
+        faults = [
+            f"{paper_id}: no sentence {position}; expected 0 to {end - first - 1}"
+            for position in wanted
+            if not 0 <= position < end - first
+        ]
+        if faults:
+            raise InputError(f"{paper_id}: the abstract has {end - first} sentences", faults=faults)
+        bounds = stream.sentences
+        parts = [stream.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
+        pieces = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+        found = count_run(pieces, shard.vocabulary(rule))
+        columns = self.places(rule)[number][found.indices]
+        return csr_matrix((found.data, columns, found.indptr), shape=(1, self._width(rule)))
+
+    def running_text(self, rule: Rule) -> tuple[TokenisedCorpus, Sparse, Vocabulary]:
+        """The abstracts as one stream of tokens, their counts, and the tokens: what word vectors are trained on."""
+        from scipy.sparse import csr_matrix, vstack
+
+        tokens = self.tokens(rule)
+        ids: list[NDArray[np.int32]] = []
+        sentences: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
+        documents: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
+        counts: list[Sparse] = []
+        for shard, place in zip(self.shards, self.places(rule), strict=True):
+            stream = shard.stream("abstract")
+            found, widths = shard.vocabulary(rule).expand(stream.ids)
+            ids.append(place[found])
+            sentences.append(np.diff(np.concatenate(([0], np.cumsum(widths)))[stream.sentences]))
+            documents.append(np.diff(stream.documents))
+            own = shard.counts("abstract", rule)
+            shape = (own.shape[0], len(tokens))
+            counts.append(csr_matrix((own.data.astype(np.int32), place[own.indices], own.indptr), shape=shape))
+        stream = Stream(np.concatenate(ids), np.cumsum(np.concatenate(sentences)), np.cumsum(np.concatenate(documents)))
+        empty = Stream(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int64))
+        each = Vocabulary(tokens, np.arange(len(tokens) + 1), np.arange(len(tokens), dtype=np.int32))
+        return TokenisedCorpus(tokens, empty, stream), vstack(counts, format="csr"), each
+
+    def _width(self, rule: Rule) -> int:
+        return len(self._arrays[f"{rule}_tokens_offsets"]) - 1
+
+    def _at(self, paper_id: str) -> tuple[int, int]:
+        (row,) = self.rows([paper_id])
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return number, int(row - self.starts[number])
+
+
+class PaperIds(Sequence[str]):
+    """The ids of a corpus's papers; what is not asked for stays on disk."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    def __len__(self) -> int:
+        return len(self._corpus)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        if isinstance(row, slice):
+            return [self[at] for at in range(*row.indices(len(self)))]
+        number = bisect_right(self._starts, row) - 1
+        found: str = self._chunks[number][row - self._starts[number]].as_py()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        for chunk in self._chunks:
+            yield from chunk.to_pylist()
+
+    @property
+    def strings(self) -> Strings:
+        """All of them, as an Arrow array."""
+        import pyarrow as pa
+
+        return pa.concat_arrays(self._chunks)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return self._corpus.starts.tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _chunks(self) -> list[Strings]:
+        return [shard.paper_ids for shard in self._corpus.shards]
+
+
+def _merged(shards: Sequence[Shard], rule: Rule) -> dict[str, NDArray[Any]]:
+    """The tokens of all shards in order, and the place of each shard's tokens among them, shard after shard."""
+    import pyarrow as pa
+
+    own = [shard.tokens(rule) for shard in shards]
+    encoded = pa.concat_arrays(own).dictionary_encode()
+    tokens, number_of = in_order(encoded.dictionary)
+    return as_arrays(f"{rule}_tokens", tokens) | {
+        f"{rule}_places": number_of[numbers(encoded.indices)],
+        f"{rule}_ends": np.cumsum([0, *map(len, own)], dtype=np.int64),
+    }
+
+
+def _cut(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> list[NDArray[np.int32]]:
+    places, ends = arrays[f"{rule}_places"], arrays[f"{rule}_ends"].tolist()
+    return [places[start:end] for start, end in pairwise(ends)]
+
+
+def _norms(whole: Corpus, field: Field) -> NDArray[np.float64]:
+    idf = whole.statistics(field, "terms").smooth_idf
+
+    def of(shard: Shard, place: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.sqrt(row_sums(shard.counts(field, "terms"), idf[place], power=2))
+
+    parts = in_threads(lambda part: of(*part), zip(whole.shards, whole.places("terms"), strict=True))
+    return np.concatenate([np.zeros(0), *parts])

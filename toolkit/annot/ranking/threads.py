@@ -1,0 +1,30 @@
+"""The same work on many parts by the cores of this process, where the libraries beneath let go of Python's lock."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+AHEAD = 2
+"""Parts under way or waiting to be taken, for each thread: so many results are in memory at most."""
+
+
+def in_threads(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
+    """`work(part)` for each part, in the order of the parts. Linear algebra beneath keeps to one core a thread."""
+    from threadpoolctl import threadpool_limits
+
+    cores = len(os.sched_getaffinity(0))
+    rest = iter(parts)
+    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+        ahead: deque[Future[R]] = deque(pool.submit(work, part) for part in islice(rest, AHEAD * cores))
+        while ahead:
+            result = ahead.popleft().result()
+            ahead.extend(pool.submit(work, part) for part in islice(rest, 1))
+            yield result

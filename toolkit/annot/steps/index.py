@@ -1,0 +1,159 @@
+"""The index of the corpus: make it, list it, hold it against its hashes, remove what nothing uses."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+
+from annot.errors import FindingError, InputError
+from annot.ranking.methods import LSA, METHODS
+from annot.report.terminal import printed, told
+from annot.study.index import VARIANTS, Advance, open_index, places_of, words_place
+from annot.study.index_inventory import Part, faults_of, parts_of
+from annot.study.index_parts import shards_of
+from annot.study.pool_design import design_of_settings
+from annot.study.workspace import Workspace
+
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIndex:
+    """What the index holds for the methods of annot.toml."""
+
+    methods: tuple[str, ...]
+    papers: int | None
+    """None in a dry run."""
+    missing: tuple[str, ...]
+    """What was not there before, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Parts of one kind, or one part."""
+
+    name: str
+    parts: int
+    bytes: int
+    made: str
+    used: bool
+
+
+def build(ws: Workspace, *, memory: str, dry_run: bool, advance: Advance) -> BuiltIndex:
+    """Make all that the pooling methods of annot.toml rank by; what stands is left as it is."""
+    wanted = design_of_settings(ws.settings).ranked_methods
+    methods = tuple(name for name in wanted if name in METHODS or name == LSA)
+    limit = parsed_memory(memory)
+    missing = tuple(_missing(ws, methods))
+    if dry_run:
+        return BuiltIndex(methods, None, missing)
+    index = open_index(ws, methods=methods, advance=advance, memory=limit)
+    return BuiltIndex(methods, len(index.bench.corpus), missing)
+
+
+def listed(ws: Workspace) -> tuple[Listed, ...]:
+    """What there is; the shards that are used are one line, those that are not another."""
+
+    def kind(part: Part) -> tuple[str, bool]:
+        return ("shards" if part.path.parent.name == "shards" else _name(ws, part), part.used)
+
+    return tuple(
+        Listed(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
+        for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
+    )
+
+
+def describe(built: BuiltIndex) -> str:
+    """What there is now, or would be."""
+    return told("indexed", built=built)
+
+
+def describe_parts(parts: tuple[Listed, ...]) -> str:
+    """A table of parts, or that there are none."""
+    return printed("index.parts", parts, in_words=in_words) or "the index is empty; make it with `annot index build`"
+
+
+def describe_faults(faults: tuple[str, ...]) -> str:
+    """The faults, or that there are none."""
+    return "\n".join(faults) or "nothing found: every file of the index has the hash that it was written with"
+
+
+def describe_removed(removed: tuple[Listed, ...], *, dry_run: bool) -> str:
+    """What was removed, or would be, and what that saves."""
+    if not removed:
+        return "nothing to remove: all of the index is used"
+    size = in_words(sum(one.bytes for one in removed))
+    verb = "would free" if dry_run else "freed"
+    return f"{printed('index.parts', removed, in_words=in_words)}\n{verb} {size}"
+
+
+def verify(ws: Workspace) -> tuple[str, ...]:
+    """Each file that has not the hash it was written with, in words."""
+    return faults_of(ws)
+
+
+def finding(faults: tuple[str, ...]) -> FindingError | None:
+    """What ends the command where something was found."""
+    if not faults:
+        return None
+    return FindingError(
+        f"index: {len(faults)} file(s) are not as they were written",
+        hint="delete their folders, and make them again with `annot index build`",
+    )
+
+
+def gc(ws: Workspace, *, dry_run: bool) -> tuple[Listed, ...]:
+    """Remove what the corpus and the settings of today do not use; returns what that is."""
+    unused = [part for part in parts_of(ws) if not part.used]
+    for part in () if dry_run else unused:
+        if part.path.is_dir():
+            shutil.rmtree(part.path)
+        else:
+            part.path.unlink()
+        if part.path.parent.parent.name == "corpora" and not any(part.path.parent.iterdir()):
+            part.path.parent.rmdir()
+    return tuple(Listed(_name(ws, one), 1, one.bytes, _day(one.made), used=False) for one in unused)
+
+
+def parsed_memory(text: str) -> int:
+    """Bytes, of a number with K, M, G or T. Raises InputError for anything else.
+
+    >>> parsed_memory("4G"), parsed_memory("1.5g"), parsed_memory("512M")
+    (4294967296, 1610612736, 536870912)
+    """
+    try:
+        return int(float(text[:-1]) * UNITS[text[-1:].upper()])
+    except (ValueError, KeyError, OverflowError):
+        raise InputError(f"memory {text!r}, expected a number with a unit, as in 4G") from None
+
+
+def in_words(size: int) -> str:
+    """So many bytes in a unit that fits.
+
+    >>> in_words(0), in_words(1536), in_words(3 * 2**30)
+    ('0 K', '1.5 K', '3 G')
+    """
+    unit = next((name for name, least in reversed(UNITS.items()) if size >= least), "K")
+    return f"{size / UNITS[unit]:.3g} {unit}"
+
+
+def _missing(ws: Workspace, methods: Iterable[str]) -> Iterable[str]:
+    places = places_of(ws, keep=False)
+    if shards_of(places) is None:
+        yield "tokens and counts"
+    words = words_place(ws, places)
+    if any(method in VARIANTS for method in methods) and not words.is_dir():
+        yield "word vectors and averages"
+    if LSA in methods and not places.own(LSA).is_dir():
+        yield LSA
+
+
+def _name(ws: Workspace, part: Part) -> str:
+    return part.path.relative_to(ws.cache / "index").as_posix()
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,94 @@
+"""The corpus by columns, for work that has no time to make a record of each paper."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.corpus_filters import normalised_title
+from annot.ranking.storage import strings_of
+from annot.store.papers import ROWS_IN_GROUP, opened
+
+_LEFT_OUT_OF_TITLES = bytes(code for code in range(128) if not chr(code).isalnum() and code != ord("\n"))
+
+
+class RowGroups(NamedTuple):
+    """A run of row groups of one file: the first, the one after the last, and the papers in them."""
+
+    path: Path
+    first: int
+    stop: int
+    papers: int
+
+
+def groups_of(folder: Path) -> list[RowGroups]:
+    """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
+    return [
+        RowGroups(path.resolve(), group, group + 1, file.metadata.row_group(group).num_rows)
+        for path, file in opened(folder)
+        for group in range(file.num_row_groups)
+    ]
+
+
+def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
+    """These columns as record batches of a few thousand papers, in order."""
+    from pyarrow.parquet import ParquetFile
+
+    for run in groups:
+        with ParquetFile(run.path) as file:
+            yield from file.iter_batches(
+                batch_size=ROWS_IN_GROUP,
+                row_groups=list(range(run.first, run.stop)),
+                columns=list(columns),
+                use_threads=False,
+            )
+
+
+def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
+    """Which of these ids papers of the corpus have."""
+    import pyarrow.compute as pc
+
+    asked = strings_of(wanted)
+    found: set[str] = set()
+    for batch in _batches(folder, "paper_id"):
+        ids = batch.column("paper_id")
+        found.update(ids.filter(pc.is_in(ids, value_set=asked)).to_pylist())
+    return frozenset(found)
+
+
+def ids_by_title(folder: Path, wanted: Collection[str]) -> dict[str, list[str]]:
+    """The ids of the papers that have one of these normalised titles (`normalised_title`), by title, in order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    asked = strings_of(f"{title}\n" for title in wanted).cast(pa.binary())
+    found: dict[str, list[str]] = {}
+    for batch in _batches(folder, "paper_id", "title"):
+        ids, titles = batch.column("paper_id"), batch.column("title")
+        strange = pc.or_(pc.invert(pc.string_is_ascii(titles)), pc.match_substring(titles, "\n"))
+        plain = pc.is_in(_plainly_normalised(pc.if_else(strange, strings_of([""])[0], titles)), value_set=asked)
+        chosen = pc.or_(plain, strange)
+        for paper_id, title in zip(ids.filter(chosen).to_pylist(), titles.filter(chosen).to_pylist(), strict=True):
+            if (normalised := normalised_title(title)) in wanted:
+                found.setdefault(normalised, []).append(paper_id)
+    return found
+
+
+def _plainly_normalised(titles: Any) -> Any:
+    """ASCII titles as `normalised_title` makes them, each with a line feed at its end."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bounds = pa.Array.from_buffers(pa.int32(), 2, [None, pa.py_buffer(np.array([0, len(titles)], dtype=np.int32))])
+    joined = pc.binary_join(pa.ListArray.from_arrays(bounds, titles), strings_of(["\n"])[0])[0].as_py().encode() + b"\n"
+    text = joined.lower().translate(None, _LEFT_OUT_OF_TITLES)
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+    offsets = np.concatenate(([0], ends)).astype(np.int32)
+    return pa.Array.from_buffers(pa.binary(), len(titles), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+
+def _batches(folder: Path, *columns: str) -> Iterator[Any]:
+    for _path, file in opened(folder):
+        yield from file.iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=list(columns))

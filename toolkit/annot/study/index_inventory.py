@@ -1,0 +1,78 @@
+"""What the index of a study holds on disk, and which of it the corpus and the settings of today still use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from annot.errors import MissingInput
+from annot.ranking import storage
+from annot.ranking.methods import LSA
+from annot.study.index import places_of, words_place
+from annot.study.index_parts import WHOLE, averages_name, shards_of
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A folder or file of the index."""
+
+    path: Path
+    used: bool
+    """Whether a command would open it, with the corpus and the settings as they are."""
+    bytes: int
+    made: float
+    """When the last of it was written, in seconds since 1970."""
+
+
+def parts_of(ws: Workspace) -> tuple[Part, ...]:
+    """Every part, by path. Raises MissingInput when the corpus is empty."""
+    places = places_of(ws, keep=False)
+    shards = shards_of(places)
+    words = words_place(ws, places)
+    used = {WHOLE, LSA, words.name}
+    if words.is_dir():
+        used.add(averages_name(words))
+    own = places.own("")
+
+    def is_used(path: Path) -> bool:
+        if path.parent == own:
+            return path.name in used
+        # Before the corpus of today is indexed, any shard may still be part of it.
+        return (
+            path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)
+        )
+
+    found = []
+    for path in _folders(places.found):
+        found.append(_measured(path, is_used(path)))
+        # What a killed build was writing.
+        found += [_measured(one, False) for one in path.rglob(".*") if found[-1].used]
+    return tuple(sorted(found, key=lambda part: part.path))
+
+
+def faults_of(ws: Workspace) -> tuple[str, ...]:
+    """Every file of the index that is not as it was written. Raises MissingInput where there is no index."""
+    root = ws.cache / "index"
+    abouts = sorted(root.rglob(storage.ABOUT))
+    if not abouts:
+        raise MissingInput(f"{root}: no index", hint="make it with `annot index build`")
+    return tuple(fault for about in abouts for fault in storage.faults(about.parent))
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """What can be kept or removed by itself: shards, and what belongs to one corpus; whatever else is there, whole."""
+    for top in root.glob("*"):
+        if top.name == "shards":
+            yield from top.glob("*")
+        elif top.name == "corpora":
+            for corpus in top.glob("*"):
+                yield from corpus.glob("*")
+        else:
+            yield top
+
+
+def _measured(path: Path, used: bool) -> Part:
+    files = [one.stat() for one in (path, *path.rglob("*")) if one.is_file()]
+    return Part(path, used, sum(one.st_size for one in files), max((one.st_mtime for one in files), default=0.0))
