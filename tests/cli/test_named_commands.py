@@ -55,7 +55,7 @@ def test_every_command_that_is_named_can_be_typed() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "make it with `annot index`",
+        "make it with `annot tokens`",
         "say it with annot plan --simulate",
         "run `annot adjudicate fetch` first",
         "`annot agreement --mising zero`",

@@ -98,7 +98,7 @@ def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: M
     assert back.matrix.dtype == np.float16
     assert np.array_equal(back.matrix, matrix)
     asked = [ids[row] for row in (99, 0, 200, 7)]
-    found = vectors.rank(back, asked, corpus=ids, depths=np.array([60, 900, 5, 20]))
+    found = vectors.rank(back, asked, corpus=strings_of(ids), depths=np.array([60, 900, 5, 20]))
     for paper_id, ranking, depth in zip(asked, found, (60, 900, 5, 20), strict=True):
         assert ranking == brute_force(list(ids), matrix, matrix[ids.index(paper_id)], metric, depth)
 

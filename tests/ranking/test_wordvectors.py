@@ -113,7 +113,7 @@ def test_a_sample_is_drawn_by_the_seed_and_read_alone(bench: Bench, papers: list
     def train(seed: int) -> tuple[WordVectors, list[list[str]]]:
         seen: list[str] = []
         made = wordvectors.train(
-            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
             after_epoch=lambda done, total: seen.append((tmp_path / "s").read_text()),
             **TINY | {"seed": seed, "sample": 40, "epochs": 1},
         )  # fmt: skip
@@ -139,12 +139,12 @@ def test_a_sample_is_drawn_by_the_seed_and_read_alone(bench: Bench, papers: list
 def test_passes_follow_from_the_running_words(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def passes() -> int:
         made = wordvectors.train(
-            bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
             after_epoch=lambda done, total: None, **TINY | {"epochs": "auto"},
         )  # fmt: skip
         return int(made.facts["epochs"])
 
-    running_words = int(bench.counts("abstract", "words").sum())
+    running_words = int(bench.corpus.running_text("words")[1].sum())
     assert passes() == 20
     monkeypatch.setattr(wordvectors, "TRAINED_WORDS", int(2.5 * running_words))
     assert passes() == 3
@@ -166,7 +166,7 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
 
     monkeypatch.setattr(gensim.models, "Word2Vec", Watched)
     made = wordvectors.train(
-        bench.corpus, bench.counts("abstract", "words"), bench.vocabulary("words"), scratch=tmp_path / "s",
+        *bench.corpus.running_text("words"), scratch=tmp_path / "s",
         after_epoch=lambda done, total: None, **TINY | {"workers": 3},
     )  # fmt: skip
     assert (asked["corpus_file"], asked["workers"]) == (str(tmp_path / "s"), 3)
@@ -180,15 +180,17 @@ KILLED = TRAIN.replace("after_epoch=print", "after_epoch=lambda *_: os.kill(os.g
 
 
 def test_what_a_killed_training_left_is_taken_over_by_the_next(tmp_path: Path) -> None:
+    def run(code: str, scratch: str) -> subprocess.CompletedProcess[bytes]:
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        return subprocess.run([sys.executable, "-c", code, scratch, "7"], env=environment, capture_output=True)
+
     scratch = str(tmp_path / "training.txt")
-    killed = subprocess.run([sys.executable, "-c", KILLED, scratch, "7"], capture_output=True)
+    killed = run(KILLED, scratch)
     assert killed.returncode == -9
     assert Path(scratch).read_text(encoding="utf-8")
-    alone = subprocess.run(
-        [sys.executable, "-c", TRAIN, str(tmp_path / "fresh"), "7"], capture_output=True, check=True
-    ).stdout
-    after = subprocess.run([sys.executable, "-c", TRAIN, scratch, "7"], capture_output=True, check=True).stdout
-    assert after == alone
+    alone, after = run(TRAIN, str(tmp_path / "fresh")), run(TRAIN, scratch)
+    assert alone.returncode == 0
+    assert after.stdout == alone.stdout
     assert not list(tmp_path.iterdir())
 
 

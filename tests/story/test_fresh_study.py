@@ -65,7 +65,7 @@ class Drawn:
 
     ws: Workspace
     rows: list[dict[str, str]]
-    added: corpus.Added
+    added: corpus.AddedPapers
     by_mode: dict[str, dict[str, list[dict[str, Any]]]]
 
 

@@ -53,8 +53,7 @@ class _Phrases:
         self.phrases = tuple(phrases)
         self._base = len(words) + 1
         numbers = [[words[word] for word in phrase.split(" ")] for phrase in self.phrases]
-        keys = np.array(numbers, np.int64).reshape(len(numbers), -1).T
-        self._index = pd.Index(self._keys(*keys) if numbers else np.array([], np.int64))
+        self._index = pd.Index(self._keys(*np.array(numbers, np.int64).T) if numbers else np.array([], np.int64))
 
     def _keys(self, *words: Ints) -> Ints:
         keys: Ints = np.zeros(len(words[0]), np.int64)

@@ -56,7 +56,7 @@ def read_word_vectors(path: Path) -> Read:
     rows = np.flatnonzero(usable & finite)
     if not len(rows):
         raise InputError(
-            f"{path}: none of its {len(words)} words can stand in a text", hint="annot reads texts in lower case"
+            f"{path}: none of its {len(words)} words can stand in a text", hint="texts are read in lower case"
         )
     with path.open("rb") as file:
         source = hashlib.file_digest(file, "sha256").hexdigest()

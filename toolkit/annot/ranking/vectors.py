@@ -3,8 +3,8 @@
     ids.txt         one paper id a line, UTF-8
     vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
     vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
-                    them, where annot imported or encoded them, `files`: the SHA-256 of the others
-    parts.txt       where annot encoded the papers: the hash of each part, a line each (`annot.study.encoding`)
+                    them, where they were imported or encoded here, `files`: the SHA-256 of the others
+    parts.txt       where the papers were encoded here: the hash of each part, a line each (`annot.study.encoding`)
 
 `model` names what made them; `space` names the space they lie in: vectors of two spaces must never be compared
 (Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;

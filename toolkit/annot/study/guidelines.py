@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from annot.errors import InputError
 from annot.labelstudio.controls import Screen
-from annot.labelstudio.screens import screen_of
+from annot.labelstudio.screens import facets_screen, screen_of
 from annot.study.workspace import Workspace
 
 LONGEST_DEFINITION = 140
@@ -63,6 +63,8 @@ def packaged_facets() -> set[str]:
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
+    if kind == "facets":
+        return facets_screen(labels=ws.settings.labels.names, overrides=ws.root / "templates")
     with_opinions = kind == "adjudicate" and ws.settings.adjudication.ratings != "hidden"
     return screen_of(
         kind,

@@ -29,8 +29,8 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
         near = difflib.get_close_matches(name, (*METHODS, LSA), 1)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
-            hint=f"make them with `annot encode {name}`, import them with `annot vectors import {name} FILES`, "
-            f"or leave the method out with --without {name}",
+            hint=f"make them with `annot encode {name}`, import them with `annot vectors import {name} FILES`, bring "
+            f"in a run of that engine with `annot pool import-run`, or leave the method out with --without {name}",
         )
     return vectors.load(folder, hint=f"mend {folder}, or leave the method out with --without {name}")
 
@@ -67,7 +67,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
 
 
 def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
-    """Every file of the sets that annot wrote, the SHA-256 it was written with, and the record that says so."""
+    """Every file of the sets that were written here, the SHA-256 it was written with, and the record that says so."""
     for about in sorted(ws.vectors.glob(f"*/{vectors.ABOUT}")):
         for name, sha256 in json.loads(about.read_text(encoding="utf-8")).get("files", {}).items():
             yield about.parent / name, sha256, str(about.relative_to(ws.root))
