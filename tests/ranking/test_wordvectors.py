@@ -181,7 +181,7 @@ KILLED = TRAIN.replace("after_epoch=print", "after_epoch=lambda *_: os.kill(os.g
 
 def test_what_a_killed_training_left_is_taken_over_by_the_next(tmp_path: Path) -> None:
     def run(code: str, scratch: str) -> subprocess.CompletedProcess[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         return subprocess.run([sys.executable, "-c", code, scratch, "7"], env=environment, capture_output=True)
 
     scratch = str(tmp_path / "training.txt")
