@@ -10,8 +10,9 @@ WORKERS ?= 2
 STAMP := $(VENV)/.ready
 NEURAL := $(VENV)/.ready-neural
 TORCH ?= torch==2.13.0
+N ?= 100000
 
-.PHONY: demo test test-neural check docs pictures format facet-model golden wheel clean
+.PHONY: demo test test-neural check docs bench pictures format facet-model golden wheel clean
 
 demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
@@ -30,6 +31,10 @@ check: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
+# N made-up papers through the index and the pools, beside the obvious script; minutes for 100,000.
+bench: $(STAMP)
+	$(BIN)/python benchmarks/pools.py bench-$(N) --papers $(N)
 
 # From a demonstration whose server runs.
 pictures: $(STAMP)

@@ -14,12 +14,14 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 import made_corpus
@@ -32,7 +34,7 @@ SETTINGS = """
 dimensions = 200
 min_count = 5
 epochs = 5
-mode = "fast"
+workers = 2
 """
 ARMS = ("--without", "specter", "--without", "cited")
 
@@ -71,7 +73,8 @@ def obvious(corpus: Path, queries: int) -> None:
     for one in stages:
         row(f"obvious: {one['stage']}", Cost(one["wall"], one["processor"], one["peak_mb"], one["peak_mb"]))
     training = next(one for one in stages if one["stage"] == "word2vec")
-    rest = Cost(whole.wall - training["wall"], whole.processor - training["processor"], whole.peak_mb, whole.own_mb)
+    peak = max(one["peak_mb"] for one in stages)
+    rest = Cost(whole.wall - training["wall"], whole.processor - training["processor"], peak, peak)
     row("obvious: all but word2vec", rest)
 
 
@@ -86,14 +89,24 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int) -> None:
         "corpus add": ("corpus", "add", corpus),
         "facets": ("facets",),
         "query add": ("query", "add", "--file", chosen),
-        "index build, without word vectors": ("index", "build", "--without-words"),
-        "index build, word vectors": ("index", "build"),
+        "index build": ("index", "build"),
+        "index build, word vectors there": ("index", "build"),
         "pool": ("pool", *ARMS),
         "pool again": ("pool", *ARMS),
         "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
         "pool, one more": ("pool", *ARMS, "--grow"),
     }.items():
+        if name == "index build, word vectors there":
+            forget_all_but_words(study)
         row(f"annot {name}", run(*command, folder=study))
+
+
+def forget_all_but_words(study: Path) -> None:
+    """Remove the index but for the word vectors, whose training takes longer than all else."""
+    index = study / ".annot" / "index"
+    for part in (index / "shards", *index.glob("corpora/*/*")):
+        if not part.name.startswith("words-"):
+            shutil.rmtree(part)
 
 
 def run(*command: object, folder: Path | None = None) -> Cost:
@@ -102,22 +115,24 @@ def run(*command: object, folder: Path | None = None) -> Cost:
 
 
 def measured(command: Sequence[object]) -> tuple[Cost, str]:
-    """Run it to its end. Raises CalledProcessError where it fails."""
-    begin = time.perf_counter()
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+    """Run it to its end. Raises CalledProcessError where it fails, with what it said."""
     peaks = {"Pss": 0, "Pss_Anon": 0}
     done = threading.Event()
-    watch = threading.Thread(target=_watch, args=(process.pid, peaks, done))
-    watch.start()
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - begin
-    done.set()
-    watch.join()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, process.args, output)
+    with TemporaryFile("w+") as said:
+        begin = time.perf_counter()
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=said, text=True)
+        watch = threading.Thread(target=_watch, args=(process.pid, peaks, done))
+        watch.start()
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.perf_counter() - begin
+        done.set()
+        watch.join()
+        if process.returncode:
+            said.seek(0)
+            raise subprocess.CalledProcessError(process.returncode, process.args, output, said.read())
     return Cost(wall, used.ru_utime + used.ru_stime, peaks["Pss"] / 1024, peaks["Pss_Anon"] / 1024), output
 
 

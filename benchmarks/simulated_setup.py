@@ -75,7 +75,7 @@ def make_study(folder: Path, size: Size, lead: Lead) -> dict[str, Query]:
     ws = Workspace.open(folder)
     source = folder / "papers.jsonl"
     write_file(source, packaged.corpus_text())
-    corpus.add(ws, [source], dry_run=False, advance=_quietly)
+    corpus.add(ws, [str(source)], form=None, dry_run=False, advance=_quietly)
     facets.label(ws, model=None, dry_run=False, advance=_quietly)
     for paper_id, facet in islice(_possible_queries(ws, size.facets), size.query_facets):
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)

@@ -133,7 +133,7 @@ def planned(folder: Path, queries: int, documents: int) -> Workspace:
     rng = random.Random(1)
     papers = folder / "papers.jsonl"
     papers.write_text("".join(json.dumps(paper(f"p{at}", rng)) + "\n" for at in range(queries + 4 * documents)))
-    corpus.add(ws, [papers], dry_run=False, advance=quietly)
+    corpus.add(ws, [str(papers)], form=None, dry_run=False, advance=quietly)
     facets.label(ws, model=None, dry_run=False, advance=quietly)
     drawn = []
     for at in range(queries):

@@ -38,7 +38,8 @@ def older(folder: Path) -> Path:
 
 def study_files(folder: Path) -> dict[str, object]:
     """A snapshot without what the program keeps beside the study, and without empty folders."""
-    found = {name: there for name, there in snapshot(folder).items() if not name.startswith("backups")}
+    made_again = ("backups", ".annot/corpus.json", ".annot/near-duplicates")
+    found = {name: there for name, there in snapshot(folder).items() if not name.startswith(made_again)}
     _, tables = found.pop("annot.db")
     rows = {name: sorted(rows, key=repr) for name, rows in tables.items()}
     return {**{name: there for name, there in found.items() if there is not None}, "annot.db": rows}

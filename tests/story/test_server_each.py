@@ -120,7 +120,7 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
     audited = audit.audit(first.workspace, advance=quietly)
     assert [one.what for one in audited.findings] == ["a2: their server could not be asked"]
     kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
-    assert kept.data["projects"] == 1
+    assert kept.data["projects"] == 2, "a1's pairs and the labels that a1 corrects"
     assert any("no copies of the projects of a2" in note for note in kept.data["notes"])
     back = annot_done("studio", "up", folder=first.folder)
     assert at("a2").studio.url == second.studio.url, "people keep their links"

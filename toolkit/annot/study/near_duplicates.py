@@ -39,7 +39,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Groups:
     """Every group of near-duplicates: read where they were found before, else found, and with `keep` written down."""
-    digest = current_sha256(ws, keep=keep)
+    digest = current_sha256(ws, keep=False)
     kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(kept.read_text(encoding="utf-8"))

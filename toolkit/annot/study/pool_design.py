@@ -90,7 +90,8 @@ def differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, 
     for name in (field.name for field in fields(PoolDesign) if field.name != "without"):
         pair = (getattr(recorded, name), getattr(settings, name))
         if name == "methods":
-            pair = (", ".join(sorted(pair[0])), ", ".join(sorted(pair[1])))
+            # What was left out of these pools was left out on purpose.
+            pair = (", ".join(sorted(pair[0])), ", ".join(sorted(set(pair[1]) - set(recorded.without))))
         if pair[0] != pair[1]:
             found.append((name, str(pair[0]), str(pair[1])))
     return tuple(found)

@@ -58,7 +58,7 @@ def rank_corpus(
             facts = {method: settings_of(index.bench, method) for method in own}
             digest = index.corpus_sha256
     else:
-        digest = current_sha256(ws, keep=keep)
+        digest = current_sha256(ws, keep=False)
     for method, sha256 in brought.items():
         found = given[method] if method in given else read_imported(ws, method)
         rankings[method] = {
