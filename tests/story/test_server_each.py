@@ -157,7 +157,7 @@ def test_training_goes_to_the_persons_own_server(at: At) -> None:
     annot_done("train", "push", "--assessor", "j1", folder=first.folder)
     assert len(judge.on_server("j1", "train-feedback")) == 1
     assert [len(at(name).listed_projects()) for name in NAMES] == [2, 2, 3]
-    assert "5 projects" in annot_done("audit", folder=first.folder).stdout
+    assert "7 projects" in annot_done("audit", folder=first.folder).stdout
 
 
 def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
