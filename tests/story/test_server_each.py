@@ -143,7 +143,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
     assert sum(len(key) == 3 and key[2] == "j1" for key in counting(first)) == len(disputed) > 0
     found = annot_done("audit", folder=first.folder)
     assert "nothing found" in found.stdout
-    assert "3 projects" in found.stdout
+    assert "5 projects" in found.stdout
 
 
 def test_training_goes_to_the_persons_own_server(at: At) -> None:
