@@ -7,7 +7,7 @@ import typer
 
 from annot.cli.commands import command
 from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, flag, recorded
-from annot.cli.output import Answer, progress, table
+from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -92,9 +92,10 @@ def pool_import_run(
 
     All facets of a paper share its pool: of several topics of one paper, each document's best rank counts.
     """
-    from annot.steps import pool_import_run as step
+    from annot.report.words import counted
+    from annot.study.engine_runs import take_in
 
-    imported = step.bring_in(
+    imported = take_in(
         ws,
         file,
         method=method,
@@ -103,8 +104,8 @@ def pool_import_run(
         duplicates=duplicates,
         distances=distances,
         dry_run=dry_run,
-    )
-    return Answer(imported, step.describe(imported))
+    ).told
+    return Answer(imported, told("ranking-imported", imported=imported, counted=counted))
 
 
 @command("pool add", csv=True)
