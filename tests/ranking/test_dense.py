@@ -41,7 +41,7 @@ def test_ties_at_the_boundary_are_settled_by_id(matrix: np.ndarray, metric: Metr
     queries = matrix[:3]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dense, "BLOCK", block)
-        found = search(matrix, ids, queries, metric=metric, depths=np.full(len(queries), depth))
+        found = search(matrix, strings_of(ids), queries, metric=metric, depths=np.full(len(queries), depth))
     assert list(found) == [brute_force(ids, matrix, query, metric, depth) for query in queries]
 
 
@@ -59,7 +59,7 @@ def test_near_ties_that_single_precision_cannot_tell_apart(
     matrix = (base + directions * (1 + 1e-5 * rng.random((3000, 1)))).astype(np.float32)
     queries = np.stack([base, base + directions[0]]).astype(np.float32)
     ids = [f"d{number}" for number in rng.permutation(3000)]
-    found = search(matrix, ids, queries, metric=metric, depths=np.array([40, 300]))
+    found = search(matrix, strings_of(ids), queries, metric=metric, depths=np.array([40, 300]))
     assert found[0] == brute_force(ids, matrix, queries[0], metric, 40)
     assert found[1] == brute_force(ids, matrix, queries[1], metric, 300)
 
@@ -68,7 +68,7 @@ def test_what_may_not_rank_does_not_rank() -> None:
     matrix = np.array([[1, 0], [0, 0], [1, 1], [2, 0]], dtype=np.float32)
     usable = np.array([True, True, False, True])
     queries = np.array([[1, 0], [0, 0]], dtype=np.float32)
-    found = search(matrix, list("abcd"), queries, metric="l2", depths=np.array([9, 9]), usable=usable)
+    found = search(matrix, strings_of("abcd"), queries, metric="l2", depths=np.array([9, 9]), usable=usable)
     assert found == [(ScoredDoc("a", 0.0), ScoredDoc("d", -1.0)), ()]
 
 

@@ -51,7 +51,7 @@ def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
     monkeypatch.setattr(tfidf, "BLOCK", block)
     matrix = TfidfVectorizer().fit_transform(abstracts_of(papers))
     cosines = (matrix @ matrix.T).toarray()
-    ids = bench.corpus.paper_ids
+    ids = bench.corpus.paper_ids.to_pylist()
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
     found = tfidf.rank(bench.corpus, "abstract", queries, depths=depths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.ordering import ranked, round_score
+from annot.ranking.storage import strings_of
 from annot.ranking.topk import ROUNDING_STEP, TopK, best
 from annot.records import ScoredDoc
 from hypothesis import given
@@ -37,7 +38,7 @@ def test_scores_that_round_to_the_same_digits_are_told_apart_by_id(
             if score > -np.inf
         )
         for kept in (top, joined):
-            assert best(ids, *kept.candidates(error=none)[query], depth=wanted) == expected[:wanted]
+            assert best(strings_of(ids), *kept.candidates(error=none)[query], depth=wanted) == expected[:wanted]
 
 
 @given(seed=st.integers(0, 10_000), depth=st.integers(1, 30), block=st.integers(1, 60))

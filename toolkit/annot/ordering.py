@@ -12,17 +12,20 @@ from collections.abc import Iterable
 from annot.records import ScoredDoc
 
 SCORE_DIGITS = 6
+WRITTEN = f".{SCORE_DIGITS}g"
+"""The format of a score in every file that carries scores."""
 
 
 def round_score(score: float) -> float:
     """`score` at `SCORE_DIGITS` significant digits, the precision of every file that carries scores."""
-    return float(f"{score:.{SCORE_DIGITS}g}")
+    return float(format(score, WRITTEN))
 
 
 def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     """The documents best first: rounded score descending, then `doc_id` ascending."""
-    rounded = (ScoredDoc(doc.doc_id, round_score(doc.score)) for doc in scored)
-    return tuple(sorted(rounded, key=lambda doc: (-doc.score, doc.doc_id)))
+    # Tuples compare faster than a key is made for each document.
+    falling = sorted([(-round_score(score), doc_id) for doc_id, score in scored])
+    return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
 
 
 def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:

@@ -6,12 +6,11 @@ in the order of the corpus, and every sum runs in the order of these numbers.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +77,11 @@ class Corpus:
         return int(self.starts[-1])
 
     @cached_property
-    def paper_ids(self) -> PaperIds:
-        """The id of each row."""
-        return PaperIds(self)
+    def paper_ids(self) -> Strings:
+        """The id of each row; what is not asked for stays on disk."""
+        import pyarrow as pa
+
+        return pa.chunked_array([shard.paper_ids for shard in self.shards], pa.string())
 
     def rows(self, paper_ids: Sequence[str]) -> Rows:
         """The row of each paper. Raises InputError naming every one that is not in the corpus."""
@@ -191,46 +192,6 @@ class Corpus:
         (row,) = self.rows([paper_id])
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
         return number, int(row - self.starts[number])
-
-
-class PaperIds(Sequence[str]):
-    """The ids of a corpus's papers; what is not asked for stays on disk."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-
-    def __len__(self) -> int:
-        return len(self._corpus)
-
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[str]: ...
-    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
-        if isinstance(row, slice):
-            return [self[at] for at in range(*row.indices(len(self)))]
-        number = bisect_right(self._starts, row) - 1
-        found: str = self._chunks[number][row - self._starts[number]].as_py()
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        for chunk in self._chunks:
-            yield from chunk.to_pylist()
-
-    @property
-    def strings(self) -> Strings:
-        """All of them, as an Arrow array."""
-        import pyarrow as pa
-
-        return pa.concat_arrays(self._chunks)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return self._corpus.starts.tolist()  # type: ignore[no-any-return]
-
-    @cached_property
-    def _chunks(self) -> list[Strings]:
-        return [shard.paper_ids for shard in self._corpus.shards]
 
 
 def _merged(shards: Sequence[Shard], rule: Rule) -> dict[str, NDArray[Any]]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.ranking.threads import in_threads
+from annot.ranking.tokens import Strings
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 from annot.records import Ranking
 
@@ -80,7 +81,7 @@ SCORES: dict[Metric, Callable[[Matrix, Matrix], NDArray[np.float64]]] = {"l2": n
 
 def search(
     source: VectorSource,
-    ids: Sequence[str],
+    ids: Strings,
     queries: Matrix,
     *,
     metric: Metric,

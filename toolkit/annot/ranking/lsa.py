@@ -37,7 +37,7 @@ def fit(corpus: Corpus, *, dimensions: int, iterations: int, seed: int) -> Vecto
     matrix[corpus.norms("abstract") == 0] = 0
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
     space = f"lsa-{rank}-{iterations}-{seed}"
-    return Vectors(tuple(corpus.paper_ids), matrix, model="lsa", space=space, metric="cosine", facts=facts)
+    return Vectors(tuple(corpus.paper_ids.to_pylist()), matrix, model="lsa", space=space, metric="cosine", facts=facts)
 
 
 def query_map(corpus: Corpus, vectors: Vectors) -> NDArray[np.float64]:

@@ -139,9 +139,7 @@ def rank_all(
         if method in METHODS:
             found = METHODS[method](bench, rows, depths)
         else:
-            found = dense_vectors.rank(
-                bench.vectors[method], paper_ids, corpus=bench.corpus.paper_ids.strings, depths=depths
-            )
+            found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.paper_ids, depths=depths)
         done[method] = {
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)

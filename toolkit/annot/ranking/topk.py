@@ -7,13 +7,14 @@ the error of the scores themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annot.ordering import SCORE_DIGITS, ranked
+from annot.ranking.tokens import Strings
 from annot.records import Ranking, ScoredDoc
 
 ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)
@@ -92,8 +93,9 @@ class TopK:
         self._kept[query] = int(stay.sum())
 
 
-def best(ids: Sequence[str], rows: NDArray[np.int64], scores: NDArray[np.float64], *, depth: int) -> Ranking:
+def best(ids: Strings, rows: NDArray[np.int64], scores: NDArray[np.float64], *, depth: int) -> Ranking:
     """The first `depth` of the documents `ids[rows]` under the tie rule."""
-    pairs = zip(rows.tolist(), scores.tolist(), strict=True)
-    scored: Iterable[ScoredDoc] = (ScoredDoc(ids[row], score) for row, score in pairs)
-    return ranked(scored)[:depth]
+    import pyarrow as pa
+
+    found = ids.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])).to_pylist()
+    return ranked(map(ScoredDoc, found, scores.tolist()))[:depth]

@@ -81,7 +81,7 @@ def rank(vectors: Vectors, queries: Sequence[str], *, corpus: Strings, depths: N
     usable = np.zeros(len(ids), dtype=np.bool_)
     usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[numbers(rows)]
-    return search(vectors.matrix, vectors.ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
+    return search(vectors.matrix, ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
 
 
 def save(vectors: Vectors, folder: Path) -> None:

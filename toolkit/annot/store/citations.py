@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from annot.ranking.storage import strings_of
+
 FOLDER = "citations"
 """Below the corpus; in it a folder for each file, named by the file's hash."""
 
 
 def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """What each of these papers cites by the files that were added; in the order of those, each id once."""
-    import pyarrow
     import pyarrow.compute
     import pyarrow.parquet
 
-    wanted = pyarrow.array(sorted(set(paper_ids)), pyarrow.string())
+    wanted = strings_of(sorted(set(paper_ids)))
     found: dict[str, dict[str, None]] = {}
     for path in sorted((corpus / FOLDER).glob("*/*.parquet")):
         file = pyarrow.parquet.ParquetFile(path)

@@ -73,7 +73,7 @@ def open_index(
         if not words.is_dir():
             train(ws, *corpus.running_text("words"), kept_in=words, advance=advance)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, words, variants, engine=engine, advance=advance)
+        averaged = averages(places, words, variants, advance=advance)
     if LSA in methods:
         given[LSA] = _lsa(corpus, places.own(LSA))
     bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged)
@@ -100,5 +100,5 @@ def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
         facts = {"space": made.space, "facts": dict(made.facts)}
         storage.save(place, kind=DECOMPOSITION, arrays={"vectors": made.matrix}, texts={}, facts=facts)
     stored = storage.load(place, kind=DECOMPOSITION)
-    ids = tuple(corpus.paper_ids)
+    ids = tuple(corpus.paper_ids.to_pylist())
     return vectors.Vectors(ids, stored.arrays["vectors"], LSA, stored.facts["space"], "cosine", stored.facts["facts"])

@@ -22,6 +22,7 @@ from annot.ranking.corpus import Corpus, gather
 from annot.ranking.dense import Parts
 from annot.ranking.methods import Bench
 from annot.ranking.shard import Shard
+from annot.ranking.threads import in_threads
 from annot.ranking.tokens import Field
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
@@ -88,18 +89,15 @@ def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], a
     return _load(places)
 
 
-def averages(
-    places: Places, words: Path, variants: Sequence[Variant], *, engine: Callable[[], Engine], advance: Advance
-) -> dict[Variant, Parts]:
+def averages(places: Places, words: Path, variants: Sequence[Variant], *, advance: Advance) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
     digests = storage.load(places.own(WHOLE), kind=CORPUS).texts["shards"]
     where = _Averages(places, words, tuple(variants))
     missing = [
         number for number in range(len(digests)) if not all(where.place(number, one).exists() for one in variants)
     ]
-    if missing:
-        for _done in map_shards(where, missing, engine=engine(), advance=advance):
-            pass
+    for done, _made in enumerate(in_threads(where, missing), start=1):
+        advance(done, len(missing))
     return {
         variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
     }
