@@ -18,6 +18,7 @@ import numpy as np
 
 WORDS, TOPICS, WORDS_OF_TOPIC, ON_TOPIC = 200_000, 300, 400, 0.18
 TITLE, AT_ONCE = 10, 10_000
+WORD = np.array([f"w{number:05x}" for number in range(WORDS)], dtype=object)
 
 
 def main() -> None:
@@ -36,12 +37,20 @@ def write(path: Path, *, papers: int, seed: int) -> None:
             file.write(json.dumps({"paper_id": str(number), "title": title, "abstract": abstract}) + "\n")
 
 
+def write_word_vectors(path: Path, *, dimensions: int) -> None:
+    """Write numbers drawn at random for every word, in word2vec's binary format: they cost what trained ones cost."""
+    rng = np.random.default_rng(0)
+    with path.open("wb") as file:
+        file.write(f"{WORDS} {dimensions}\n".encode())
+        for word in WORD:
+            file.write(word.encode() + b" " + rng.standard_normal(dimensions, dtype=np.float32).tobytes() + b"\n")
+
+
 def texts(papers: int, seed: int) -> Iterator[tuple[str, list[str]]]:
     """Title and sentences of each paper."""
     rng = np.random.default_rng(seed)
     weights = 1.0 / (np.arange(1, WORDS + 1) + 2.7) ** 1.07
     share = np.cumsum(weights / weights.sum())
-    words = np.array([f"w{number:05x}" for number in range(WORDS)], dtype=object)
     topics = rng.integers(300, 60_000, size=(TOPICS, WORDS_OF_TOPIC))
     for start in range(0, papers, AT_ONCE):
         count = min(AT_ONCE, papers - start)
@@ -53,7 +62,7 @@ def texts(papers: int, seed: int) -> Iterator[tuple[str, list[str]]]:
         topic = np.repeat(rng.integers(0, TOPICS, count), running)
         on = rng.random(len(drawn)) < ON_TOPIC
         drawn[on] = topics[topic[on], rng.integers(0, WORDS_OF_TOPIC, int(on.sum()))]
-        texts_of = words[drawn]
+        texts_of = WORD[drawn]
         at = 0
         for own in np.split(lengths, ends[:-1]):
             title = " ".join(texts_of[at : at + TITLE])

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from gensim.models import Word2Vec
+from gensim.models import KeyedVectors, Word2Vec
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 DEPTH = 1000
@@ -39,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--queries", type=int, default=34)
+    parser.add_argument("--word-vectors", type=Path, help="word2vec's binary format; none are trained then")
     options = parser.parse_args()
     stages = Stages()
     fields: dict[str, list[str]] = {"title": [], "abstract": []}
@@ -58,7 +59,8 @@ def main() -> None:
         stages.done(f"{name} tf-idf")
     sentences = [text.lower().replace(".", "").split() for text in fields["abstract"]]
     stages.done("tokenise")
-    vectors = Word2Vec(sentences, **SETTINGS).wv
+    given = options.word_vectors
+    vectors = KeyedVectors.load_word2vec_format(given, binary=True) if given else Word2Vec(sentences, **SETTINGS).wv
     stages.done("word2vec")
     for name, texts in fields.items():
         for weighted in (False, True):

@@ -1,11 +1,12 @@
 """Time pools of six rankings over a made-up corpus, stage by stage, beside the obvious script's.
 
-    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34]
+    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34] [--untrained]
 
 Makes the corpus (`made_corpus.py`), runs `obvious_pools.py` on it, then `annot`: each command a process of its own, in
-a study in FOLDER. Word vectors have the same settings on both sides: 200 numbers, 5 passes, words that stand 5 times,
-two workers. Prints for each stage wall and processor seconds, and the peak of memory in MB: the proportional set of the
-process and of all it has started, read ten times a second; in brackets without the files that are mapped into it.
+a study in FOLDER. Word vectors are trained with the same settings on both sides: 200 numbers, 5 passes, words that
+stand 5 times, two workers; with `--untrained` both take random ones. Prints for each stage wall and processor seconds,
+and the peak of memory in MB: the proportional set of the process and of all it has started, read ten times a second; in
+brackets without the files that are mapped into it.
 """
 
 from __future__ import annotations
@@ -56,20 +57,25 @@ def main() -> None:
     parser.add_argument("--papers", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=34)
     parser.add_argument("--without-obvious", action="store_true", help="Leave the obvious script out.")
+    parser.add_argument("--untrained", action="store_true", help="Take random word vectors on both sides.")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     corpus = options.folder / f"{options.papers}.jsonl"
     if not corpus.is_file():
         made_corpus.write(corpus, papers=options.papers, seed=13)
+    words = options.folder / "words.bin" if options.untrained else None
+    if words:
+        made_corpus.write_word_vectors(words, dimensions=200)
     print(f"{options.papers} papers, {options.queries} queries, {os.cpu_count()} cores")
     print(f"{'':44} {'wall s':>8} {'cpu s':>8} {'MB':>7}")
     if not options.without_obvious:
-        obvious(corpus, options.queries)
-    annot(options.folder / "study", corpus, papers=options.papers, queries=options.queries)
+        obvious(corpus, options.queries, words)
+    annot(options.folder / "study", corpus, papers=options.papers, queries=options.queries, words=words)
 
 
-def obvious(corpus: Path, queries: int) -> None:
+def obvious(corpus: Path, queries: int, words: Path | None) -> None:
     command = [sys.executable, HERE / "obvious_pools.py", corpus, "--queries", str(queries)]
+    command += ["--word-vectors", words] if words else []
     whole, output = measured(command)
     stages = [json.loads(line) for line in output.splitlines()]
     for one in stages:
@@ -80,7 +86,7 @@ def obvious(corpus: Path, queries: int) -> None:
     row("obvious: all but word2vec", rest)
 
 
-def annot(study: Path, corpus: Path, *, papers: int, queries: int) -> None:
+def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path | None) -> None:
     rows = np.random.default_rng(0).choice(papers, queries + 1, replace=False)
     chosen = study.parent / "queries.csv"
     chosen.write_text("paper_id,facet,sentences\n" + "".join(f"{row},method,1\n" for row in rows[:-1]))
@@ -91,8 +97,9 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int) -> None:
         "corpus add": ("corpus", "add", corpus),
         "facets": ("facets",),
         "query add": ("query", "add", "--file", chosen),
+        **({"vectors import-words": ("vectors", "import-words", words)} if words else {}),
         "index build": ("index", "build"),
-        "index build, word vectors there": ("index", "build"),
+        **({} if words else {"index build, word vectors there": ("index", "build")}),
         "pool": ("pool", *ARMS),
         "pool again": ("pool", *ARMS),
         "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
