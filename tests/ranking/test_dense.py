@@ -149,10 +149,15 @@ def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
         assert part in told
 
 
-def test_numbers_whose_sum_runs_over_are_finite(tmp_path: Path) -> None:
-    large = Vectors(("a", "b"), np.full((2, 3), 3e38, np.float32), model="m", space="s", metric="l2", facts={})
-    vectors.save(large, tmp_path / "v")
-    assert vectors.load(tmp_path / "v", hint="").ids == ("a", "b")
+@pytest.mark.parametrize("precision", [np.float32, np.float16])
+def test_numbers_that_are_not_finite_are_told_by_row(tmp_path: Path, precision: type) -> None:
+    matrix = np.full((6, 3), np.finfo(precision).max, precision)
+    matrix[1] = -matrix[1]
+    matrix[2, 1], matrix[3, 2], matrix[5, 0] = np.nan, np.inf, -np.inf
+    vectors.save(Vectors(tuple("abcdef"), matrix, model="m", space="s", metric="l2", facts={}), tmp_path / "v")
+    with pytest.raises(InputError) as caught:
+        vectors.load(tmp_path / "v", hint="")
+    assert [fault.split(": ")[1] for fault in caught.value.faults] == ["row 2 (c)", "row 3 (d)", "row 5 (f)"]
 
 
 @pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])

@@ -235,8 +235,10 @@ def _sha256_of(path: Path) -> str:
 
 def _not_finite(matrix: NDArray[Any], start: int) -> list[int]:
     """The rows of a block that hold a number that is not finite."""
-    block = matrix[start : start + BLOCK].astype(np.float32, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum is finite only where every number is; where it is not, it may have run over.
-        suspects = np.flatnonzero(~np.isfinite(block @ np.ones(block.shape[1], dtype=np.float32)))
-    return (start + suspects[~np.isfinite(block[suspects]).all(axis=1)]).tolist()  # type: ignore[no-any-return]
+    block = matrix[start : start + BLOCK]
+    # Only infinity and what is no number have every bit of the exponent set, as infinity has no other.
+    bits = np.dtype(f"u{block.itemsize}")
+    exponent = np.array(np.inf, block.dtype).view(bits)
+    if (block.view(bits) & exponent).max(initial=0) < exponent:
+        return []
+    return (start + np.flatnonzero(~np.isfinite(block).all(axis=1))).tolist()  # type: ignore[no-any-return]
