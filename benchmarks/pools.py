@@ -103,7 +103,7 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path |
         "pool": ("pool", *ARMS),
         "pool again": ("pool", *ARMS),
         "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
-        "pool, one more": ("pool", *ARMS, "--grow"),
+        "pool, one more": ("pool", *ARMS, "--query", f"{rows[-1]}-method"),
     }.items():
         if name == "index build, word vectors there":
             forget_all_but_words(study)
