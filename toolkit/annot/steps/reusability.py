@@ -11,6 +11,7 @@ from annot.records import Qrel
 from annot.report.certificate import certificate_page, terminal
 from annot.report.html import page
 from annot.report.markdown import markdown
+from annot.report.study import Study
 from annot.report.text import table_text
 from annot.reusability.certificate import Certificate, Runs, certify
 from annot.reusability.scoring import Score
@@ -45,7 +46,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         assessor_tau=_assessor_tau(snapshot, runs, qrels),
         seed=ws.settings.seed,
     )
-    made = certificate_page(found, title=ws.settings.collection.title)
+    made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
     keep(ws.exports / FIGURES, as_text(to_json(found)), tell=tell)
     write_file(ws.exports / MARKDOWN, markdown(made))
     write_file(ws.exports / PAGE, page(made, overrides=ws.root / "templates"))

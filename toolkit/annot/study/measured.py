@@ -236,7 +236,8 @@ def assessor_effect_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
-    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings)
+    papers = {query.query_id: query.paper_id for query in snapshot.queries}
+    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=papers)
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:
