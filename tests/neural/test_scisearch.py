@@ -18,7 +18,7 @@ from annot.ranking.methods import Bench
 from annot.records import Paper, Qrel, Query
 from annot.study.trained_pools import of_lsa
 from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
-from annot.systems.scisearch.protocols import honest, leaky
+from annot.systems.scisearch.protocols import honest, leaky, untrained
 from annot.systems.system import Topic
 from command_line import annot, annot_done
 from indexed import bench_of
@@ -105,7 +105,7 @@ def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[Topic], 
     shown = {
         name: f"{statistics.fmean(values):.1f} ({statistics.stdev(values):.1f})"
         for name, values in (("own protocol", own), ("honest folds", of_folds))
-    }
+    } | {"untrained": f"{level(untrained(features, documents)):.1f}"}
     print(shown)
     assert statistics.fmean(own) - statistics.fmean(of_folds) >= 20
 
