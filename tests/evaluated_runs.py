@@ -16,7 +16,15 @@ def evaluated_runs(
     """`others`: what is not as usual, among it `systems`, `splits` and `conventions`."""
     parts = {one.query_id: one.query_id.split("-") for one in qrels}
     usual: dict[str, Any] = {
-        **{"splits": {}, "systems": {}, "conventions": ("trec",), "measures": (), "ties": "order", "average": "test"},
+        **{
+            "splits": {},
+            "systems": {},
+            "demonstrations": (),
+            "conventions": ("trec",),
+            "measures": (),
+            "ties": "order",
+            "average": "test",
+        },
         **{"relevant_from": 2, "level": 0.95, "seed": 1},
     }
     return of_runs(

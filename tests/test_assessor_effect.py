@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.assessor_effect.on_runs import assessor_effect_on_runs
+from annot.assessor_effect import on_runs
 from annot.assessor_effect.rankings import AssessorEffect, EffectSettings
 from annot.assessor_effect.regrading import JudgedQuery, random_grades
 from annot.errors import InputError
@@ -42,6 +42,18 @@ SETTINGS = EffectSettings(
 )
 
 Runs = Mapping[str, Mapping[str, Ranking]]
+
+
+def assessor_effect_on_runs(
+    runs: Runs,
+    judgements: Sequence[Judgement],
+    qrels: Sequence[Qrel],
+    settings: EffectSettings,
+    papers: Mapping[str, str] | None = None,
+) -> AssessorEffect:
+    """papers: where nothing else is said, each query has a paper of its own."""
+    of = papers or {one.query_id: one.query_id for one in (*judgements, *qrels)}
+    return on_runs.assessor_effect_on_runs(runs, judgements, qrels, settings, papers=of)
 
 
 def in_order(doc_ids: Sequence[str]) -> Ranking:
@@ -228,6 +240,24 @@ def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
     assert swap.first.mean_difference == -swap.second.mean_difference == 1.0
     assert comparison(found, "B").tau == 1.0
     assert comparison(found, "B").swaps == ()
+
+
+def test_facets_of_one_paper_turn_round_together() -> None:
+    """The same ten queries, two of each of five papers: 2 of 2^5 flips are as far out, so nothing is significant."""
+    docs = [f"d{at:02}" for at in range(20)]
+    queries = [f"q{at:02}" for at in range(10)]
+    up, down = [2] * 5 + [0] * 15, [0] * 15 + [2] * 5
+    runs = {
+        "one": {query_id: in_order(docs) for query_id in queries},
+        "other": {query_id: in_order(docs[::-1]) for query_id in queries},
+    }
+    judgements = judged({query_id: {"a1": up, "a2": down} for query_id in queries})
+    papers = {query_id: f"p{at // 2}" for at, query_id in enumerate(queries)}
+    found = assessor_effect_on_runs(runs, judgements, final_of(dict.fromkeys(queries, down)), SETTINGS, papers)
+    against = comparison(found, "A")
+    assert (against.reversed_pairs, against.significant, against.swaps) == (1, {"A": 0, "final": 0}, ())
+    assert means(found)["A"] == {"one": 1.0, "other": 0.0}
+    assert found.random_assessors.with_swap == 0
 
 
 def test_a_swap_needs_significance_on_one_side_at_least() -> None:

@@ -69,6 +69,14 @@ def test_grouped_folds_of_unlike_papers_have_nothing_to_refuse() -> None:
     leaks = find_leaks(train, test, pools=pools, papers=papers)
     refuse_leaks(leaks, where="fold 1")
     assert leaks.candidates == ("c2",)
+    assert leaks.other_way_round == ()
+
+
+def test_two_query_papers_judged_for_each_other_on_two_sides_are_reported() -> None:
+    train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-result", "p2", "result", (0,))]
+    leaks = find_leaks(train, test, pools={"p1-method": ["c1", "p2"], "p2-result": ["p1", "c2"]}, papers={})
+    refuse_leaks(leaks, where="fold 1")
+    assert leaks.other_way_round == (("p1", "p2"),)
 
 
 def test_every_planted_leak_is_refused_by_name() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from annot.errors import LeakError
-from annot.labelstudio.task_lint import lint_tasks
+from annot.labelstudio.studio_records import Prediction
+from annot.labelstudio.task_lint import is_prediction_of_ours, lint_tasks
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task
 from labelling_texts import CANDIDATE, FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
@@ -57,6 +58,31 @@ def test_a_leak_is_found(leak: str) -> None:
         lint_tasks([task(2), made], screen="judge", labels=LABELS, private=PRIVATE)
     assert caught.value.faults
     assert all(fault.startswith("fic1-method/fic101: ") for fault in caught.value.faults)
+
+
+PREFILLED: dict[str, Callable[[Prediction], Prediction]] = {
+    "a grade": lambda one: one._replace(result=(*one.result, chosen("rating", "3"))),
+    "a grade alone": lambda one: one._replace(result=(chosen("rating", "3"),)),
+    "a score": lambda one: one._replace(score=0.9),
+    "a score of a region": lambda one: one._replace(result=({**one.result[0], "score": 0.9}, *one.result[1:])),
+    "another author": lambda one: one._replace(model_version="graded-3-by-a2"),
+    "a label of no study": lambda one: one._replace(
+        result=({**one.result[0], "value": {**one.result[0]["value"], "labels": ["grade 3"]}}, *one.result[1:])
+    ),
+}
+
+
+def chosen(name: str, choice: str) -> dict[str, Any]:
+    return {"id": "g", "from_name": name, "to_name": "pair", "type": "choices", "value": {"choices": [choice]}}
+
+
+@pytest.mark.parametrize("what", PREFILLED)
+def test_what_is_filled_in_is_labels_and_nothing_else(what: str) -> None:
+    (sent,) = task()["predictions"]
+    ours = Prediction(1, sent["model_version"], None, tuple(sent["result"]))
+    assert is_prediction_of_ours(ours, labels=LABELS)
+    assert is_prediction_of_ours(ours._replace(result=()), labels=LABELS)
+    assert not is_prediction_of_ours(PREFILLED[what](ours), labels=LABELS)
 
 
 @pytest.mark.parametrize("facet", FACETS)

@@ -18,7 +18,7 @@ from annot.ranking.methods import Bench
 from annot.records import Paper, Qrel, Query
 from annot.study.trained_pools import of_lsa
 from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl, nll
-from annot.systems.scisearch.protocols import honest, leaky
+from annot.systems.scisearch.protocols import honest, leaky, untrained
 from annot.systems.system import Topic
 from command_line import annot, annot_done
 from indexed import bench_of
@@ -105,7 +105,7 @@ def test_its_own_protocol_is_far_above_honest_folds(csfcube: tuple[list[Topic], 
     shown = {
         name: f"{statistics.fmean(values):.1f} ({statistics.stdev(values):.1f})"
         for name, values in (("own protocol", own), ("honest folds", of_folds))
-    }
+    } | {"untrained": f"{level(untrained(features, documents)):.1f}"}
     print(shown)
     assert statistics.fmean(own) - statistics.fmean(of_folds) >= 20
 
@@ -122,6 +122,14 @@ def test_a_study_learns_from_its_grades_and_says_on_what(study: Path) -> None:
     assert not one & two
     assert set(made["scisearch-nll"]["features"].values()) == {"lsa"}
     assert "trained on what it tests" in made["scisearch-leaky"]["demonstration"]
+    # Measured beside the others and named for what it is; in no comparison, and on no page of best systems.
+    annot_done("run", "lsa", folder=study)
+    evaluated = annot_done("evaluate", "--json", folder=study).data
+    assert "scisearch-leaky" in {line["run"] for line in evaluated["lines"] if line["demonstration"]}
+    assert "scisearch-leaky" not in json.dumps(evaluated["comparison"])
+    assert "scisearch-leaky: trained on what it is tested on" in annot_done("compare", folder=study).stdout
+    assert "scisearch-leaky" not in annot_done("assessor-effect", folder=study).stdout
+    assert "at least 2 runs" in annot("compare", "lsa", "scisearch-leaky", folder=study).message()
     # Without training it ranks as the system `lsa` does, by the cosine of the same vectors.
     annot_done("run", "scisearch-untrained", "lsa", folder=study)
     scores = [

@@ -161,6 +161,10 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     on_the_server(settled, "PATCH", f"/api/tasks/{wanted}/", data={**exported[wanted], "facet_help": "Give a 3."})
     with settled.as_person("a1") as person:
         person.delete_annotation(first_answer("a1", others[4])["id"])
+    # Somebody fills a grade in on a task of a2, which a screen would show as chosen.
+    chosen = {"id": "g", "from_name": "rating", "to_name": "pair", "type": "choices", "value": {"choices": ["3"]}}
+    filled = {"task": tasks["a2"][others[0]]["id"], "model_version": "sentence-labels", "result": [chosen]}
+    on_the_server(settled, "POST", "/api/predictions/", **filled)
     kinds = found(settled)
     assert kinds["other account"] == [f"a1: 1 answer(s) by another account: {others[0].replace('/', ' ')}"]
     assert kinds["answered twice"] == [f"a1: 1 task(s) with more than one answer: {others[0].replace('/', ' ')}"]
@@ -168,7 +172,10 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert any(text.startswith("a2: ") and last.replace("/", " ") in text for text in kinds["after adjudication"])
     assert kinds["too fast"][0].startswith("a2: 3 answer(s) given in less than 2 s")
     assert kinds["task gone"] == [f"a2: 1 task(s) are gone from the server: {others[5].replace('/', ' ')}"]
-    assert kinds["task changed"] == [f"a1: 1 task(s) show what was never sent: {others[3].replace('/', ' ')}"]
+    assert kinds["task changed"] == [
+        f"a1: 1 task(s) show what was never sent: {others[3].replace('/', ' ')}",
+        f"a2: 1 task(s) show what was never sent: {others[0].replace('/', ' ')}",
+    ]
     assert kinds["answer gone"] == [
         f"a1: 1 answer(s) on record are gone from the server: {others[4].replace('/', ' ')}"
     ]

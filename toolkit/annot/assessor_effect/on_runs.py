@@ -36,7 +36,12 @@ MISSING = "zero"
 
 @rounding
 def assessor_effect_on_runs(
-    runs: Runs, judgements: Iterable[Judgement], qrels: Iterable[Qrel], settings: EffectSettings
+    runs: Runs,
+    judgements: Iterable[Judgement],
+    qrels: Iterable[Qrel],
+    settings: EffectSettings,
+    *,
+    papers: Mapping[str, str],
 ) -> AssessorEffect:
     """Rank the runs under every grading and compare the rankings.
 
@@ -47,7 +52,7 @@ def assessor_effect_on_runs(
     was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
 
     A run that has no ranking for a query scores 0 there, as in `annot.evaluation.measures`.
-    settings: its convention and measure are of `annot.evaluation.gradings`.
+    settings: its convention and measure are of `annot.evaluation.gradings`. papers: the query paper of each query.
     Raises InputError when no pair has both a final grade and an assessor's.
     """
     judged, notes = _judged_queries(judgements, tuple(qrels))
@@ -66,6 +71,7 @@ def assessor_effect_on_runs(
     final, *others = named
     first_two = [grading for grading in others if grading.name in (FIRST, SECOND)]
     couples = [*itertools.combinations(first_two, 2), *((grading, final) for grading in others)]
+    papers_of = [papers[query.query_id] for query in judged]
     return AssessorEffect(
         settings=settings,
         missing=MISSING,
@@ -73,8 +79,8 @@ def assessor_effect_on_runs(
         queries=tuple(query.query_id for query in judged),
         n_pairs=sum(len(query.final) for query in judged),
         rankings=tuple(_ranking(grading, by_name[grading.name], tags, judged) for grading in named),
-        comparisons=tuple(_compare(first, second, by_name, tags, settings) for first, second in couples),
-        random_assessors=with_random_assessors(values[:, len(named) :, :], by_name[FINAL], tags, settings),
+        comparisons=tuple(_compare(first, second, by_name, papers_of, tags, settings) for first, second in couples),
+        random_assessors=with_random_assessors(values[:, len(named) :, :], by_name[FINAL], papers_of, tags, settings),
         notes=tuple(notes),
     )
 
@@ -164,13 +170,19 @@ def _best_first(values: Array, tags: Sequence[str]) -> dict[str, float]:
 
 
 def _compare(
-    first: Grading, second: Grading, by_name: Mapping[str, Array], tags: Sequence[str], settings: EffectSettings
+    first: Grading,
+    second: Grading,
+    by_name: Mapping[str, Array],
+    papers: Sequence[str],
+    tags: Sequence[str],
+    settings: EffectSettings,
 ) -> GradingComparison:
     queries = np.intersect1d(first.queries, second.queries)
     names = (first.name, second.name)
     of_first, of_second = (by_name[name][:, queries] for name in names)
     pairs = list(itertools.combinations(range(len(tags)), 2))
-    tests = [tests_between(values, pairs, settings) for values in (of_first, of_second)]
+    of_both = [papers[at] for at in queries]
+    tests = [tests_between(values, of_both, pairs, settings) for values in (of_first, of_second)]
     swaps = [
         _swap(tags[a], tags[b], first_test, second_test, names, settings)
         for (a, b), first_test, second_test in zip(pairs, *tests, strict=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from annot.assessor_effect.rankings import EffectSettings
 from annot.stats.arrays import Array
+from annot.stats.clustered import parts_of_mean
 from annot.stats.significance import PairedTest, randomisation_tests
 from annot.stats.values import Undefined, Value
 
@@ -22,17 +23,23 @@ def means_of(values: Array) -> Array:
     return np.asarray(np.round(values.mean(axis=-1), FIGURES))
 
 
-def tests_between(values: Array, pairs: Sequence[tuple[int, int]], settings: EffectSettings) -> tuple[PairedTest, ...]:
-    """The test of each pair of runs. values: shape (runs, queries)."""
+def tests_between(
+    values: Array, papers: Sequence[str], pairs: Sequence[tuple[int, int]], settings: EffectSettings
+) -> tuple[PairedTest, ...]:
+    """The test of each pair of runs. values: shape (runs, queries). papers: of each query."""
     if not pairs:
         return ()
-    return tested(np.stack([values[a] - values[b] for a, b in pairs]), settings)
+    return tested(np.stack([values[a] - values[b] for a, b in pairs]), papers, settings)
 
 
-def tested(differences: Array, settings: EffectSettings) -> tuple[PairedTest, ...]:
-    """The test of each row of differences, shape (K, queries)."""
+def tested(differences: Array, papers: Sequence[str], settings: EffectSettings) -> tuple[PairedTest, ...]:
+    """The test of each row of differences, shape (K, queries), by query paper: its facets share a pool, and change
+    sides together."""
     return randomisation_tests(
-        differences, exact_up_to=settings.exact_up_to, permutations=settings.permutations, seed=settings.seed
+        parts_of_mean(differences, papers),
+        exact_up_to=settings.exact_up_to,
+        permutations=settings.permutations,
+        seed=settings.seed,
     )
 
 

@@ -14,9 +14,9 @@ from annot.stats.significance import tau_b_of_rows
 
 
 def with_random_assessors(
-    values: Array, final: Array, tags: Sequence[str], settings: EffectSettings
+    values: Array, final: Array, papers: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> RandomAssessors:
-    """values: shape (runs, choices, queries); final: shape (runs, queries)."""
+    """values: shape (runs, choices, queries); final: shape (runs, queries); papers: of each query."""
     n, level = settings.n_random, settings.level
     tails = [(1 - level) / 2, (1 + level) / 2]
     means, final_means = means_of(values).T, means_of(final)[None, :]
@@ -25,7 +25,7 @@ def with_random_assessors(
     why = no_tau(len(tags)) if n else NONE_DRAWN
     low, high = map(float, np.quantile(taus, tails)) if len(taus) else (0.0, 0.0)
     spread = np.quantile(means, tails, axis=0).T.tolist() if n else []
-    swaps, touched = _swaps(values, final, tags, settings)
+    swaps, touched = _swaps(values, final, papers, tags, settings)
     return RandomAssessors(
         n=n,
         tau=float(taus.mean()) if len(taus) else why,
@@ -40,20 +40,20 @@ def with_random_assessors(
 
 
 def _swaps(
-    values: Array, final: Array, tags: Sequence[str], settings: EffectSettings
+    values: Array, final: Array, papers: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> tuple[tuple[RandomAssessorSwap, ...], Mask]:
     """The swaps by pair of runs, and which choices have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
     touched = np.zeros(values.shape[1], dtype=np.bool_)
     means = means_of(values)
     swaps = []
-    for (a, b), test in zip(pairs, tests_between(final, pairs, settings), strict=True):
+    for (a, b), test in zip(pairs, tests_between(final, papers, pairs, settings), strict=True):
         way = way_of(test)
         turned = np.flatnonzero(np.sign(means[a] - means[b]) == -way) if way else np.zeros(0, dtype=np.int64)
         if not len(turned):
             continue
         # Only what changed places is tested: the rest cannot be a swap.
-        tests = tested(values[a, turned] - values[b, turned], settings)
+        tests = tested(values[a, turned] - values[b, turned], papers, settings)
         significant = np.array([min(test.p_value, of_choice.p_value) <= settings.alpha for of_choice in tests])
         touched[turned[significant]] = True
         if significant.any():

@@ -22,7 +22,7 @@ class EffectSettings:
     """At this p or below a difference is significant. Uncorrected for the number of pairs: that finds most swaps."""
     exact_up_to: int
     permutations: int
-    """Of the paired randomisation test (`annot.stats.significance.randomisation_test`)."""
+    """Of the paired randomisation test (`annot.stats.significance.randomisation_tests`); its units are query papers."""
     level: float
     """The middle share of the random assessors that a range shows."""
     seed: int

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,8 @@ class Line:
     """How many runs of the system there are; the values of a query are their means."""
     spread: dict[str, float] = field(default_factory=dict)
     """The standard deviation of each measure over the runs; empty for one run."""
+    demonstration: bool = False
+    """Trained on what it is tested on: measured, and compared with nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def of_runs(
     papers: Mapping[str, str],
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
+    demonstrations: Collection[str],
     conventions: tuple[str, ...],
     measures: tuple[str, ...],
     ties: str,
@@ -131,6 +134,7 @@ def of_runs(
 
     facets, papers: the facet and the paper of each query. judgements: those behind the qrels. systems: which system
     each run is of; one that is not named is its own, and several runs of one are one line and one side of a comparison.
+    demonstrations: runs that were trained on what they are tested on; they are measured, and compared with nothing.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.evaluation.measures.TIES`. average: one of AVERAGES.
     seed: of the tests between runs.
@@ -158,6 +162,10 @@ def of_runs(
     tags_of: dict[str, list[str]] = {}
     for tag in runs:
         tags_of.setdefault(systems.get(tag, tag), []).append(tag)
+    shown_only = {system for system, tags in tags_of.items() if not set(tags).isdisjoint(demonstrations)}
+    notes += [
+        f"{system}: trained on what it is tested on, so it is compared with nothing" for system in sorted(shown_only)
+    ]
     lines: list[Line] = []
     ceiling: list[Line] = []
     comparisons: list[RunComparison] = []
@@ -185,12 +193,15 @@ def of_runs(
                 if (covering := [values[tag] for tag in tags if members <= values[tag].keys()])
             }
             names = columns(convention, measures)
-            lines += [_line(convention, system, of, whole, names, level) for system, of in there.items()]
+            for system, of in there.items():
+                line = _line(convention, system, of, whole, names, level)
+                lines.append(replace(line, demonstration=system in shown_only))
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, papers, average)
                 ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
+            there = {system: of for system, of in there.items() if system not in shown_only}
             if convention == conventions[0] and len(there) > 1:
                 compared = {
                     system: {

@@ -108,7 +108,7 @@ class Audited(NamedTuple):
     """What may stand in the project, by key."""
     planned: frozenset[str]
     """The keys of what was sent."""
-    changed: Collection[str]
+    changed: Collection[str | None]
     """The keys of the tasks that show something else than they were sent with."""
     graded: bool
     """Whether its answers are grades: to look at gold grades takes no time."""

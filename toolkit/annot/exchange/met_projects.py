@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +12,7 @@ from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
 from annot.exchange.shown import changed_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.project_verbs import PROJECT_SETTINGS
+from annot.labelstudio.task_lint import is_prediction_of_ours
 from annot.labelstudio.tasks import pair_key
 from annot.records import Asked
 from annot.store import projects, trials
@@ -59,6 +60,7 @@ def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accoun
             if line.kept:
                 kept.add(pair_key(*asked))
     tasks, may_stand = gateway.pull(project.remote_id), {**own, **known}
+    filled_in = _filled_in(ws, gateway, project.remote_id)
     beside = "" if project.round in ANSWERS else f" ({ROUNDS[project.round].title})"
     return Audited(
         person=f"{project.assessor}{beside}",
@@ -69,7 +71,10 @@ def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accoun
         tasks=tasks,
         own=may_stand,
         planned=frozenset(known),
-        changed=changed_tasks(ws, store, project, tasks, may_stand),
+        changed={
+            *changed_tasks(ws, store, project, tasks, may_stand),
+            *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
+        },
         graded=project.round != "train-feedback",
         settings=there.settings,
         expected_settings={
@@ -77,6 +82,14 @@ def meet(ws: Workspace, store: Store, gateway: Gateway, project: Project, accoun
             "label_config": guidelines.screen(ws, ROUNDS[project.round].screen).strip(),
         },
     )
+
+
+def _filled_in(ws: Workspace, gateway: Gateway, remote_id: int) -> set[int]:
+    """The tasks on which something is filled in that was never sent: a grade, say, or labels of two authors."""
+    found = gateway.predictions(remote_id)
+    often = Counter(one.task_id for one in found)
+    labels = ws.settings.labels.names
+    return {one.task_id for one in found if often[one.task_id] > 1 or not is_prediction_of_ours(one, labels=labels)}
 
 
 def _lines(store: Store, project: Project) -> Lines:

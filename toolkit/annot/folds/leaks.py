@@ -18,11 +18,14 @@ class Leaks:
     """What the two sides share; a judged pair, a query paper or a near-copy of one on both sides makes a figure void.
 
     Candidates on both sides are common where queries are close, and are reported: a system could learn them by heart.
+    So are pairs the other way round: two query papers, each judged for the other.
     """
 
     query_papers: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     candidates: tuple[str, ...]
+    other_way_round: tuple[tuple[str, str], ...]
+    """Query papers, of which the first side judged the second's for the first's, and the second side the reverse."""
     near_duplicates: tuple[tuple[str, str, float], ...]
     """A query paper of each side, and how much of their texts is the same."""
 
@@ -31,8 +34,9 @@ def find_leaks(
     train: Sequence[Query], test: Sequence[Query], *, pools: Mapping[str, Iterable[str]], papers: Mapping[str, Paper]
 ) -> Leaks:
     """Compare two sides. pools: the documents of each query. papers: the query papers at least, by id."""
-    sides = []
+    sides, judged = [], []
     for queries in (train, test):
+        judged.append({(query.paper_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())})
         pairs = {(query.query_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())}
         sides.append(({query.paper_id for query in queries}, pairs, {doc_id for _, doc_id in pairs}))
     (own, pairs, candidates), (theirs, other_pairs, other_candidates) = sides
@@ -40,6 +44,7 @@ def find_leaks(
         tuple(sorted(own & theirs)),
         tuple(sorted(pairs & other_pairs)),
         tuple(sorted(candidates & other_candidates)),
+        tuple(sorted(judged[0] & {(doc_id, paper_id) for paper_id, doc_id in judged[1]})),
         tuple(_near_duplicates(own - theirs, theirs - own, papers)),
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from annot.labelstudio import refusals
 from annot.labelstudio.door import PAGE_SIZE, READ, integer, moment
 from annot.labelstudio.project_verbs import Projects
-from annot.labelstudio.studio_records import KEY, Payload, PulledTask, StudioTask
+from annot.labelstudio.studio_records import KEY, Payload, Prediction, PulledTask, StudioTask
 
 WHOLE_EXPORT = 5000
 """Tasks up to which a project is exported in one request: the server sends nothing until it has put all together, and
@@ -144,6 +144,12 @@ class Gateway(Projects):
             made = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)
             return integer(made.id)
 
+    def predictions(self, project_id: int) -> tuple[Prediction, ...]:
+        """Everything that is filled in on the tasks of the project, whoever did it; all in one answer."""
+        with self._asking(f"reading what is filled in on the tasks of project {project_id}"):
+            listed = self._client.predictions.list(project=project_id, request_options=READ)
+            return tuple(Prediction(one.task, one.model_version, one.score, tuple(one.result)) for one in listed)
+
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _exported(self, project_id: int, task_ids: Sequence[int], *, expected: int) -> tuple[PulledTask, ...]:
@@ -163,9 +169,13 @@ class Gateway(Projects):
                     raise refusals.short(url=self.url, doing=doing, expected=counted, found=found, what="annotations")
             return tuple(
                 PulledTask(
-                    self._key(project_id, task["data"]), tuple(task["annotations"]), task["updated_at"], task["data"]
+                    self._key(project_id, task["data"]),
+                    tuple(task["annotations"]),
+                    task["updated_at"],
+                    task["data"],
+                    task_id,
                 )
-                for _, task in sorted(tasks.items())
+                for task_id, task in sorted(tasks.items())
             )
 
     def _key(self, project_id: int, data: Payload) -> str | None:

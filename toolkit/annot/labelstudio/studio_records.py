@@ -66,6 +66,17 @@ class PulledTask(NamedTuple):
     """As of `StudioTask`."""
     data: Mapping[str, Any] = {}
     """What the task shows."""
+    task_id: int | None = None
+    """The server's."""
+
+
+class Prediction(NamedTuple):
+    """What is filled in on a task before anybody has answered."""
+
+    task_id: int
+    model_version: str | None
+    score: float | None
+    result: tuple[Payload, ...]
 
 
 class Delivery(NamedTuple):

@@ -18,7 +18,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from annot.errors import LeakError
 from annot.formats.json_lines import in_words
 from annot.labelstudio.controls import Screen
-from annot.labelstudio.studio_records import Payload
+from annot.labelstudio.studio_records import Payload, Prediction
+from annot.labelstudio.tasks import LABELS_FROM
 
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
 """The name of a field, and what may stand in it."""
@@ -175,6 +176,18 @@ _TASKS: dict[Screen, type[_JudgeTask]] = {
     "feedback": _FeedbackTask,
     "facets": _LabelsTask,
 }
+
+
+def is_prediction_of_ours(prediction: Prediction, *, labels: Sequence[str]) -> bool:
+    """Whether what is filled in on a task is labels of sentences and nothing else: no grade, score or other words."""
+    if prediction.model_version != LABELS_FROM or prediction.score is not None:
+        return False
+    told = {"model_version": prediction.model_version, "result": [*prediction.result]}
+    try:
+        _Prediction.model_validate(told, context=labels)
+    except ValidationError:
+        return False
+    return True
 
 
 def named_in(text: str, words: Collection[str]) -> list[str]:

@@ -226,6 +226,7 @@ def evaluate(
         papers=given.papers,
         splits={},
         systems={},
+        demonstrations=(),
         conventions=conventions,
         measures=() if measure is None else (measure,),
         ties=ties,

@@ -58,7 +58,8 @@ def evaluation(data: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches stands last."""
     return frame(
         {
-            **kept(line, "convention", "facet", "run"),
+            **kept(line, "convention", "facet"),
+            "run": line["run"] + (": trained on what it is tested on" if line["demonstration"] else ""),
             "measure": measure,
             "value": value,
             **interval_of(line["intervals"][measure]),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annot.report.document import Document, Section, Table
+from annot.report.document import Answer, Document, Section, Table
 from annot.report.words import sentence, sentences, table
 from annot.reusability.certificate import ALIKE, JUDGED, KEPT, Certificate
 from annot.reusability.reductions import Reduction
 
 
-def certificate_page(found: Certificate, *, title: str) -> Document:
-    """The verdict with its reasons, then what it rests on."""
+def certificate_page(found: Certificate, *, title: str, notice: str | None) -> Document:
+    """The verdict with its reasons, then what it rests on. notice: of the collection, as in its report."""
+    verdict = sentence("reusability.verdict", found=found)
     return Document(
         title=sentence("reusability.title", title=title),
-        subtitle=sentence("reusability.verdict", found=found),
-        notice=sentence("reusability.notice", found=found),
-        answers=(),
+        subtitle="",
+        notice=notice,
+        answers=(Answer("Reusability", verdict, sentences("reusability.reasons", **_values(found))),),
         body=tuple(_sections(found)),
         appendix=(),
     )
@@ -24,13 +25,12 @@ def certificate_page(found: Certificate, *, title: str) -> Document:
 
 def terminal(found: Certificate) -> tuple[str, list[Table]]:
     """The verdict with its reasons, and the tables."""
-    told = [sentence("reusability.verdict", found=found), *sentences("reusability.reasons", **_values(found))]
+    told = [sentence("reusability.verdict", found=found) + ".", *sentences("reusability.reasons", **_values(found))]
     return "\n".join(told), [one for section in _sections(found) for one in section.blocks if isinstance(one, Table)]
 
 
 def _sections(found: Certificate) -> Iterator[Section]:
     values = _values(found)
-    yield Section("reasons", "Why", sentences("reusability.reasons", **values), ())
     if found.methods:
         yield _reduced("methods", "Without one method", found.methods, values)
     if found.depths:

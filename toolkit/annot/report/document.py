@@ -63,6 +63,7 @@ class Document:
 
     title: str
     subtitle: str
+    """Empty where the answers say it."""
     notice: str | None
     """What a reader must know before believing any number in it."""
     answers: tuple[Answer, ...]

@@ -151,15 +151,15 @@ class Study:
 
     @cached_property
     def runs(self) -> dict[str, dict[str, Ranking]]:
-        """Those of `exports/runs/`, by tag."""
-        return measured.read_run_files(self.snapshot.ws)
+        """Those of `exports/runs/`, by tag, without demonstrations."""
+        return measured.comparable_runs(self.snapshot)
 
     @cached_property
     def evaluated(self) -> Evaluated | Undefined:
         """The runs, or why there is nothing to measure."""
         if missing := self._missing(runs=1):
             return missing
-        given = (self.snapshot, self.runs, self.outcome.qrels)
+        given = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
         return with_restated(*given, measured.evaluation_of(*given, conventions=CONVENTIONS))
 
     @cached_property
@@ -178,7 +178,7 @@ class Study:
         """What is missing where there are no qrels of these grades, or fewer than so many runs."""
         ws = self.snapshot.ws
         written = ws.qrels.read_text(encoding="utf-8") if ws.qrels.is_file() else None
-        found = len(list(ws.runs.glob("*.run")))
+        found = len(self.runs) if any(ws.runs.glob("*.run")) else 0
         if written == write_qrels(self.outcome.qrels) and found >= runs:
             return None
         missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"

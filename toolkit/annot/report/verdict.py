@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.assessor_effect.rankings import AssessorEffect
-from annot.assessor_effect.regrading import FINAL
 from annot.evaluation.evaluated import CHANCE, Evaluated, Line
 from annot.report.cells import DETECTABLE, MEASURE, TAU, Number, number
 from annot.stats.values import Undefined
@@ -73,14 +72,16 @@ def reliability(alpha: Number) -> Reliability:
     return "unreliable" if high < TENTATIVE else "uncertain"
 
 
-def robustness(effect: AssessorEffect | Undefined, *, judged_twice: int) -> Robustness:
+def robustness(
+    effect: AssessorEffect | Undefined, evaluated: Evaluated | Undefined, *, judged_twice: int
+) -> Robustness:
     """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs.
 
-    Untried: no difference between runs is significant under the final grades, so none could turn round.
+    Untried: no difference between runs holds under the final grades, so there is no result that could turn round.
     """
-    if isinstance(effect, Undefined) or not judged_twice:
+    if isinstance(effect, Undefined) or isinstance(evaluated, Undefined) or not judged_twice:
         return "unknown"
-    if not any(comparison.significant.get(FINAL) for comparison in effect.comparisons):
+    if not any(comparison.holds for comparison in evaluated.comparisons):
         return "untried"
     return "robust" if effect.random_assessors.with_swap <= MOST_REVERSED * effect.random_assessors.n else "fragile"
 
@@ -101,8 +102,8 @@ def tau(effect: AssessorEffect) -> Number:
 
 
 def best(evaluated: Evaluated | Undefined) -> Best | None:
-    """The best run on all queries; None where there is none."""
-    if isinstance(evaluated, Undefined):
+    """The best run on all queries; None where there is none. What was trained on what it is tested on is none."""
+    if isinstance(evaluated, Undefined) or not any(_ranks(line) for line in evaluated.lines):
         return None
     lines, chance = of_all(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
@@ -130,9 +131,13 @@ def of_all(evaluated: Evaluated) -> tuple[list[Line], Line]:
     Where no run covers all facets, those of the last facet that has one.
     """
     lines = [line for line in evaluated.lines if line.convention == evaluated.convention]
-    facet = [line.facet for line in lines if line.run != CHANCE][-1]
+    facet = [line.facet for line in lines if _ranks(line)][-1]
     there = [line for line in lines if line.facet == facet]
-    return [line for line in there if line.run != CHANCE], next(line for line in there if line.run == CHANCE)
+    return list(filter(_ranks, there)), next(line for line in there if line.run == CHANCE)
+
+
+def _ranks(line: Line) -> bool:
+    return line.run != CHANCE and not line.demonstration
 
 
 def figure(line: Line, measure: str) -> Number:

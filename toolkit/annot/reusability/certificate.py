@@ -48,7 +48,9 @@ class Certificate:
     reasons: tuple[str, ...]
     """What stands against it, as names of `REASONS`."""
     measure: str
+    queries: int
     papers: int
+    """Query papers, the units of chance."""
     runs: tuple[JudgedShare, ...]
     methods: tuple[Reduction, ...]
     depths: tuple[Reduction, ...]
@@ -98,6 +100,7 @@ def certify(
         verdict="unknown" if unknown else "care" if reasons else "fair",
         reasons=reasons,
         measure=measure,
+        queries=len(judged),
         papers=whole.by_paper.shape[1],
         runs=shares,
         methods=methods,

@@ -10,6 +10,7 @@ import numpy as np
 
 from annot.records import Qrel
 from annot.stats.arrays import Array
+from annot.stats.clustered import parts_of_mean
 from annot.stats.significance import holm, randomisation_tests, tau_b_of_rows
 from annot.stats.values import Undefined, Value
 
@@ -30,11 +31,11 @@ class Standing:
     runs: tuple[str, ...]
     """By name."""
     by_paper: Array
-    """Shape (runs, papers): the mean of the measure over the queries of a paper."""
+    """Shape (runs, papers): what the queries of a paper add to the mean over all queries."""
 
     @property
     def means(self) -> Array:
-        """Shape (runs,), over papers."""
+        """Shape (runs,), over queries."""
         return np.asarray(np.round(self.by_paper.mean(axis=1), DIGITS))
 
     @property
@@ -61,11 +62,8 @@ def standing(values: Mapping[str, Mapping[str, float]], papers: Mapping[str, str
     """values: by run, then query. papers: the query paper of each query; its facets share one pool."""
     runs = tuple(sorted(values))
     queries = sorted(values[runs[0]])
-    rows = sorted({papers[query_id] for query_id in queries})
-    of = np.array([rows.index(papers[query_id]) for query_id in queries])
     by_query = np.array([[values[run][query_id] for query_id in queries] for run in runs])
-    counts = np.bincount(of, minlength=len(rows))
-    return Standing(runs, np.stack([np.bincount(of, weights=row, minlength=len(rows)) / counts for row in by_query]))
+    return Standing(runs, parts_of_mean(by_query, [papers[query_id] for query_id in queries]))
 
 
 def tau(first: Standing, second: Standing) -> Value:

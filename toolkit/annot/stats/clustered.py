@@ -7,6 +7,7 @@ Observations come in clusters, as pairs come in queries: those of one query shar
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +83,16 @@ def clustered_interval(
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * math.sqrt(_variance(totals))
     method = f"clustered by {n} queries, Student's t"
     return Interval(max(-most, value - half), min(most, value + half), level, method)
+
+
+def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
+    """What each cluster adds to the mean of each row: shape (K, n) gives (K, C), clusters in order.
+
+    The parts are scaled so that their own mean is that of the row, whatever the clusters' sizes.
+    """
+    _, of = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.stack([np.bincount(of, weights=row) for row in values])
+    return np.asarray(sums * (sums.shape[1] / len(of)))
 
 
 def mean_interval(values: Array, *, level: float, least: float, most: float) -> Interval | Undefined:

@@ -11,7 +11,7 @@ from annot.names import check_name
 from annot.report.sections.effect import method, terminal
 from annot.report.text import table_text, wrapped
 from annot.study.exports import exported_qrels
-from annot.study.measured import assessor_effect_of, read_run_files
+from annot.study.measured import assessor_effect_of, comparable_runs
 from annot.study.results import assessor_effect_file, keep
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -27,7 +27,7 @@ def measure(
     check_name(convention, tuple(MEASURES), what="convention")
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), read_run_files(ws)
+    qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {len(runs)} run(s), expected at least 2 to rank", hint="make baselines with `annot run`"

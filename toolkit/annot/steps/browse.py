@@ -19,7 +19,7 @@ from annot.store import facet_labels, papers
 from annot.store.database import open_store
 from annot.study.corpus_facts import has_corpus
 from annot.study.error_kinds import read_kinds
-from annot.study.measured import CONVENTION, MEASURE, read_run_files
+from annot.study.measured import CONVENTION, MEASURE, comparable_runs
 from annot.study.snapshot import snapshot_of
 from annot.study.under_way import under_way
 from annot.study.workspace import Workspace, write_file
@@ -42,7 +42,7 @@ class WrittenPage:
 
 
 def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPage:
-    """Write `browse.html` with all runs of `exports/runs/`.
+    """Write `browse.html` with the runs of `exports/runs/`, but those that were trained on what they are tested on.
 
     No grade is on it while anything is still being judged, unless `partial`: then those are that are settled.
     out: the folder to write into instead of `exports/`.
@@ -55,7 +55,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     texts = papers.find_papers(ws.corpus, named)
-    runs = read_run_files(ws)
+    runs = comparable_runs(snapshot)
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
     relevant_from = ws.settings.evaluation.relevant_from

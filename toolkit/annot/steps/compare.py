@@ -18,7 +18,7 @@ from annot.report.sections.runs import best_line, compared, drawing, pairs
 from annot.report.text import table_text
 from annot.store.runs import StoredRun
 from annot.study.exports import exported_qrels
-from annot.study.measured import evaluation_of, read_run_files
+from annot.study.measured import demonstrations, evaluation_of, read_run_files
 from annot.study.results import evaluation_data
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -37,9 +37,10 @@ def compare(
     snapshot = read_snapshot(ws)
     runs = read_run_files(ws)
     chosen = _named(names, runs, snapshot.runs)
-    if len(chosen) < 2:
+    if len({*chosen} - demonstrations(snapshot)) < 2:
         raise InputError(
-            f"{len(chosen)} run, expected at least 2 to compare", hint="make or bring in more: `annot run`"
+            f"{', '.join(chosen)}: expected at least 2 runs that were not trained on what they are tested on",
+            hint="make or bring in more: `annot run`",
         )
     return evaluation_of(
         snapshot,

@@ -12,7 +12,7 @@ from annot.store import papers
 from annot.study.corpus_facts import has_corpus
 from annot.study.error_kinds import read_entered
 from annot.study.exports import refuse_unfinished
-from annot.study.measured import read_run_files
+from annot.study.measured import comparable_runs
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
@@ -36,7 +36,7 @@ def write(ws: Workspace) -> WrittenSheet:
     entered = read_entered(ws)
     cases: dict[Pair, list[ErrorCase]] = {}
     relevant_from = ws.settings.evaluation.relevant_from
-    for case in error_cases(read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from):
+    for case in error_cases(comparable_runs(snapshot), snapshot.outcome.qrels, relevant_from=relevant_from):
         cases.setdefault((case.query_id, case.doc_id), []).append(case)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
     titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if has_corpus(ws) else {}

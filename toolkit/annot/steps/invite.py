@@ -29,6 +29,8 @@ class Invitation:
     assessor: str
     link: str | None
     """Of their project, once something was sent."""
+    contact: str
+    """Whom the person asks; empty where the message names nobody."""
     text: str
     path: Path | None
     """The file that it was written to."""
@@ -79,7 +81,7 @@ def invite(ws: Workspace, names: tuple[str, ...], *, contact: str | None, out: P
             path = (out if out.is_absolute() else ws.root / out) / f"{person.assessor}.txt"
             write_file(path, text)
             path.chmod(OWNER_ONLY)
-        made.append(Invitation(person.assessor, link, text, path))
+        made.append(Invitation(person.assessor, link, asked, text, path))
     return tuple(made)
 
 
@@ -92,11 +94,13 @@ def describe(made: tuple[Invitation, ...]) -> str:
 
 
 def notes(made: tuple[Invitation, ...]) -> tuple[str, ...]:
-    """Who has no project yet."""
-    waiting = [one.assessor for one in made if one.link is None]
-    if not waiting:
-        return ()
-    return (f"no link yet for {', '.join(waiting)}: nothing was sent to them; write again after `annot push`",)
+    """Who has no project yet, and that nobody is named who answers questions."""
+    said = []
+    if waiting := [one.assessor for one in made if one.link is None]:
+        said.append(f"no link yet for {', '.join(waiting)}: nothing was sent to them; write again after `annot push`")
+    if not all(one.contact for one in made):
+        said.append("no message says whom to ask: set `contact` under `[collection]` in annot.toml, or give --contact")
+    return tuple(said)
 
 
 def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...]) -> list[Assessor]:

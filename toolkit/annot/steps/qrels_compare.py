@@ -12,7 +12,7 @@ from annot.formats.trec import read_qrels
 from annot.records import Qrel
 from annot.report.text import table_text
 from annot.report.words import sentence, table
-from annot.study.measured import evaluation_of, read_run_files
+from annot.study.measured import comparable_runs, evaluation_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
@@ -46,7 +46,7 @@ def compare(ws: Workspace, a: Path, b: Path, *, conventions: tuple[str, ...], me
         for (path, _), of in zip(files, queries, strict=True)
         if of - common
     )
-    runs = read_run_files(ws)
+    runs = comparable_runs(snapshot)
     of_a, of_b = (tuple(one for one in qrels if one.query_id in common) for _, qrels in files)
     by_a, by_b = (
         evaluation_of(snapshot, runs, qrels, conventions=conventions[:1], measures=measures) for qrels in (of_a, of_b)

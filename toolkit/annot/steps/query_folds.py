@@ -77,11 +77,15 @@ def _shared(
 ) -> Iterator[str]:
     texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if has_corpus(ws) else {}
     copies: set[tuple[str, str, float]] = set()
+    each_other: set[tuple[str, str]] = set()
     for number, fold in enumerate(folds, start=1):
         sides = [[query for query in queries if (query.query_id in fold) is within] for within in (False, True)]
         leaks = find_leaks(*sides, pools=pools, papers=texts)
         copies |= {(min(one, two), max(one, two), share) for one, two, share in leaks.near_duplicates}
+        each_other |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
         if leaks.candidates:
             yield f"fold {number}: {len(leaks.candidates)} candidates are also candidates of queries outside it"
+    for one, two in sorted(each_other):
+        yield f"{one} and {two} are in different folds, and each is judged for the other"
     for one, two, share in sorted(copies):
         yield f"{one} and {two} are in different folds, and {100 * share:.0f}% of their text is the same"

@@ -11,6 +11,7 @@ from annot.records import Qrel
 from annot.report.certificate import certificate_page, terminal
 from annot.report.html import page
 from annot.report.markdown import markdown
+from annot.report.study import Study
 from annot.report.text import table_text
 from annot.reusability.certificate import Certificate, Runs, certify
 from annot.reusability.scoring import Score
@@ -18,7 +19,7 @@ from annot.stats.values import Undefined, to_json
 from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.exports import exported_qrels
-from annot.study.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, read_run_files
+from annot.study.measured import CONVENTION, MEASURE, N_RANDOM, assessor_effect_of, comparable_runs
 from annot.study.results import as_text, keep
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -29,7 +30,7 @@ PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.jso
 def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certificate, Path]:
     """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), read_run_files(ws)
+    qrels, runs = exported_qrels(snapshot), comparable_runs(snapshot)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         pools = read_pools(session)
     if not pools:
@@ -45,7 +46,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         assessor_tau=_assessor_tau(snapshot, runs, qrels),
         seed=ws.settings.seed,
     )
-    made = certificate_page(found, title=ws.settings.collection.title)
+    made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
     keep(ws.exports / FIGURES, as_text(to_json(found)), tell=tell)
     write_file(ws.exports / MARKDOWN, markdown(made))
     write_file(ws.exports / PAGE, page(made, overrides=ws.root / "templates"))

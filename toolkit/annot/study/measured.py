@@ -196,7 +196,15 @@ def evaluation_of(
     ties: str = "order",
     average: str = "test",
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions."""
+    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
+
+    Raises InputError where all of them were trained on what they are tested on.
+    """
+    if runs and runs.keys() <= demonstrations(snapshot):
+        raise InputError(
+            f"{', '.join(runs)}: trained on what it is tested on, expected a run beside it that was not",
+            hint="make one with `annot run`",
+        )
     return of_runs(
         runs,
         qrels,
@@ -205,6 +213,7 @@ def evaluation_of(
         papers={query.query_id: query.paper_id for query in snapshot.queries},
         splits=snapshot.splits,
         systems={run.tag: run.system for run in snapshot.runs},
+        demonstrations=demonstrations(snapshot),
         conventions=conventions,
         measures=measures,
         ties=ties,
@@ -236,7 +245,19 @@ def assessor_effect_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
-    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings)
+    papers = {query.query_id: query.paper_id for query in snapshot.queries}
+    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=papers)
+
+
+def demonstrations(snapshot: Snapshot) -> frozenset[str]:
+    """The runs that were trained on what they are tested on: their figures stand in no comparison."""
+    return frozenset(run.tag for run in snapshot.runs if "demonstration" in run.facts)
+
+
+def comparable_runs(snapshot: Snapshot) -> dict[str, dict[str, Ranking]]:
+    """Those of `exports/runs/` without demonstrations, by tag. Raises MissingInput when there are no runs."""
+    shown_only = demonstrations(snapshot)
+    return {tag: run for tag, run in read_run_files(snapshot.ws).items() if tag not in shown_only}
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:

@@ -56,17 +56,19 @@ def rank(
         found = leaky(features[0], queries, judged, documents, loss=system.loss, grades=grades, seed=seed)
         return Made(found, {**facts, "features": names, "demonstration": DEMONSTRATION})
     folds = grouped_folds(queries, count=FOLDS, seed=seed)
-    shared = []
+    shared, other_way_round = [], []
     for number, fold in enumerate(folds, start=1):
         tested = [query for query in queries if query.query_id in fold]
         learned = [query for query in queries if query.query_id not in fold]
         leaks = find_leaks(learned, tested, pools=documents, papers=papers)
         refuse_leaks(leaks, where=f"fold {number}")
         shared.append(len(leaks.candidates))
+        other_way_round.append(len(leaks.other_way_round))
     rankings, taken = honest(
         features, queries, judged, documents, folds=folds, loss=system.loss, grades=grades, seed=seed
     )
-    return Made(rankings, {**facts, "features": taken, "folds": folds, "candidates_in_both_sides": shared})
+    facts |= {"candidates_in_both_sides": shared, "pairs_the_other_way_round": other_way_round}
+    return Made(rankings, {**facts, "features": taken, "folds": folds})
 
 
 def of_lsa(topics: Sequence[Topic], bench: Bench) -> Features:

@@ -42,7 +42,7 @@ def _values(study: Study) -> dict[str, object]:
         "alpha_after": alpha(study.agreement, after=True),
         "disputed": disputed(study.agreement),
         "reliability": verdict.reliability(found),
-        "robustness": verdict.robustness(study.effect, judged_twice=together.n_pairs),
+        "robustness": verdict.robustness(study.effect, study.evaluated, judged_twice=together.n_pairs),
         "effect": effect,
         "tau": None if effect is None else verdict.tau(effect),
         "same_order": effect is not None and verdict.same_order(effect),

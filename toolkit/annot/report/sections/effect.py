@@ -117,7 +117,7 @@ def _values(found: AssessorEffect, study: Study) -> dict[str, object]:
     return {
         "effect": found,
         "tau": tau(found),
-        "robustness": robustness(found, judged_twice=twice),
+        "robustness": robustness(found, study.evaluated, judged_twice=twice),
         "same_order": same_order(found),
     }
 

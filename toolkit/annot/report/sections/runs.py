@@ -61,7 +61,8 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
     of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.facet}
-    last = (CHANCE, ONE_ASSESSOR)
+    shown_only = sorted({line.run for line in lines if line.demonstration})
+    last = (*shown_only, CHANCE, ONE_ASSESSOR)
     names = sorted(
         dict.fromkeys(line.run for line in lines),
         key=lambda run: (last.index(run) + 1 if run in last else 0, -of_leader.get(run, -1.0), run),
@@ -77,7 +78,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
             marks = [letter for name, letter in letters.items() if (facet, run, name) in beaten]
             plain = number(None, MEASURE) if line is None else figure(line, measure)
             row.append(replace(plain, after=" ".join(part for part in (plain.after, *marks) if part)))
-        rows.append({"run": f"{run} ({letters[run]})" if run in letters else run, "figures": row})
+        rows.append({"run": run, "letter": letters.get(run, ""), "demonstration": run in shown_only, "figures": row})
     silent = [verdict.facet for verdict in evaluated.verdicts if verdict.detectable is None]
     yield table("runs.compared", rows, evaluated=evaluated, best=leader, facets=facets, power=POWER, silent=silent)
 
