@@ -229,6 +229,9 @@ def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(fo
         (["mine", "--model", "nowhere"], "--model nowhere: no such folder"),
         (["mine", "--model", "annot.toml"], "--model annot.toml: no such folder"),
         (["mine", "--model", "corpus"], "corpus: not readable as weights"),
+        (["mine", "--model", "../nowhere"], "../nowhere: no such folder, and not the name of a model on the hub"),
+        (["mine", "--model", "somebody/model"], "hf download somebody/model --local-dir"),
+        (["specter", "--model", "somebody/model"], "specter is allenai/specter"),
         (["abs_tfidf", "--model", "mine-st"], "the name of a method without vectors"),
     ],
 )
@@ -236,6 +239,7 @@ def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: st
     refused = annot("encode", *typed, folder=folder)
     assert refused.exit_code == 2, refused.stderr
     assert says in refused.message()
+    assert len(refused.stderr.splitlines()) <= 2, "what is wrong, and what to do"
     assert not (folder / "corpus/vectors").exists()
 
 
