@@ -194,6 +194,16 @@ def test_rows_of_parquet_group_by_group_with_years_as_pandas_writes_them(tmp_pat
     assert papers_of(tmp_path / "x.parquet") == expected
 
 
+def test_a_number_that_is_none_is_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "papers.jsonl"
+    path.write_text(json.dumps({"paper_id": "p", "title": TITLE, "abstract": TEXT, "year": float("nan")}))
+    assert papers_of(path) == [Paper("p", TITLE, SENTENCES)]
+
+
+def test_volumes_of_1969_have_two_digits() -> None:
+    assert anthology_id("C69", "1", "12") == "C69-0112"
+
+
 def test_a_damaged_group_of_rows_is_refused_with_its_file(tmp_path: Path) -> None:
     path = tmp_path / "papers.parquet"
     rows = [

@@ -206,6 +206,27 @@ def test_a_set_that_was_changed_is_encoded_anew(folder: Path) -> None:
     assert bytes_of(folder, "specter") == before
 
 
+def test_other_texts_other_weights_and_another_metric_are_seen(folder: Path) -> None:
+    def encoded(*typed: str) -> int:
+        made: int = annot_done("encode", "specter", *typed, "--json", folder=folder).data["encoded"]
+        return made
+
+    assert encoded() == PAPERS
+    papers = [json.loads(line) for line in (folder / "papers.jsonl").read_text().splitlines()]
+    papers[0]["abstract"][0] += " again"
+    papers[-1]["title"] += " again"
+    (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
+    for path in (folder / "corpus").glob("*.parquet"):
+        path.unlink()
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+    assert encoded() == SMALL + (PAPERS % SMALL or SMALL)
+    assert encoded("--metric", "cosine") == 0
+    assert json.loads(bytes_of(folder, "specter")["vectors.json"])["metric"] == "cosine"
+    shutil.rmtree(folder / "weights/specter")
+    tiny_models.bert(folder / "weights/specter", seed=5, positions=120)
+    assert encoded() == PAPERS
+
+
 def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(folder: Path) -> None:
     lock = folder / ".annot/encoding/specter.lock"
     lock.parent.mkdir(parents=True)
