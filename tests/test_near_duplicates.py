@@ -12,7 +12,16 @@ import pyarrow
 import pytest
 from annot.corpus_filters import normalised_title
 from annot.formats.paper_lines import read_papers
-from annot.near_duplicates import candidates, passed_over, resemblance, shingles, sketch
+from annot.near_duplicates import (
+    OF_ONE_TITLE,
+    RESEMBLANCE,
+    candidates,
+    groups,
+    passed_over,
+    resemblance,
+    shingles,
+    sketch,
+)
 from annot.records import Paper
 from annot.settings import Settings
 from annot.steps.init import init
@@ -148,6 +157,14 @@ def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> Non
     from annot.near_duplicates import Sketches
 
     assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands)])) == 0
+
+
+def test_papers_without_a_title_do_not_share_one() -> None:
+    one, other = numpy.arange(10, dtype=numpy.uint64), numpy.arange(3, 13, dtype=numpy.uint64)
+    assert OF_ONE_TITLE <= resemblance(one, other) < RESEMBLANCE
+    pairs, sets = numpy.array([[0, 1]]), {0: one, 1: other}
+    for title, expected in ((7, [(0, 1)]), (0, [])):
+        assert groups(pairs, numpy.array([title, title], dtype=numpy.uint64), sets) == expected
 
 
 def test_what_is_found_is_kept_by_the_hash_of_the_corpus(tmp_path: Path) -> None:

@@ -122,18 +122,30 @@ def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
     assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
 
 
-def test_a_file_that_was_changed_is_named_and_made_again(study: Study) -> None:
+@pytest.mark.parametrize(
+    ("file", "is_missing"),
+    [
+        ("corpora/*/whole/title_norms.npy", "tokens and counts"),
+        ("shards/*/title_words_counts.npy", "tokens and counts"),
+        ("corpora/*/averages-*/title-plain/*/vectors.npy", "averages"),
+        ("corpora/*/words-*/vectors.npy", "word vectors and averages"),
+    ],
+)
+def test_a_file_that_was_changed_is_named_and_made_again(study: Study, file: str, is_missing: str) -> None:
     folder = study("pooled")
     expected = rankings(folder)
     annot_done("index", "verify", folder=folder)
-    (found,) = (folder / ".annot/index").rglob("title_norms.npy")
+    (found,) = (folder / ".annot/index").glob(file)
     found.write_bytes(found.read_bytes()[:-1] + b"?")
     told = annot("index", "verify", folder=folder)
     assert told.exit_code == 1
     assert f"{found.relative_to(folder)}: found" in told.stdout
     assert "annot index build" in told.stderr
     shutil.rmtree(found.parent)
-    annot_done("index", "build", folder=folder)
+    gone = annot("index", "verify", folder=folder)
+    assert (gone.exit_code == 1) == ("found no folder" in gone.stdout) == file.startswith("shards")
+    for extra, says in (["--dry-run"], "would be made"), ([], "made now"):
+        assert f"{says}: {is_missing}\n" in annot_done("index", "build", *extra, folder=folder).stdout
     annot_done("index", "verify", folder=folder)
     assert rankings(folder) == expected
 

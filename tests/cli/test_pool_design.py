@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from annot.formats.trec import read_run
-from annot.records import Judgement
+from annot.records import Judgement, ScoredDoc
 from annot.settings import TERM_AND_EMBEDDING_METHODS
+from annot.steps.init import init
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.study.frozen_rankings import read_rankings, write_rankings
 from annot.study.workspace import Workspace
 from command_line import annot_done, difference, snapshot
 
@@ -70,3 +72,14 @@ def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) 
     assert told["timed"] == len(some)
     (one,) = told["depths"]
     assert one["hours"]["value"] == pytest.approx(one["judgements"] * 40 / 3600)
+
+
+def test_rankings_that_no_pool_follows_from_do_not_stay(tmp_path: Path) -> None:
+    init(tmp_path, name="small", dry_run=False)
+    ws = Workspace.open(tmp_path)
+    facts = {"corpus_sha256": "0" * 64, "ranking_depth": 9, "query_papers": ["q"], "methods": {}}
+    mine, later = {"q": (ScoredDoc("a", 2.0), ScoredDoc("b", 1.0))}, {"q": (ScoredDoc("c", 1.0),)}
+    write_rankings(ws, {"mine": mine, "gone": mine}, facts=facts)
+    write_rankings(ws, {"mine": later}, facts=facts)
+    assert sorted(path.name for path in ws.rankings.iterdir()) == ["manifest.json", "mine.run"]
+    assert read_rankings(ws, {"mine": ["q"]}) == {"mine": later}

@@ -207,3 +207,61 @@ def test_papers_and_abstracts_of_semantic_scholar_come_in_joined(ws: Workspace, 
     aside = [json.loads(line) for line in Path(added.rejected_file).read_text(encoding="utf-8").splitlines()]
     assert [(one["file"], one["place"]) for one in aside] == [(str(papers), 60), ("papers and abstracts", 60)]
     assert [path.name for path in ws.corpus.iterdir() if path.is_dir()] == []
+
+
+def test_an_empty_file_is_told_wherever_it_stands(ws: Workspace, tmp_path: Path) -> None:
+    good, empty = write(tmp_path / "good.jsonl", [line(1)]), write(tmp_path / "empty.jsonl", [])
+    for files in ((empty,), (empty, good), (good, empty)):
+        with pytest.raises(InputError, match=r"empty\.jsonl: no paper can be read"):
+            add(ws, *files)
+
+
+BEGINNINGS = {
+    "annot": '{"paper_id": "p1", "title": "',
+    "json": '[{"paper_id": "p1", "title": "',
+    "csv": "paper_id,title,abstract\np1,",
+    "acl": '<collection id="P18"><volume id="1"><paper id="1"><title>',
+    "semantic-scholar": '{"corpusid": 1, "title": "',
+}
+
+
+@pytest.mark.parametrize("form", BEGINNINGS)
+@pytest.mark.parametrize("damage", ["cut", "overwritten"])
+def test_a_compressed_file_that_is_not_whole_is_refused_by_name(
+    ws: Workspace, tmp_path: Path, form: str, damage: str
+) -> None:
+    path = tmp_path / "papers.gz"
+    whole = gzip.compress((BEGINNINGS[form] + os.urandom(30_000).hex()).encode())
+    path.write_bytes(whole[:15_000] if damage == "cut" else whole[:-8] + bytes(8))
+    before = sorted(ws.root.rglob("*"))
+    with pytest.raises(InputError, match=r"papers\.gz: cannot be decompressed") as caught:
+        corpus.add(ws, [path], form=form, dry_run=False, advance=lambda done, total: None)
+    assert "fetch it once more" in str(caught.value.hint)
+    assert sorted(ws.root.rglob("*")) == before
+
+
+def test_half_a_character_is_read_as_none_and_written_aside_as_it_came(ws: Workspace, tmp_path: Path) -> None:
+    text = "We look at \\ud800 papers. We count all of them. The count is right."
+    own = [line(1, title="Half \ud800 a letter"), line(2, paper_id="p\ud800 2")]
+    papers = [
+        f'{{"corpusid": {number}, "title": "Title \\udc00 {number}", "year": 2001}}' for number in (5, 6, 1 << 63)
+    ]
+    abstracts = [f'{{"corpusid": {number}, "openaccessinfo": {{}}, "abstract": "{text}"}}' for number in (5, 6)]
+    files = [write(tmp_path / f"{at}.jsonl", lines) for at, lines in enumerate((own, papers, abstracts))]
+    added = add(ws, *files)
+    assert (added.kept, added.read) == (3, 5)
+    assert added.rejected == {
+        "cannot be read: corpusid cannot be used": 1,
+        "cannot be read: paper_id cannot be used": 1,
+    }
+    titles = [paper.title for paper in read_papers(ws.corpus)]
+    assert titles == ["Half a letter", "Title 5", "Title 6"]
+    assert added.rejected_file is not None
+    aside = [json.loads(one) for one in Path(added.rejected_file).read_text(encoding="utf-8").splitlines()]
+    assert [json.loads(one["record"]) for one in aside] == [json.loads(papers[2]), json.loads(own[1])]
+
+
+def test_a_folder_in_place_of_a_file_is_told(ws: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        add(ws, tmp_path, tmp_path / "x")
+    assert caught.value.faults == (f"{tmp_path}: a folder, expected a file", f"{tmp_path / 'x'}: no such file")

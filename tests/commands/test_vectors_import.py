@@ -182,6 +182,7 @@ def test_two_spaces_never_mix(
     for words in says:
         assert words in refused.message()
     assert not (folder / "corpus/vectors").exists()
+    assert "no vectors; `annot encode`" in annot_done("vectors", "list", folder=folder).stdout
 
 
 def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.ndarray) -> None:
@@ -208,6 +209,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
         ("mine", ["m.npy", "m.npy", "--ids", "ids.txt"], "found 2 files beside it, expected one"),
         ("mine", ["m.npy", "--ids", "papers.jsonl"], "64 rows, expected 60"),
         ("mine", ["m.npy", "--ids", "others.txt"], "no vector of a paper of the corpus in 1 file(s), 64 of other"),
+        ("mine", ["large.npy", "--ids", "ids.txt", "--float16"], "6 of other papers, 58 not finite in float16"),
         ("mine", ["papers.jsonl", "--format", "npy", "--ids", "ids.txt"], "not a .npy file"),
         ("mine", ["papers.jsonl", "--format", "parquet"], "not a Parquet file"),
         ("mine", ["papers.jsonl", "--format", "safetensors", "--ids", "ids.txt"], "not a safetensors file"),
@@ -223,6 +225,7 @@ def test_what_cannot_be_imported_is_told_and_leaves_nothing(
 ) -> None:
     written(folder, matrix, "npy")
     np.save(folder / "whole.npy", np.ones((64, 6), dtype=np.int64))
+    np.save(folder / "large.npy", np.full((64, 6), 1e6, dtype=np.float32))
     (folder / "others.txt").write_text("".join(f"other-{at}\n" for at in range(64)))
     (folder / "cut.gz").write_bytes(gzip.compress(s2_text(matrix).encode())[:-40])
     refused = annot("vectors", "import", name, *typed, "--space", "theirs", folder=folder)

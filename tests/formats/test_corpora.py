@@ -194,6 +194,41 @@ def test_rows_of_parquet_group_by_group_with_years_as_pandas_writes_them(tmp_pat
     assert papers_of(tmp_path / "x.parquet") == expected
 
 
+def test_a_number_that_is_none_is_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "papers.jsonl"
+    path.write_text(json.dumps({"paper_id": "p", "title": TITLE, "abstract": TEXT, "year": float("nan")}))
+    assert papers_of(path) == [Paper("p", TITLE, SENTENCES)]
+
+
+def test_volumes_of_1969_have_two_digits() -> None:
+    assert anthology_id("C69", "1", "12") == "C69-0112"
+
+
+def test_a_damaged_group_of_rows_is_refused_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "papers.parquet"
+    rows = [
+        {"paper_id": f"p{number}", "title": f"{TITLE} {number}", "abstract": f"{TEXT} {number}"} for number in range(50)
+    ]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40] + b"\xff" * 200 + whole[240:])
+    with pytest.raises(InputError, match=r"papers\.parquet: not readable"):
+        papers_of(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        ("paper_id,title,title,abstract", "columns: found title twice, expected each once"),
+        ("7,On Abstracts,A", "columns: found 7, On Abstracts, A, expected paper_id, title and abstract among them"),
+    ],
+)
+def test_a_table_whose_columns_tell_nothing_is_broken_as_a_whole(tmp_path: Path, header: str, fault: str) -> None:
+    path = tmp_path / "papers.csv"
+    path.write_text(f"{header}\n1,a,b,c\n2,a,b,c\n")
+    assert papers_of(path) == [Broken("the columns cannot be used", (fault,), header)]
+
+
 def test_one_json_text_of_papers_by_id_or_in_a_list(tmp_path: Path) -> None:
     record = RECORDS["annot"]
     for name, content in (("a.json", {"1": record, "2": record}), ("b.json", [record, record])):
@@ -223,7 +258,7 @@ def test_papers_and_abstracts_are_joined_by_their_id_whatever_their_order(tmp_pa
     spreading = Spreading(tmp_path / "shares", 7)
     spreads = [spreading((number, str(path))) for number, path in enumerate(files)]
     assert [len(spread.broken) for spread in spreads] == [0, 0, 1]
-    assert spreads[2].broken[0][1].faults == ("corpusid: found '12', expected int",)
+    assert spreads[2].broken[0][1].faults == ("corpusid: found '12', expected a whole number of at most 63 bits",)
     found = [one for share in sorted((tmp_path / "shares").iterdir()) for one in papers_of(share, JOINED.name)]
     joined = {one.paper_id: one for one in found if isinstance(one, Paper)}
     assert joined == {

@@ -206,6 +206,27 @@ def test_a_set_that_was_changed_is_encoded_anew(folder: Path) -> None:
     assert bytes_of(folder, "specter") == before
 
 
+def test_other_texts_other_weights_and_another_metric_are_seen(folder: Path) -> None:
+    def encoded(*typed: str) -> int:
+        made: int = annot_done("encode", "specter", *typed, "--json", folder=folder).data["encoded"]
+        return made
+
+    assert encoded() == PAPERS
+    papers = [json.loads(line) for line in (folder / "papers.jsonl").read_text().splitlines()]
+    papers[0]["abstract"][0] += " again"
+    papers[-1]["title"] += " again"
+    (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
+    for path in (folder / "corpus").glob("*.parquet"):
+        path.unlink()
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+    assert encoded() == SMALL + (PAPERS % SMALL or SMALL)
+    assert encoded("--metric", "cosine") == 0
+    assert json.loads(bytes_of(folder, "specter")["vectors.json"])["metric"] == "cosine"
+    shutil.rmtree(folder / "weights/specter")
+    tiny_models.bert(folder / "weights/specter", seed=5, positions=120)
+    assert encoded() == PAPERS
+
+
 def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(folder: Path) -> None:
     lock = folder / ".annot/encoding/specter.lock"
     lock.parent.mkdir(parents=True)
@@ -229,6 +250,9 @@ def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(fo
         (["mine", "--model", "nowhere"], "--model nowhere: no such folder"),
         (["mine", "--model", "annot.toml"], "--model annot.toml: no such folder"),
         (["mine", "--model", "corpus"], "corpus: not readable as weights"),
+        (["mine", "--model", "../nowhere"], "../nowhere: no such folder, and not the name of a model on the hub"),
+        (["mine", "--model", "somebody/model"], "hf download somebody/model --local-dir"),
+        (["specter", "--model", "somebody/model"], "specter is allenai/specter"),
         (["abs_tfidf", "--model", "mine-st"], "the name of a method without vectors"),
     ],
 )
@@ -236,6 +260,7 @@ def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: st
     refused = annot("encode", *typed, folder=folder)
     assert refused.exit_code == 2, refused.stderr
     assert says in refused.message()
+    assert len(refused.stderr.splitlines()) <= 2, "what is wrong, and what to do"
     assert not (folder / "corpus/vectors").exists()
 
 

@@ -63,6 +63,12 @@ def test_every_context_is_kept_or_counted_by_its_reason() -> None:
     assert (found.texts, found.not_in_corpus) == (5, 3)
 
 
+@pytest.mark.parametrize(("words", "kept"), [(4, False), (5, True), (12, True), (13, False)])
+def test_contexts_of_the_fewest_and_the_most_words_are_kept(words: int, kept: bool) -> None:
+    said = " ".join(["(1)", *["word"] * (words - 1)])
+    assert bool(gather([text("c", (said, "ab"))], CORPUS, limits=LIMITS).contexts) == kept
+
+
 def test_a_mix_gives_each_field_its_share_of_the_examples() -> None:
     rng = np.random.default_rng(0)
     contexts = {

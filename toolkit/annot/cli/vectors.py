@@ -91,7 +91,9 @@ def vectors_list(ws: "Workspace") -> Answer:
     from annot.steps import vectors_list as step
 
     sets = step.list_sets(ws)
-    return Answer(sets, table("files.vectors", sets))
+    return Answer(
+        sets, table("files.vectors", sets) or "no vectors; `annot encode` and `annot vectors import` make them"
+    )
 
 
 @command("encode", alone=False)

@@ -137,7 +137,12 @@ def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
         if (form is not None and format_named(form).by_name) or Path(name).is_file()
     ]
     if absent := [name for name in names if name not in {name for _, name in given}]:
-        raise InputError(f"{len(absent)} file(s) not found", faults=[f"{name}: no such file" for name in absent])
+        raise InputError(
+            f"{len(absent)} file(s) not found",
+            faults=[
+                f"{name}: {'a folder, expected a file' if Path(name).is_dir() else 'no such file'}" for name in absent
+            ],
+        )
     return given
 
 

@@ -110,6 +110,8 @@ def _model(ws: Workspace, name: str, asked: str | None) -> Model:
     if asked is not None:
         if asked.count("/") != 1:
             raise InputError(f"--model {asked}: no such folder")
+        if name in KNOWN and asked != KNOWN[name].hub:
+            raise InputError(f"--model {asked}: {name} is {KNOWN[name].hub}", hint="give the set another name")
         folder = Weights(name, asked, "own").find(weights_folder(ws))
         return Model(folder, reading_of(folder), asked, asked)
     if name in KNOWN:

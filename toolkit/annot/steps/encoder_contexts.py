@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from annot.errors import InputError
 from annot.formats.citing_text import CitingText, Window, read_citing_texts
+from annot.formats.corpora.cutting import opened
 from annot.formats.json_lines import json_lines
 from annot.names import near
 from annot.report.terminal import told
@@ -82,7 +84,7 @@ def _texts(files: Sequence[Path], window: Window, advance: Advance) -> Iterator[
     done = 0
     for path in files:
         try:
-            with path.open(encoding="utf-8") as lines:
+            with opened(path) as file, TextIOWrapper(file, encoding="utf-8") as lines:
                 for text in read_citing_texts(lines, name=str(path), window=window):
                     done += 1
                     advance(done, None)

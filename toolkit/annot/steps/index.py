@@ -13,7 +13,7 @@ from annot.ranking.methods import LSA, METHODS
 from annot.report.terminal import printed, told
 from annot.study.index import VARIANTS, Advance, open_index, places_of, words_place
 from annot.study.index_inventory import Part, faults_of, parts_of
-from annot.study.index_parts import shards_of
+from annot.study.index_parts import lacks_averages, lacks_shards
 from annot.study.pool_design import design_of_settings
 from annot.study.workspace import Workspace
 
@@ -142,11 +142,14 @@ def in_words(size: int) -> str:
 
 def _missing(ws: Workspace, methods: Iterable[str]) -> Iterable[str]:
     places = places_of(ws, keep=False)
-    if shards_of(places) is None:
+    if lacks_shards(places):
         yield "tokens and counts"
     words = words_place(ws, places)
-    if any(method in VARIANTS for method in methods) and not words.is_dir():
+    variants = [VARIANTS[method] for method in methods if method in VARIANTS]
+    if variants and not words.is_dir():
         yield "word vectors and averages"
+    elif variants and lacks_averages(places, words, variants):
+        yield "averages"
     if LSA in methods and not places.own(LSA).is_dir():
         yield LSA
 

@@ -103,9 +103,10 @@ def bring_in(
                 writer.add(ids, rows)
         if not kept.ids:
             raise InputError(
-                f"{name}: no vector of a paper of the corpus in {len(files)} file(s), {tally.foreign} of other papers",
+                f"{name}: no vector of a paper of the corpus in {len(files)} file(s), {tally.foreign} of other papers, "
+                f"{kept.not_finite} not finite in {kept.precision}",
                 faults=tally.examples,
-                hint="the ids of the vectors are to be those of the corpus",
+                hint="are the ids those of the corpus? numbers beyond 65,504 are not finite in half precision",
             )
         if not dry_run:
             sources = {path.name: sha256_of(path) for path in files}

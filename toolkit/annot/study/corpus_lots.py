@@ -83,7 +83,7 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
         cuts = format_named(form).cut(name)
         size = (Path(name).stat().st_size if Path(name).is_file() else PIECE_BYTES) / len(cuts)
         for start, stop in cuts:
-            if size > room:
+            if size > room or not lots:
                 lots.append([])
                 room = PIECE_BYTES
             lots[-1].append(Piece(name, form, start, stop))

@@ -13,6 +13,9 @@ from annot.formats.faults import MOST_FAULTS
 from annot.formats.json_lines import json_lines
 from annot.study.corpus_lots import Brought, PieceRead
 
+AS_JSON = "backslashreplace"
+"""How a lone surrogate, which UTF-8 does not have, is written: as the JSON it came in has it."""
+
 
 class Rejects:
     """What could not be read, over all pieces in their order.
@@ -44,7 +47,7 @@ class Rejects:
             one.faults += [(place, fault) for fault in broken.faults]
         records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
         if spread.broken:
-            scratch.write_text(json_lines(records), encoding="utf-8")
+            scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
         self.count((one,), scratch)
 
     def take(self, brought: Brought) -> None:
@@ -80,7 +83,7 @@ class Rejects:
         if not self._files:
             return None
         scratch = self._files[0][0].with_suffix(".all")
-        with scratch.open("w", encoding="utf-8") as file:
+        with scratch.open("w", encoding="utf-8", errors=AS_JSON) as file:
             for part, origins in self._files:
                 with part.open(encoding="utf-8") as lines:
                     for record in map(json.loads, lines):

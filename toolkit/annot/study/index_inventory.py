@@ -53,12 +53,26 @@ def parts_of(ws: Workspace) -> tuple[Part, ...]:
 
 
 def faults_of(ws: Workspace) -> tuple[str, ...]:
-    """Every file of the index that is not as it was written. Raises MissingInput where there is no index."""
+    """Every file of the index that is not as it was written, and every shard that is gone.
+
+    Raises MissingInput where there is no index.
+    """
     root = ws.cache / "index"
     abouts = sorted(root.rglob(storage.ABOUT))
     if not abouts:
         raise MissingInput(f"{root}: no index", hint="make it with `annot index build`")
-    return tuple(fault for about in abouts for fault in storage.faults(about.parent))
+    gone = [
+        f"{root / 'shards' / name}: found no folder, expected a shard of {whole.parent.name}"
+        for whole in root.glob(f"corpora/*/{WHOLE}")
+        for name in _names(whole / "shards.txt")
+        if not (root / "shards" / name).is_dir()
+    ]
+    return (*gone, *(fault for about in abouts for fault in storage.faults(about.parent)))
+
+
+def _names(path: Path) -> list[str]:
+    """The lines of a file; none where it is gone, which its folder tells."""
+    return path.read_text(encoding="utf-8").split() if path.is_file() else []
 
 
 def _folders(root: Path) -> Iterator[Path]:

@@ -80,27 +80,30 @@ def processes_within(memory: int) -> int:
 
 def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], advance: Advance) -> Corpus:
     """The corpus in `folder` over its shards; what is missing is made. engine: what makes it, asked for only then."""
-    whole = places.own(WHOLE)
-    if not whole.exists():
+    if lacks_shards(places):
         cut = _cut(groups_of(folder))
-        digests = list(map_shards(_MakeShard(places), cut, engine=engine(), advance=advance))
-        arrays = gather([_shard(places, digest) for digest in digests])
-        storage.save(whole, kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        digests = tuple(map_shards(_MakeShard(places), cut, engine=engine(), advance=advance))
+        if digests != shards_of(places):
+            arrays = gather([_shard(places, digest) for digest in digests])
+            storage.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
     return _load(places)
 
 
 def averages(places: Places, words: Path, variants: Sequence[Variant], *, advance: Advance) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
-    digests = storage.load(places.own(WHOLE), kind=CORPUS).texts["shards"]
-    where = _Averages(places, words, tuple(variants))
-    missing = [
-        number for number in range(len(digests)) if not all(where.place(number, one).exists() for one in variants)
-    ]
+    digests = shards_of(places) or ()
+    where = _Averages(places, words, tuple(variants), digests)
+    missing = where.missing()
     for done, _made in enumerate(in_threads(where, missing), start=1):
         advance(done, len(missing))
     return {
         variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
     }
+
+
+def lacks_averages(places: Places, words: Path, variants: Sequence[Variant]) -> bool:
+    """Whether averages of these variants are to be made."""
+    return bool(_Averages(places, words, tuple(variants), shards_of(places) or ()).missing())
 
 
 def averages_name(words: Path) -> str:
@@ -112,6 +115,12 @@ def shards_of(places: Places) -> tuple[str, ...] | None:
     """The names of the corpus's shards; None where the index of the corpus was not made."""
     whole = places.own(WHOLE)
     return storage.load(whole, kind=CORPUS).texts["shards"] if whole.exists() else None
+
+
+def lacks_shards(places: Places) -> bool:
+    """Whether shards of the corpus are to be made."""
+    shards = shards_of(places)
+    return shards is None or not all(places.part(f"shards/{name}").exists() for name in shards)
 
 
 @dataclass(frozen=True)
@@ -137,11 +146,20 @@ class _Averages:
     places: Places
     words: Path
     variants: tuple[Variant, ...]
+    shards: tuple[str, ...]
 
     def place(self, number: int, variant: Variant) -> Path:
         field, weighted = variant
         kind = "weighted" if weighted else "plain"
-        return self.places.own(f"{averages_name(self.words)}/{field}-{kind}/{number:05d}")
+        return self.places.own(f"{averages_name(self.words)}/{field}-{kind}/{self.shards[number]}")
+
+    def missing(self) -> list[int]:
+        """The shards of which an average is not there."""
+        return [
+            number
+            for number in range(len(self.shards))
+            if not all(self.place(number, one).exists() for one in self.variants)
+        ]
 
     def __call__(self, number: int) -> None:
         for variant in self.variants:

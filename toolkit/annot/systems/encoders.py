@@ -13,6 +13,7 @@ from annot.records import Paper
 from annot.systems.reading import (
     Loaded,
     document_text,
+    first_line,
     load,
     pooled,
     prepare_libraries,
@@ -111,7 +112,7 @@ def _sentence_transformer(folder: Path, device: str | None) -> Any:
     try:
         return SentenceTransformer(str(folder), device=device, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not readable as a sentence-transformers model: {error}") from None
+        raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
 
 
 def _encoded(model: Any, texts: Sequence[str]) -> Matrix:

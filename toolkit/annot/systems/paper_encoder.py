@@ -13,7 +13,7 @@ from annot.errors import InputError
 from annot.ranking.dense import Metric
 from annot.records import Paper
 from annot.systems.encoders import Advance, document_vectors
-from annot.systems.reading import load, prepare_libraries, usable_device
+from annot.systems.reading import first_line, load, prepare_libraries, usable_device
 from annot.systems.sentence_vectors import Matrix
 
 PaperReading = Literal["own", "document"]
@@ -67,5 +67,5 @@ def _sentence_transformer(folder: Path, *, device: str | None, half: bool) -> An
     try:
         model = SentenceTransformer(str(folder), local_files_only=True, device=str(place))
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not readable as a sentence-transformers model: {error}") from None
+        raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
     return model.half() if half else model

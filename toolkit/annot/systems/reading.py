@@ -52,7 +52,7 @@ def load(folder: Path, device: str | None = None, *, half: bool = False) -> Load
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not readable as weights of an encoder: {error}") from None
+        raise InputError(f"{folder}: not readable as weights of an encoder: {first_line(error)}") from None
     # Of positions a tokeniser without a limit says a number beyond every model.
     limits = (LONGEST, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST))
     mix = _mixed(folder / MIXED, model) if (folder / MIXED).is_file() else None
@@ -70,7 +70,7 @@ def usable_device(name: str | None) -> Any:
     except (RuntimeError, AssertionError) as error:
         there = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
         expected = " or ".join(["cpu", *there])
-        raise InputError(f"--device {name}: {str(error).splitlines()[0]}; expected {expected}") from None
+        raise InputError(f"--device {name}: {first_line(error)}; expected {expected}") from None
     return found
 
 
@@ -83,6 +83,11 @@ def prepare_libraries(folder: Path) -> None:
         raise MissingInput(f"{folder}: the libraries for encoders are not installed", hint=INSTALL) from None
     logging.disable_progress_bar()
     logging.set_verbosity_error()
+
+
+def first_line(error: Exception) -> str:
+    """What the libraries say of a folder, without their advice."""
+    return str(error).partition("\n")[0]
 
 
 def document_text(loaded: Loaded, paper: Paper) -> str:

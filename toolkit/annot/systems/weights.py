@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from annot.errors import MissingInput
+from annot.errors import InputError, MissingInput
 from annot.systems.training.recipes import RECIPES
 
 Reading = Literal["own", "cls", "pooler", "mean", "document", "context"]
@@ -69,10 +69,12 @@ def _cached(hub: str) -> tuple[Path | None, str]:
     """Where the hub's cache has a model, if it has, and where that cache lies."""
     try:
         from huggingface_hub import constants, snapshot_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
     except ImportError:
         raise MissingInput(f"{hub}: the libraries for encoders are not installed", hint=INSTALL) from None
     try:
         return Path(snapshot_download(hub, local_files_only=True)), constants.HF_HUB_CACHE
     except LocalEntryNotFoundError:
         return None, constants.HF_HUB_CACHE
+    except HFValidationError:
+        raise InputError(f"{hub}: no such folder, and not the name of a model on the hub") from None

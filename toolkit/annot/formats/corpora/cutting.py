@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from annot.errors import InputError
 from annot.formats.faults import json_problem
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
+NOT_WHOLE = "is the file whole? fetch it once more"
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -102,6 +106,11 @@ def is_gzip(path: Path) -> bool:
         return file.read(2) == _GZIP
 
 
-def opened(path: Path) -> IO[bytes]:
-    """The bytes of a file, decompressed where it is."""
-    return cast(IO[bytes], gzip.open(path)) if is_gzip(path) else path.open("rb")
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, decompressed where it is. Raises InputError where it cannot be decompressed to its end."""
+    try:
+        with cast(IO[bytes], gzip.open(path)) if is_gzip(path) else path.open("rb") as file:
+            yield file
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: cannot be decompressed: {error}", hint=NOT_WHOLE) from None

@@ -24,6 +24,7 @@ MOST_SHARES = 256
 _GZIP_RATIO = 4
 _ROWS = 2_000
 _KINDS = {"corpusid": int, "title": str, "year": int, "abstract": str}
+_EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
 
 
 class Spread(NamedTuple):
@@ -116,12 +117,22 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any] | Broken:
     wrong = [
         name
         for name, kind in _KINDS.items()
-        if not isinstance(row[name], kind) and (row[name] is not None or name == "corpusid")
+        if not (_fits(row[name], kind) or (row[name] is None and name != "corpusid"))
     ]
     if not wrong:
-        return row
-    faults = tuple(f"{name}: found {row[name]!r:.60}, expected {_KINDS[name].__name__}" for name in wrong)
+        return {name: _without_surrogates(value) if isinstance(value, str) else value for name, value in row.items()}
+    faults = tuple(f"{name}: found {row[name]!r:.60}, expected {_EXPECTED[_KINDS[name]]}" for name in wrong)
     return Broken(f"{wrong[0]} cannot be used", faults, json.dumps(record, ensure_ascii=False))
+
+
+def _fits(value: Any, kind: type) -> bool:
+    """Whether a column can hold the value; a bool is no number, and numbers have 64 bits there."""
+    return type(value) is kind and not (isinstance(value, int) and value.bit_length() > 63)
+
+
+def _without_surrogates(text: str) -> str:
+    """The text as UTF-8 can have it; `cleaning.clean` leaves lone surrogates out, too."""
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode("utf-8")
 
 
 def _schema() -> Any:

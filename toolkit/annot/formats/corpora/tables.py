@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.errors import InputError
-from annot.formats.corpora.cutting import Broken, Piece, Records, opened
+from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Piece, Records, opened
 from annot.formats.corpora.form import Format
 
 _LISTED = ("citations", "outbound_citations")
@@ -44,7 +44,7 @@ def csv_rows(piece: Piece) -> Records:
     with opened(Path(piece.path)) as file:
         text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
         rows = csv.reader(text, delimiter=delimiter)
-        header = next(rows, [])
+        header: list[str] | None = None
         while True:
             try:
                 row = next(rows)
@@ -54,7 +54,12 @@ def csv_rows(piece: Piece) -> Records:
                 yield rows.line_num, Broken("not valid CSV", (f"not valid CSV: {error}",), "")
                 continue
             raw = delimiter.join(row)
-            if not row:
+            if header is None:
+                header = row
+                if fault := _of_header(header):
+                    yield 1, Broken("the columns cannot be used", (fault,), raw)
+                    return
+            elif not row:
                 yield rows.line_num, None
             elif len(row) != len(header):
                 fault = f"{len(row)} columns, expected {len(header)}"
@@ -64,6 +69,16 @@ def csv_rows(piece: Piece) -> Records:
                 yield rows.line_num, Broken("not UTF-8", ("not UTF-8",), shown)
             else:
                 yield rows.line_num, dict(zip(header, row, strict=True))
+
+
+def _of_header(header: list[str]) -> str:
+    """Why a file with this header has no papers; "" where it may have."""
+    twice = sorted({name for name in header if name in COLUMNS and header.count(name) > 1})
+    if twice:
+        return f"columns: found {', '.join(twice)} twice, expected each once"
+    if header and not COLUMNS & {*header}:
+        return f"columns: found {', '.join(header):.80}, expected paper_id, title and abstract among them"
+    return ""
 
 
 def row_groups(name: str) -> list[tuple[int, int | None]]:
@@ -79,16 +94,20 @@ def row_groups(name: str) -> list[tuple[int, int | None]]:
 
 def parquet_rows(piece: Piece) -> Records:
     """The rows of a group; only the columns that mean something are read."""
+    import pyarrow
     import pyarrow.parquet
 
     file = pyarrow.parquet.ParquetFile(piece.path)
     columns = [name for name in file.schema_arrow.names if name in COLUMNS]
     stop = file.metadata.num_row_groups if piece.stop is None else piece.stop
     number = 0
-    for batch in file.iter_batches(_ROWS, row_groups=list(range(piece.start, stop)), columns=columns):
-        for row in batch.to_pylist():
-            number += 1
-            yield number, row
+    try:
+        for batch in file.iter_batches(_ROWS, row_groups=list(range(piece.start, stop)), columns=columns):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
 CSV = Format(
