@@ -13,10 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import chdir, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context, parent_process
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from annot import __version__
@@ -187,7 +189,7 @@ def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> It
             # Workers come and go.
             room = AHEAD * max(1, len(client.nthreads()))
             ahead.extend(
-                (shard, client.submit(_on_worker, sent, shard, __version__, pure=False))
+                (shard, client.submit(_on_worker, sent, shard, Path.cwd(), __version__, pure=False))
                 for shard in islice(rest, max(0, room - len(ahead)))
             )
             if not ahead:
@@ -235,7 +237,8 @@ def _itself(pickled: bytes) -> bytes:
     return pickled
 
 
-def _on_worker(pickled: bytes, shard: Any, version: str) -> Any:
+def _on_worker(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
+    """The work, where a relative path means what it means to the command."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -249,7 +252,8 @@ def _on_worker(pickled: bytes, shard: Any, version: str) -> Any:
             f"{worker.address}: a Dask worker with annot {__version__}, expected {version}",
             hint="install the same annot for all workers",
         )
-    return _in_worker(pickled, shard)
+    with chdir(folder) if folder.is_dir() else nullcontext():
+        return _in_worker(pickled, shard)
 
 
 def _given_up(shard: object) -> AnnotError:

@@ -45,6 +45,21 @@ def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterato
             )
 
 
+def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
+    """The ids of the papers at these places of the corpus, counted from 0."""
+    import numpy as np
+    import pyarrow as pa
+
+    wanted = np.unique(np.array(places, np.int64))
+    found: dict[int, str] = {}
+    start = 0
+    for batch in _batches(folder, "paper_id"):
+        here = wanted[slice(*np.searchsorted(wanted, [start, start + len(batch)]))]
+        found |= zip(here.tolist(), batch.column(0).take(pa.array(here - start)).to_pylist(), strict=True)
+        start += len(batch)
+    return found
+
+
 def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
     """Which of these ids papers of the corpus have."""
     import pyarrow.compute as pc

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from annot.ranking import lsa, storage, vectors, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
-from annot.shards import Engine
+from annot.ranking.threads import Each, in_threads
+from annot.shards import Engine, map_shards
 from annot.study.corpus_state import current_sha256
 from annot.study.index_parts import Places, Variant, averages, open_corpus, processes_within
 from annot.study.paper_vectors import vectors_of
@@ -76,7 +78,7 @@ def open_index(
         averaged = averages(places, words, variants, engine=engine, advance=advance)
     if LSA in methods:
         given[LSA] = _lsa(corpus, places.own(LSA))
-    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged)
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=_each(engine()))
     return Index(bench, places.corpus_sha256)
 
 
@@ -92,6 +94,11 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Plac
 def words_place(ws: Workspace, places: Places) -> Path:
     """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
     return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
+
+
+def _each(engine: Engine) -> Each:
+    """Here the threads of this process search, which share what is mapped; a cluster's workers do else."""
+    return in_threads if engine.cluster is None else partial(map_shards, engine=engine)
 
 
 def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
