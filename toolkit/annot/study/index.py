@@ -106,6 +106,7 @@ def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
         made = lsa.fit(corpus, **LSA_SETTINGS)
         facts = {"space": made.space, "facts": dict(made.facts)}
         storage.save(place, kind=DECOMPOSITION, arrays={"vectors": made.matrix}, texts={}, facts=facts)
+        storage.remove_unfinished(place.parent)
     stored = storage.load(place, kind=DECOMPOSITION)
     ids = tuple(corpus.paper_ids)
     return vectors.Vectors(ids, stored.arrays["vectors"], LSA, stored.facts["space"], "cosine", stored.facts["facts"])

@@ -7,7 +7,6 @@ missing. A part is looked for in `found` and made in `made`; the two are one fol
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,10 +82,10 @@ def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], a
     whole = places.own(WHOLE)
     if not whole.exists():
         cut = _cut(groups_of(folder))
-        _sweep(places.made / "shards")
         digests = list(map_shards(_MakeShard(places), cut, engine=engine(), advance=advance))
         arrays = gather([_shard(places, digest) for digest in digests])
         storage.save(whole, kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        storage.remove_unfinished(places.made)
     return _load(places)
 
 
@@ -100,9 +99,9 @@ def averages(
         number for number in range(len(digests)) if not all(where.place(number, one).exists() for one in variants)
     ]
     if missing:
-        _sweep(places.own(averages_name(words)))
         for _done in map_shards(where, missing, engine=engine(), advance=advance):
             pass
+        storage.remove_unfinished(places.made)
     return {
         variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
     }
@@ -170,12 +169,6 @@ class _Rows:
     def __getitem__(self, rows: Any, /) -> NDArray[np.float32]:
         found: NDArray[np.float32] = self._stored.arrays["vectors"][rows]
         return found
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what a killed build was writing; no other command builds meanwhile (`annot.store.study_lock`)."""
-    for unfinished in folder.rglob(".*"):
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _load(places: Places) -> Corpus:
