@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, islice
-from pathlib import Path
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,13 @@ from annot.ranking.storage import save_array
 from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, VectorsWriter
 from annot.records import Paper
 from annot.shards import Engine, map_shards
-from annot.store.paper_columns import RowGroups, groups_of
-from annot.store.papers import count_papers, read_group, read_papers
+from annot.store.paper_columns import RowGroups, groups_for, read_columns
+from annot.store.papers import count_papers, read_papers
 from annot.study.index import Advance
 from annot.study.workspace import Workspace, sha256_of
 from annot.systems.paper_encoder import PaperEncoder
 
+TEXT = ("paper_id", "title", "sentences")
 PART = 512
 """Papers in a part: what is lost at most when a run is killed."""
 
@@ -52,7 +52,8 @@ class Part:
 class EncodePart:
     """Encodes the papers from one place of the corpus up to another, wherever it is sent."""
 
-    corpus: Path
+    groups: tuple[RowGroups, ...]
+    """All of the corpus."""
     open_encoder: Callable[[], PaperEncoder]
 
     def __call__(self, bounds: tuple[int, int]) -> tuple[list[str], NDArray[np.float32]]:
@@ -64,8 +65,8 @@ class EncodePart:
         for group, place in self.starts.items():
             first = start + len(papers)
             if place <= first < min(stop, place + group.papers):
-                read = read_group(group.path, group.first, ("title", "sentences"))
-                papers += islice(read, first - place, stop - place)
+                rows = chain.from_iterable(batch.to_pylist() for batch in read_columns([group], TEXT))
+                papers += (Paper(**row) for row in islice(rows, first - place, stop - place))
         encoder = self.encoder
         # Its libraries are loaded only now.
         with threadpool_limits(1):
@@ -78,9 +79,8 @@ class EncodePart:
     @cached_property
     def starts(self) -> dict[RowGroups, int]:
         """By group of rows, the place of its first paper."""
-        groups = groups_of(self.corpus)
-        ends = accumulate(group.papers for group in groups)
-        return {group: end - group.papers for group, end in zip(groups, ends, strict=True)}
+        ends = accumulate(group.papers for group in self.groups)
+        return {group: end - group.papers for group, end in zip(self.groups, ends, strict=True)}
 
 
 class Encoding:
@@ -163,7 +163,7 @@ class Encoding:
     ) -> int:
         """Have the workers encode what is not yet encoded; returns how many papers that were."""
         missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
-        work = EncodePart(self._ws.corpus.resolve(), open_encoder)
+        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.settings.machine)), open_encoder)
         made = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
         for (key, start, count), (ids, rows) in zip(missing, made, strict=True):
             self._keep(key, ids, rows)
