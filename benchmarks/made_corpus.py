@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 WORDS, TOPICS, WORDS_OF_TOPIC, ON_TOPIC = 200_000, 300, 400, 0.18
 TITLE, AT_ONCE = 10, 10_000
@@ -49,8 +50,7 @@ def write_word_vectors(path: Path, *, dimensions: int) -> None:
 def texts(papers: int, seed: int) -> Iterator[tuple[str, list[str]]]:
     """Title and sentences of each paper."""
     rng = np.random.default_rng(seed)
-    weights = 1.0 / (np.arange(1, WORDS + 1) + 2.7) ** 1.07
-    share = np.cumsum(weights / weights.sum())
+    share = shares(WORDS)
     topics = rng.integers(300, 60_000, size=(TOPICS, WORDS_OF_TOPIC))
     for start in range(0, papers, AT_ONCE):
         count = min(AT_ONCE, papers - start)
@@ -72,6 +72,12 @@ def texts(papers: int, seed: int) -> Iterator[tuple[str, list[str]]]:
                 abstract.append(" ".join(texts_of[at : at + length]) + ".")
                 at += length
             yield title, abstract
+
+
+def shares(words: int) -> NDArray[np.float64]:
+    """The share of running words that are the first, one of the first two, and so on: shape (words,)."""
+    weights = 1.0 / (np.arange(1, words + 1) + 2.7) ** 1.07
+    return np.cumsum(weights / weights.sum())
 
 
 if __name__ == "__main__":

@@ -123,8 +123,11 @@ def run(*command: object, folder: Path | None = None) -> Cost:
     return cost
 
 
-def measured(command: Sequence[object]) -> tuple[Cost, str]:
-    """Run it to its end. Raises CalledProcessError where it fails, with what it said."""
+def measured(command: Sequence[object], *, beside: int | None = None) -> tuple[Cost, str]:
+    """Run it to its end. Raises CalledProcessError where it fails, with what it said.
+
+    beside: a process whose memory counts with that of all it has started, the command among them.
+    """
     peaks = {"Pss": 0, "Pss_Anon": 0}
     done = threading.Event()
     with TemporaryFile("w+") as said:
@@ -132,7 +135,7 @@ def measured(command: Sequence[object]) -> tuple[Cost, str]:
         process = subprocess.Popen(
             [str(word) for word in command], stdout=subprocess.PIPE, stderr=said, text=True, env=AS_INSTALLED
         )
-        watch = threading.Thread(target=_watch, args=(process.pid, peaks, done))
+        watch = threading.Thread(target=_watch, args=(beside or process.pid, peaks, done))
         watch.start()
         assert process.stdout is not None
         output = process.stdout.read()

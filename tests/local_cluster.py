@@ -1,7 +1,11 @@
-"""A Dask scheduler with workers on this machine."""
+"""A Dask scheduler with workers on this machine, in processes of their own."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +15,34 @@ from annot.shards import Engine
 
 @contextmanager
 def local_cluster(*, workers: int = 2, threads: int = 1) -> Iterator[Engine]:
-    """Workers in processes of their own, which Dask starts again when they die."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0") as made:
-        yield Engine(processes=1, cluster=made.scheduler_address)
+    """Workers that Dask starts again when they die; all of it ends with this process, however that ends."""
+    pytest.importorskip("distributed")
+    with subprocess.Popen(
+        [sys.executable, __file__, str(workers), str(threads)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Workers import what they are sent from where this process imports it.
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address, "the cluster did not start"
+        try:
+            yield Engine(processes=1, cluster=address)
+        finally:
+            process.stdin.close()
+
+
+async def _serve(workers: int, threads: int) -> None:
+    from distributed import LocalCluster
+
+    made = LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0", asynchronous=True)
+    async with made as cluster:
+        print(cluster.scheduler_address, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(*map(int, sys.argv[1:])))

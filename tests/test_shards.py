@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from annot.errors import AnnotError, InputError
 from annot.settings import MachineSettings
-from annot.shards import AHEAD, MOST_KILLED, Engine, map_shards
+from annot.shards import AHEAD, CLIENT_TRIES, MOST_KILLED, Engine, map_shards
 from local_cluster import local_cluster
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -220,12 +221,15 @@ def test_an_interruption_is_for_the_process_that_started_the_workers(tmp_path: P
 
 
 def test_a_scheduler_that_is_not_there_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
+    client = pytest.importorskip("distributed").Client
     monkeypatch.setattr("annot.shards.CLUSTER_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nowhere://x", "127.0.0.1:notaport"):
         with pytest.raises(InputError, match="no Dask scheduler answers") as caught:
             list(map_shards(str, range(3), engine=Engine(processes=1, cluster=address)))
         assert caught.value.message.startswith(address)
+        # None is left for the garbage collector to close, which may be just when another one takes the same lock.
+        found = [one.status for one in gc.get_objects() if isinstance(one, client)]
+        assert set(found) <= {"closed", "newly-created"}
 
 
 def test_without_dask_a_cluster_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,6 +237,27 @@ def test_without_dask_a_cluster_is_refused_with_the_remedy(monkeypatch: pytest.M
     with pytest.raises(InputError, match="needs Dask") as caught:
         list(map_shards(str, range(3), engine=Engine(processes=1, cluster="tcp://127.0.0.1:9")))
     assert caught.value.hint == "pip install 'annot[cluster]'"
+
+
+@pytest.mark.parametrize("busy", [2, 3])
+def test_on_a_busy_machine_a_client_is_made_again_and_then_given_up(
+    busy: int, cluster: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = pytest.importorskip("distributed.utils").LoopRunner
+    start, waited = runner.start, []
+
+    def start_late(self: object) -> None:
+        waited.append(self)
+        assert len(waited) > busy  # as distributed does when its thread did not come to run
+        start(self)
+
+    monkeypatch.setattr(runner, "start", start_late)
+    results = map_shards(str, range(3), engine=cluster)
+    if busy < CLIENT_TRIES:
+        assert list(results) == ["0", "1", "2"]
+    else:
+        with pytest.raises(AnnotError, match="this machine is too busy"):
+            list(results)
 
 
 def test_a_worker_with_threads_is_refused() -> None:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 import tiny_models
 import torch
@@ -20,7 +21,9 @@ from annot.store.papers import read_papers
 from annot.study import encoding
 from annot.systems import paper_encoder
 from command_line import annot, annot_done, difference, snapshot
+from local_cluster import local_cluster
 from sentence_transformers import SentenceTransformer
+from threadpoolctl import threadpool_limits
 from transformers import AutoModel, AutoTokenizer
 
 PAPERS = 45
@@ -159,6 +162,22 @@ run()
 """
 
 
+def test_the_workers_of_a_cluster_encode_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    # Papers of a part lie in several groups of rows, and the models are named from the study's folder.
+    (path,) = (folder / "corpus").glob("*.parquet")
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path), path, row_group_size=7)
+    here = shutil.copytree(folder, tmp_path / "here")
+    with local_cluster() as engine:
+        for arguments in (("specter",), ("mine", "--model", "mine-st", "--float16")):
+            with threadpool_limits(1):
+                annot_done("encode", *arguments, folder=here)
+            done = annot_done("encode", *arguments, "--cluster", engine.cluster, "--json", folder=folder).data
+            assert done["encoded"] == PAPERS
+            assert bytes_of(folder, arguments[0]) == bytes_of(here, arguments[0])
+            again = annot_done("encode", *arguments, "--cluster", engine.cluster, "--json", folder=folder).data
+            assert again["encoded"] == 0
+
+
 @pytest.mark.parametrize("die_at", [1, 3])
 def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(folder: Path, tmp_path: Path, die_at: int) -> None:
     undisturbed = shutil.copytree(folder, tmp_path / "undisturbed")
@@ -190,7 +209,7 @@ def test_papers_that_came_later_are_encoded_alone_and_the_bytes_are_those_of_one
     assert bytes_of(folder, "specter") == bytes_of(at_once, "specter")
     # With all there, nothing is loaded, and nothing is written.
     before = snapshot(folder)
-    monkeypatch.setattr("annot.steps.encode.open_paper_encoder", None)
+    monkeypatch.setattr("annot.steps.encode.open_paper_encoder", pytest.fail)
     annot_done("encode", "specter", folder=folder)
     assert not difference(before, snapshot(folder))
 

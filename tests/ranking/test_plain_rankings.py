@@ -88,7 +88,7 @@ def plain_ranking(ids: Sequence[str], scores: Sequence[float], query: str) -> li
 def test_tfidf_rankings_are_scikit_learns(
     bench: Bench, texts: dict[str, list[str]], query_ids: list[str], field: str
 ) -> None:
-    ids = list(bench.corpus.paper_ids)
+    ids = bench.corpus.paper_ids.to_pylist()
     matrix = TfidfVectorizer().fit_transform(texts[field])
     found = rankings_of(bench, f"{field}_tfidf", query_ids)
     tied = 0
@@ -106,7 +106,7 @@ def test_tfidf_rankings_are_scikit_learns(
 def test_rankings_by_word_vectors_are_those_of_gensims_means(
     bench: Bench, keyed: Any, texts: dict[str, list[str]], query_ids: list[str], field: str, weighted: bool
 ) -> None:
-    ids = list(bench.corpus.paper_ids)
+    ids = bench.corpus.paper_ids.to_pylist()
     vectorizer = weighing_words().fit(texts[field])
     idf = dict(zip(vectorizer.get_feature_names_out(), vectorizer.idf_, strict=True))
     means = np.zeros((len(ids), keyed.vector_size))

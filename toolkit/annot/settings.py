@@ -316,6 +316,9 @@ class MachineSettings(_Section):
     """Processes that share the work; None takes every core that the program may use."""
     cluster: str = ""
     """The address of a Dask scheduler (`tcp://...`), whose workers do the work instead."""
+    shards: str = ""
+    """A folder at a URL (`s3://...`, or any that fsspec knows) through which the cluster's workers get the papers;
+    empty where they see the study's folder."""
 
 
 class Settings(_Section):

@@ -13,15 +13,20 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import chdir, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context, parent_process
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from annot import __version__
 from annot.errors import AnnotError, InputError
 from annot.settings import MachineSettings
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Advance = Callable[[int, int | None], None]
 """Called with (done so far, total or None)."""
@@ -35,6 +40,8 @@ MOST_KILLED = 3
 """After so many workers were killed while the same shard was waited for, the shard is given up."""
 CLUSTER_SECONDS = 30
 """How long a scheduler may take to answer."""
+CLIENT_TRIES = 3
+"""How often a client is made, where the machine is too busy to start one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +177,9 @@ def _in_worker(pickled: bytes, shard: Any) -> Any:
 
 
 def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> Iterator[R]:
-    try:
-        from distributed import Client, KilledWorker
-    except ModuleNotFoundError:
-        raise InputError("a cluster needs Dask, which is not installed", hint="pip install 'annot[cluster]'") from None
-    try:
-        client = Client(cluster, timeout=CLUSTER_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{cluster}: no Dask scheduler answers: {error}", hint="expected an address such as tcp://login:8786"
-        ) from None
+    client = _client(cluster)
+    from distributed import KilledWorker
+
     with client:
         # Sent once, made anew when its worker is killed, unlike data that is scattered.
         sent = client.submit(_itself, pickle.dumps(work), pure=False)
@@ -189,7 +189,7 @@ def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> It
             # Workers come and go.
             room = AHEAD * max(1, len(client.nthreads()))
             ahead.extend(
-                (shard, client.submit(_on_worker, sent, shard, __version__, pure=False))
+                (shard, client.submit(_on_worker, sent, shard, Path.cwd(), __version__, pure=False))
                 for shard in islice(rest, max(0, room - len(ahead)))
             )
             if not ahead:
@@ -202,11 +202,43 @@ def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> It
             yield result
 
 
+def _client(cluster: str) -> Client:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise InputError("a cluster needs Dask, which is not installed", hint="pip install 'annot[cluster]'") from None
+
+    class Closing(Client):  # type: ignore[misc]
+        def start(self, **arguments: Any) -> None:
+            try:
+                super().start(**arguments)
+            except BaseException:
+                # Left to the garbage collector, its thread may stop while another one starts: each waits for the other.
+                self.close()
+                raise
+
+    for _ in range(CLIENT_TRIES):
+        try:
+            return Closing(cluster, timeout=CLUSTER_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{cluster}: no Dask scheduler answers: {error}", hint="expected an address such as tcp://login:8786"
+            ) from None
+        except AssertionError:
+            # All that Client says when a thread that it started did not run within ten seconds.
+            continue
+    raise AnnotError(
+        f"{cluster}: this machine is too busy to talk to the scheduler: no thread ran within {CLIENT_TRIES * 10} s",
+        hint="run it again when it has less to do",
+    )
+
+
 def _itself(pickled: bytes) -> bytes:
     return pickled
 
 
-def _on_worker(pickled: bytes, shard: Any, version: str) -> Any:
+def _on_worker(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
+    """The work, where a relative path means what it means to the command."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -220,7 +252,8 @@ def _on_worker(pickled: bytes, shard: Any, version: str) -> Any:
             f"{worker.address}: a Dask worker with annot {__version__}, expected {version}",
             hint="install the same annot for all workers",
         )
-    return _in_worker(pickled, shard)
+    with chdir(folder) if folder.is_dir() else nullcontext():
+        return _in_worker(pickled, shard)
 
 
 def _given_up(shard: object) -> AnnotError:

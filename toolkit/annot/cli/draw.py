@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, flag, recorded
+from annot.cli.options import ClusterOption, DryRunOption, GrowOption, HourlyRateOption, flag, recorded
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def pool_build(
         bool, flag("--redraw", "Draw as annot.toml says, not as the pools on record were drawn.")
     ] = False,
     frozen: Annotated[bool, flag("--frozen", "Draw from the rankings already in pools/rankings/.")] = False,
+    cluster: ClusterOption = None,
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
@@ -50,7 +51,7 @@ def pool_build(
 
     with progress("ranking") as advance:
         built = step.build(
-            ws,
+            ws.replaced("machine", cluster=cluster),
             asked={
                 "mode": mode,
                 "per_method": per_method,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption
+from annot.cli.options import ClusterOption, DryRunOption
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ group("index", help="What the ranking methods need of the corpus: made once, use
 def index_build(
     ws: "Workspace",
     memory: Annotated[str, typer.Option(help="What the processes at work may take together.")] = "4G",
+    cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make tokens, counts, word vectors and averages for the methods of annot.toml; a killed build goes on.
@@ -27,7 +28,7 @@ def index_build(
     from annot.steps import index as step
 
     with progress("indexing") as advance:
-        built = step.build(ws, memory=memory, dry_run=dry_run, advance=advance)
+        built = step.build(ws.replaced("machine", cluster=cluster), memory=memory, dry_run=dry_run, advance=advance)
     return Answer(built, step.describe(built))
 
 

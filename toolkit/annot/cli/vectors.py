@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, flag
+from annot.cli.options import ClusterOption, DryRunOption, flag
 from annot.cli.output import Answer, progress, table
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def encode(
         str | None, typer.Option(help="cpu, cuda, cuda:1, ...", show_default="a GPU where there is one")
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Papers read at once; more suits a GPU.")] = 32,
+    cluster: ClusterOption = None,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make vectors of all papers with an encoder, as a pooling method and a system; a killed run goes on.
@@ -125,7 +126,7 @@ def encode(
 
     with progress("encoding papers", forecast=True) as advance:
         encoded = step.encode(
-            ws,
+            ws.replaced("machine", cluster=cluster),
             name,
             model=model,
             metric=metric,

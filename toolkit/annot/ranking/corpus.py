@@ -73,6 +73,10 @@ class Corpus:
         self.starts = np.concatenate(([0], np.cumsum(arrays["papers"])))
         self._row_of: dict[str, int] = {}
 
+    def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:
+        # Without what was looked up: a worker that is sent a corpus on disk opens it there.
+        return Corpus, (self.shards, self._arrays)
+
     def __len__(self) -> int:
         return int(self.starts[-1])
 

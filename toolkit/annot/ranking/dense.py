@@ -8,12 +8,13 @@ A vector of zeros has no direction and lies near everything short; it never rank
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.ranking.threads import in_threads
+from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Strings
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 from annot.records import Ranking
@@ -79,6 +80,67 @@ SCORES: dict[Metric, Callable[[Matrix, Matrix], NDArray[np.float64]]] = {"l2": n
 """The score of each metric, in double precision; higher is better."""
 
 
+@dataclass(frozen=True)
+class _Scan:
+    """Finds, in a few blocks of rows, the candidates of each query, and tells the error of their scores."""
+
+    source: VectorSource
+    usable: NDArray[np.bool_] | None
+    metric: Metric
+    moved: Matrix
+    centre: Matrix
+    lengths: NDArray[np.float64]
+    empty: NDArray[np.bool_]
+    gamma: float
+    relative: float
+    depths: NDArray[np.int64]
+
+    def __getstate__(self) -> dict[str, Any]:
+        source = _OnDisk(self.source) if isinstance(self.source, np.memmap) else self.source
+        return self.__dict__ | {"source": source}
+
+    def __call__(self, first: int) -> tuple[list[Candidates], NDArray[np.float64]]:
+        top = TopK(self.depths, relative=self.relative)
+        longest, count = 0.0, self.source.shape[0]
+        error: NDArray[np.float64] = np.full(len(self.moved), 4 * self.gamma if self.metric == "cosine" else 0.0)
+        for start in range(first, min(first + BLOCKS * BLOCK, count), BLOCK):
+            rows = np.asarray(self.source[start : start + BLOCK], dtype=np.float32)
+            ranks = _not_zero(rows)
+            if self.usable is not None:
+                ranks &= self.usable[start : start + BLOCK]
+            if self.metric == "l2":
+                rows = rows - self.centre
+            squares = np.einsum("ij,ij->i", rows, rows)
+            scores = self.moved @ rows.T
+            if self.metric == "l2":
+                longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
+                error = 2 * self.gamma * (longest + self.lengths) ** 2
+                scores *= 2
+                scores -= squares
+                scores -= (self.lengths[:, None] ** 2).astype(np.float32)
+            else:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    scores /= np.sqrt(squares)
+                    scores /= self.lengths[:, None].astype(np.float32)
+            if not ranks.all():
+                scores[:, ~ranks] = -np.inf
+            scores[self.empty] = -np.inf
+            top.push(start, scores, error=error)
+        return top.candidates(error=error), error
+
+
+class _OnDisk:
+    """A matrix that is mapped from a whole `.npy` file, as another process opens it."""
+
+    def __init__(self, matrix: np.memmap[Any, Any]) -> None:
+        self.shape, self._path = matrix.shape, matrix.filename
+
+    def __getitem__(self, rows: Any, /) -> Matrix:
+        assert self._path is not None
+        found: Matrix = np.load(self._path, mmap_mode="r", allow_pickle=False)[rows]
+        return found
+
+
 def search(
     source: VectorSource,
     ids: Strings,
@@ -87,6 +149,7 @@ def search(
     metric: Metric,
     depths: NDArray[np.int64],
     usable: NDArray[np.bool_] | None = None,
+    each: Each = in_threads,
 ) -> list[Ranking]:
     """The best rows for each query, under the tie rule.
 
@@ -95,7 +158,7 @@ def search(
     """
     count, dimensions = source.shape
     wanted = np.asarray(queries, dtype=np.float32)
-    empty = ~wanted.any(axis=1)
+    empty = np.asarray(~wanted.any(axis=1))
     # Distances do not change when everything moves by one vector; what queries and rows have in common only adds error.
     centre = wanted.mean(axis=0) if metric == "l2" and len(wanted) else np.zeros(dimensions, dtype=np.float32)
     moved = wanted - centre
@@ -107,38 +170,10 @@ def search(
     # A distance is compared by its square, on which one rounding step counts twice.
     relative = 2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP
 
-    def scan(first: int) -> tuple[list[Candidates], NDArray[np.float64]]:
-        top = TopK(depths, relative=relative)
-        longest = 0.0
-        error: NDArray[np.float64] = np.full(len(wanted), 4 * gamma if metric == "cosine" else 0.0)
-        for start in range(first, min(first + BLOCKS * BLOCK, count), BLOCK):
-            rows = np.asarray(source[start : start + BLOCK], dtype=np.float32)
-            ranks = _not_zero(rows)
-            if usable is not None:
-                ranks &= usable[start : start + BLOCK]
-            if metric == "l2":
-                rows = rows - centre
-            squares = np.einsum("ij,ij->i", rows, rows)
-            scores = moved @ rows.T
-            if metric == "l2":
-                longest = max(longest, float(squares.max(initial=0.0)) ** 0.5)
-                error = 2 * gamma * (longest + lengths) ** 2
-                scores *= 2
-                scores -= squares
-                scores -= (lengths[:, None] ** 2).astype(np.float32)
-            else:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    scores /= np.sqrt(squares)
-                    scores /= lengths[:, None].astype(np.float32)
-            if not ranks.all():
-                scores[:, ~ranks] = -np.inf
-            scores[empty] = -np.inf
-            top.push(start, scores, error=error)
-        return top.candidates(error=error), error
-
+    scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths)
     top = TopK(depths, relative=relative)
     error: NDArray[np.float64] = np.zeros(len(wanted))
-    for candidates, of_part in in_threads(scan, range(0, count, BLOCKS * BLOCK)):
+    for candidates, of_part in each(scan, range(0, count, BLOCKS * BLOCK)):
         error = np.maximum(error, of_part)
         top.join(candidates, error=error)
     found = [one.rows for one in top.candidates(error=error)]

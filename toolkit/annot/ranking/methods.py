@@ -19,6 +19,7 @@ from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.counts import Sparse
 from annot.ranking.dense import VectorSource
+from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Field, Rule, Vocabulary
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
@@ -38,7 +39,7 @@ class Bench:
     """The corpus with the vectors that methods need.
 
     averages: document averages that were made before, by field and whether they are weighted; the others are made row
-    by row when they are asked for.
+    by row when they are asked for. each: where the corpus is searched.
     """
 
     def __init__(
@@ -48,11 +49,13 @@ class Bench:
         word_vectors: WordVectors | None,
         vectors: Mapping[str, Vectors],
         averages: Mapping[tuple[Field, bool], VectorSource],
+        each: Each = in_threads,
     ) -> None:
         self.corpus = corpus
         self.word_vectors = word_vectors
         self.vectors = dict(vectors)
         self._averages = averages
+        self.each = each
 
     def averages(self, field: Field, *, weighted: bool) -> VectorSource:
         """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
@@ -96,12 +99,12 @@ class Bench:
 
 
 def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[Ranking]:
-    return tfidf.rank(bench.corpus, field, rows, depths=depths)
+    return tfidf.rank(bench.corpus, field, rows, depths=depths, each=bench.each)
 
 
 def _by_average(bench: Bench, rows: Rows, depths: Rows, *, field: Field, weighted: bool) -> list[Ranking]:
     source = bench.averages(field, weighted=weighted)
-    return dense.search(source, bench.corpus.paper_ids, source[rows], metric="l2", depths=depths)
+    return dense.search(source, bench.corpus.paper_ids, source[rows], metric="l2", depths=depths, each=bench.each)
 
 
 METHODS: dict[str, Callable[[Bench, Rows, Rows], list[Ranking]]] = {
@@ -139,7 +142,8 @@ def rank_all(
         if method in METHODS:
             found = METHODS[method](bench, rows, depths)
         else:
-            found = dense_vectors.rank(bench.vectors[method], paper_ids, corpus=bench.corpus.paper_ids, depths=depths)
+            vectors, corpus = bench.vectors[method], bench.corpus.paper_ids
+            found = dense_vectors.rank(vectors, paper_ids, corpus=corpus, depths=depths, each=bench.each)
         done[method] = {
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)

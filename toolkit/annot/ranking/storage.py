@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +70,7 @@ def save(
     The files are made beside the folder and moved in at the end, so that a reader never finds a part.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
     try:
         for name, array in arrays.items():
             save_array(building / f"{name}.npy", array)
@@ -85,6 +87,14 @@ def save(
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
+
+
+def remove_unfinished(root: Path) -> None:
+    """Remove, anywhere below `root`, what `save` was writing in a process of this machine that was killed."""
+    for building in root.rglob(f".*@{platform.node()}.*"):
+        process = building.name.rpartition("@")[0].rpartition(".")[2]
+        if not _runs(int(process)):
+            shutil.rmtree(building, ignore_errors=True)
 
 
 def save_array(path: Path, array: Array) -> None:
@@ -161,6 +171,16 @@ def strings_of(texts: Iterable[str]) -> Any:
 
 def _again(folder: Path) -> str:
     return f"delete {folder}, and make it again with `annot index build`"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _sha256(path: Path) -> str | None:

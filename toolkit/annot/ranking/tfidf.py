@@ -6,6 +6,8 @@ ranks, and a cosine of 0 (no token in common) is not a retrieval: such a documen
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.counts import BLOCK, Sparse, row_sums, run_of
-from annot.ranking.threads import in_threads
+from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Field
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best
 from annot.records import Ranking
@@ -59,30 +61,44 @@ def matrix(corpus: Corpus, field: Field) -> Sparse:
     return vstack(parts, format="csr")
 
 
-def rank(corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int64]) -> list[Ranking]:
-    """The best documents for each query paper. queries: rows, shape (queries,); depths: shape (queries,)."""
-    idf = corpus.statistics(field, "terms").smooth_idf
-    # One side carries both weights and its own length, so that the corpus's counts are used as they are.
-    weights = unit(corpus.counts(field, "terms", queries), idf)
-    weights.data *= idf[weights.indices]
-    by_token = weights.T.tocsr()
-    norms, places = corpus.norms(field), corpus.places("terms")
-    exact = np.zeros(len(depths))
+@dataclass(frozen=True)
+class _Search:
+    """Finds, in one shard, the candidates of each query. weights: a row for each query, shape (queries, tokens)."""
 
-    def search(number: int) -> list[Candidates]:
-        counts, local = corpus.shards[number].counts(field, "terms"), by_token[places[number]]
-        if len(depths) <= FEW:
+    corpus: Corpus
+    field: Field
+    weights: Sparse
+    depths: NDArray[np.int64]
+
+    @cached_property
+    def by_token(self) -> Sparse:
+        return self.weights.T.tocsr()
+
+    def __call__(self, number: int) -> list[Candidates]:
+        counts = self.corpus.shards[number].counts(self.field, "terms")
+        local = self.by_token[self.corpus.places("terms")[number]]
+        if len(self.depths) <= FEW:
             local = local.toarray()
-        first = int(corpus.starts[number])
-        top = TopK(depths, relative=ROUNDING_STEP)
+        norms, first = self.corpus.norms(self.field), int(self.corpus.starts[number])
+        top, exact = TopK(self.depths, relative=ROUNDING_STEP), np.zeros(len(self.depths))
         for start in range(0, counts.shape[0], BLOCK):
             products = run_of(counts, start, start + BLOCK) @ local
             length = norms[first + start : first + start + products.shape[0]]
             top.push(first + start, _scaled(products, length), error=exact)
         return top.candidates(error=exact)
 
+
+def rank(
+    corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int64], each: Each = in_threads
+) -> list[Ranking]:
+    """The best documents for each query paper. queries: rows, shape (queries,); depths: shape (queries,)."""
+    idf = corpus.statistics(field, "terms").smooth_idf
+    # One side carries both weights and its own length, so that the corpus's counts are used as they are.
+    weights = unit(corpus.counts(field, "terms", queries), idf)
+    weights.data *= idf[weights.indices]
+    exact = np.zeros(len(depths))
     top = TopK(depths, relative=ROUNDING_STEP)
-    for found in in_threads(search, range(len(corpus.shards))):
+    for found in each(_Search(corpus, field, weights, depths), range(len(corpus.shards))):
         top.join(found, error=exact)
     ids = corpus.paper_ids
     kept = top.candidates(error=exact)

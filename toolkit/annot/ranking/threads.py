@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 2
 """Parts under way or waiting to be taken, for each thread: so many results are in memory at most."""
+
+
+class Each(Protocol):
+    """How the same work is done on many parts: `work(part)` for each, in the order of the parts."""
+
+    def __call__(self, work: Callable[[int], R], parts: Sequence[int]) -> Iterator[R]: ...
 
 
 def in_threads(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:

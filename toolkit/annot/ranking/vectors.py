@@ -33,7 +33,7 @@ from annot.errors import InputError, MissingInput
 from annot.ranking.counts import BLOCK
 from annot.ranking.dense import Metric, search
 from annot.ranking.storage import strings_of
-from annot.ranking.threads import in_threads
+from annot.ranking.threads import Each, in_threads
 from annot.ranking.tokens import Strings, numbers
 from annot.records import Ranking
 
@@ -64,7 +64,14 @@ class Vectors:
         return own | dict(self.facts)
 
 
-def rank(vectors: Vectors, queries: Sequence[str], *, corpus: Strings, depths: NDArray[np.int64]) -> list[Ranking]:
+def rank(
+    vectors: Vectors,
+    queries: Sequence[str],
+    *,
+    corpus: Strings,
+    depths: NDArray[np.int64],
+    each: Each = in_threads,
+) -> list[Ranking]:
     """The papers of `corpus` nearest to each query paper, by the metric of the space. corpus: their ids.
 
     depths: shape (queries,).
@@ -81,7 +88,7 @@ def rank(vectors: Vectors, queries: Sequence[str], *, corpus: Strings, depths: N
     usable = np.zeros(len(ids), dtype=np.bool_)
     usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     wanted = vectors.matrix[numbers(rows)]
-    return search(vectors.matrix, ids, wanted, metric=vectors.metric, depths=depths, usable=usable)
+    return search(vectors.matrix, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 
 def save(vectors: Vectors, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from annot.errors import InputError
 from annot.names import check_name, near
 from annot.ranking.dense import Metric
 from annot.ranking.vectors import Precision
+from annot.shards import Engine
 from annot.study.encoded import weights_folder
 from annot.study.encoding import Encoding
 from annot.study.index import Advance
@@ -83,7 +85,15 @@ def encode(
         encoded = papers - kept
     else:
         papers, encoded = encoding.run(
-            lambda: open_paper_encoder(found.folder, found.reading, device=kind, half=half and on_gpu, batch=batch),
+            partial(
+                open_paper_encoder,
+                found.folder.resolve(),
+                found.reading,
+                device=kind,
+                half=half and on_gpu,
+                batch=batch,
+            ),
+            engine=Engine.of(ws.settings.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,
         )

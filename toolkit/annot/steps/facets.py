@@ -20,7 +20,7 @@ from annot.settings import Settings
 from annot.shards import Engine, map_shards
 from annot.store import facet_labels
 from annot.store.database import open_store
-from annot.store.paper_columns import groups_of
+from annot.store.paper_columns import groups_for
 from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.study.workspace import Workspace, write_file
 
@@ -73,7 +73,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     work = LabelShard(raw, name, ws.settings.labels.names, ws.settings.facets, misfit)
-    shards = groups_of(ws.corpus)
+    shards = groups_for(ws.corpus, ws.settings.machine)
     total = sum(shard.papers for shard in shards)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from annot.corpus_filters import normalised_title
 from annot.ranking.storage import strings_of
+from annot.settings import MachineSettings
+from annot.store.files_at_url import local_copy, put_files
 from annot.store.papers import ROWS_IN_GROUP, opened
 
 _LEFT_OUT_OF_TITLES = bytes(code for code in range(128) if not chr(code).isalnum() and code != ord("\n"))
@@ -20,6 +22,8 @@ class RowGroups(NamedTuple):
     first: int
     stop: int
     papers: int
+    url: str = ""
+    """Where a worker fetches the file (`annot.store.files_at_url`); empty where it sees the path."""
 
 
 def groups_of(folder: Path) -> list[RowGroups]:
@@ -31,18 +35,42 @@ def groups_of(folder: Path) -> list[RowGroups]:
     ]
 
 
+def groups_for(folder: Path, machine: MachineSettings) -> list[RowGroups]:
+    """The same, as the workers of this machine read them: in place, or at a URL, where the files are put first."""
+    groups = groups_of(folder)
+    if not (machine.cluster and machine.shards):
+        return groups
+    urls = put_files(dict.fromkeys(group.path for group in groups), machine.shards)
+    return [group._replace(url=urls[group.path]) for group in groups]
+
+
 def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
     """These columns as record batches of a few thousand papers, in order."""
     from pyarrow.parquet import ParquetFile
 
     for run in groups:
-        with ParquetFile(run.path) as file:
+        with ParquetFile(local_copy(run.url) if run.url else run.path) as file:
             yield from file.iter_batches(
                 batch_size=ROWS_IN_GROUP,
                 row_groups=list(range(run.first, run.stop)),
                 columns=list(columns),
                 use_threads=False,
             )
+
+
+def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
+    """The ids of the papers at these places of the corpus, counted from 0."""
+    import numpy as np
+    import pyarrow as pa
+
+    wanted = np.unique(np.array(places, np.int64))
+    found: dict[int, str] = {}
+    start = 0
+    for batch in _batches(folder, "paper_id"):
+        here = wanted[slice(*np.searchsorted(wanted, [start, start + len(batch)]))]
+        found |= zip(here.tolist(), batch.column(0).take(pa.array(here - start)).to_pylist(), strict=True)
+        start += len(batch)
+    return found
 
 
 def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:

@@ -12,11 +12,11 @@ import fcntl
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,14 @@ from annot.errors import BusyError, InputError
 from annot.ranking.storage import save_array
 from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, VectorsWriter
 from annot.records import Paper
+from annot.shards import Engine, map_shards
+from annot.store.paper_columns import RowGroups, groups_for, read_columns
 from annot.store.papers import count_papers, read_papers
 from annot.study.index import Advance
 from annot.study.workspace import Workspace, sha256_of
 from annot.systems.paper_encoder import PaperEncoder
 
+TEXT = ("paper_id", "title", "sentences")
 PART = 512
 """Papers in a part: what is lost at most when a run is killed."""
 
@@ -43,6 +46,41 @@ class Part:
     """The row of the first in the corpus."""
     papers: tuple[Paper, ...]
     key: str
+
+
+@dataclass(frozen=True)
+class EncodePart:
+    """Encodes the papers from one place of the corpus up to another, wherever it is sent."""
+
+    groups: tuple[RowGroups, ...]
+    """All of the corpus."""
+    open_encoder: Callable[[], PaperEncoder]
+
+    def __call__(self, bounds: tuple[int, int]) -> tuple[list[str], NDArray[np.float32]]:
+        """The ids of these papers, and their vectors."""
+        from threadpoolctl import threadpool_limits
+
+        start, stop = bounds
+        papers: list[Paper] = []
+        for group, place in self.starts.items():
+            first = start + len(papers)
+            if place <= first < min(stop, place + group.papers):
+                rows = chain.from_iterable(batch.to_pylist() for batch in read_columns([group], TEXT))
+                papers += (Paper(**row) for row in islice(rows, first - place, stop - place))
+        encoder = self.encoder
+        # Its libraries are loaded only now.
+        with threadpool_limits(1):
+            return [paper.paper_id for paper in papers], encoder(papers, lambda _done, _total: None)
+
+    @cached_property
+    def encoder(self) -> PaperEncoder:
+        return self.open_encoder()
+
+    @cached_property
+    def starts(self) -> dict[RowGroups, int]:
+        """By group of rows, the place of its first paper."""
+        ends = accumulate(group.papers for group in self.groups)
+        return {group: end - group.papers for group, end in zip(self.groups, ends, strict=True)}
 
 
 class Encoding:
@@ -64,21 +102,25 @@ class Encoding:
         return kept, count_papers(self._ws.corpus)
 
     def run(
-        self, open_encoder: Callable[[], PaperEncoder], *, about: Mapping[str, Any], advance: Advance
+        self, open_encoder: Callable[[], PaperEncoder], *, engine: Engine, about: Mapping[str, Any], advance: Advance
     ) -> tuple[int, int]:
         """Encode what is not yet encoded, and write the set; returns how many papers it has, and how many were encoded.
 
-        open_encoder: called when the first paper is to be encoded. Raises InputError where a vector is not finite.
+        open_encoder: called when the first paper is to be encoded. engine: with a cluster its workers encode, else this
+        process, as a model uses every core or the GPU by itself. Raises InputError where a vector is not finite.
         """
         total = count_papers(self._ws.corpus)
         encoder: PaperEncoder | None = None
         keys, encoded = [], 0
         with self._alone():
+            if engine.cluster is not None:
+                encoded = self._on_cluster(open_encoder, engine, total, advance)
             for part in self._parts():
                 keys.append(part.key)
                 if self._kept(part) is None:
                     encoder = encoder or open_encoder()
-                    self._keep(part, encoder(part.papers, _from(part.start, total, advance)))
+                    rows = encoder(part.papers, _from(part.start, total, advance))
+                    self._keep(part.key, [paper.paper_id for paper in part.papers], rows)
                     encoded += len(part.papers)
                 advance(part.start + len(part.papers), total)
             if list(self._rows_in_set) != keys or any(self._about.get(name) != value for name, value in about.items()):
@@ -116,14 +158,26 @@ class Encoding:
             return np.asarray(self._matrix[start : start + len(part.papers)])
         return None
 
-    def _keep(self, part: Part, rows: NDArray[np.float32]) -> None:
+    def _on_cluster(
+        self, open_encoder: Callable[[], PaperEncoder], engine: Engine, total: int, advance: Advance
+    ) -> int:
+        """Have the workers encode what is not yet encoded; returns how many papers that were."""
+        missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
+        work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.settings.machine)), open_encoder)
+        made = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
+        for (key, start, count), (ids, rows) in zip(missing, made, strict=True):
+            self._keep(key, ids, rows)
+            advance(start + count, total)
+        return sum(count for _key, _start, count in missing)
+
+    def _keep(self, key: str, ids: Sequence[str], rows: NDArray[np.float32]) -> None:
         with np.errstate(over="ignore"):
             made = rows.astype(self._precision)
         broken = np.flatnonzero(~np.isfinite(made).all(axis=1)).tolist()
         if broken:
-            faults = [f"{part.papers[row].paper_id}: not finite in {self._precision}" for row in broken]
+            faults = [f"{ids[row]}: not finite in {self._precision}" for row in broken]
             raise InputError(f"{self._set.name}: {len(broken)} vector(s) that are no numbers", faults=faults)
-        path = self._cache / f"{part.key}.npy"
+        path = self._cache / f"{key}.npy"
         save_array(path.with_suffix(".tmp"), made)
         path.with_suffix(".tmp").replace(path)
 

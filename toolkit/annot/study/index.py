@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from annot.ranking import lsa, storage, vectors, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
-from annot.shards import Engine
+from annot.ranking.threads import Each, in_threads
+from annot.settings import MachineSettings
+from annot.shards import Engine, map_shards
 from annot.study.corpus_state import current_sha256
 from annot.study.index_parts import Places, Variant, averages, open_corpus, processes_within
 from annot.study.paper_vectors import vectors_of
@@ -58,6 +61,7 @@ def open_index(
     methods = tuple(methods)
     given = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
 
+    each = _each(ws.settings.machine)
     most = processes_within(memory)
 
     def engine() -> Engine:
@@ -73,10 +77,10 @@ def open_index(
         if not words.is_dir():
             train(ws, *corpus.running_text("words"), kept_in=words, advance=advance)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, words, variants, advance=advance)
+        averaged = averages(places, words, variants, each=each, advance=advance)
     if LSA in methods:
         given[LSA] = _lsa(corpus, places.own(LSA))
-    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged)
+    bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each)
     return Index(bench, places.corpus_sha256)
 
 
@@ -94,11 +98,17 @@ def words_place(ws: Workspace, places: Places) -> Path:
     return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained_name(ws))
 
 
+def _each(machine: MachineSettings) -> Each:
+    """Averages and searches are the work of threads, which share what is mapped, or of a cluster's workers."""
+    return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else in_threads
+
+
 def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
     if not place.is_dir():
         made = lsa.fit(corpus, **LSA_SETTINGS)
         facts = {"space": made.space, "facts": dict(made.facts)}
         storage.save(place, kind=DECOMPOSITION, arrays={"vectors": made.matrix}, texts={}, facts=facts)
+        storage.remove_unfinished(place.parent)
     stored = storage.load(place, kind=DECOMPOSITION)
     ids = tuple(corpus.paper_ids.to_pylist())
     return vectors.Vectors(ids, stored.arrays["vectors"], LSA, stored.facts["space"], "cosine", stored.facts["facts"])

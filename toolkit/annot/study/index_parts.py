@@ -22,7 +22,7 @@ from annot.ranking.corpus import Corpus, gather
 from annot.ranking.dense import Parts
 from annot.ranking.methods import Bench
 from annot.ranking.shard import Shard
-from annot.ranking.threads import in_threads
+from annot.ranking.threads import Each
 from annot.ranking.tokens import Field
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
@@ -86,16 +86,20 @@ def open_corpus(places: Places, folder: Path, *, engine: Callable[[], Engine], a
         if digests != shards_of(places):
             arrays = gather([_shard(places, digest) for digest in digests])
             storage.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        storage.remove_unfinished(places.made)
     return _load(places)
 
 
-def averages(places: Places, words: Path, variants: Sequence[Variant], *, advance: Advance) -> dict[Variant, Parts]:
+def averages(
+    places: Places, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
+) -> dict[Variant, Parts]:
     """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
     digests = shards_of(places) or ()
     where = _Averages(places, words, tuple(variants), digests)
-    missing = where.missing()
-    for done, _made in enumerate(in_threads(where, missing), start=1):
-        advance(done, len(missing))
+    if missing := where.missing():
+        for done, _made in enumerate(each(where, missing), start=1):
+            advance(done, len(missing))
+        storage.remove_unfinished(places.made)
     return {
         variant: Parts([_Rows(where.place(number, variant)) for number in range(len(digests))]) for variant in variants
     }

@@ -25,6 +25,7 @@ from annot.pooling import shares
 from annot.records import Paper, Pool, Ranking
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
+from annot.store.paper_columns import ids_at
 from annot.study.corpus_state import current_sha256
 from annot.study.workspace import Workspace, write_file
 
@@ -144,5 +145,6 @@ def _found(ws: Workspace, advance: Advance) -> Groups:
     sets = (one for some in map_shards(shingles_of, rows, engine=engine) for one in some)
     by_place = dict(zip(wanted.tolist(), sets, strict=True))
     titles = numpy.concatenate([one.title for one in sketches])
-    ids = papers.paper_ids(ws.corpus)
-    return tuple(tuple(ids[place] for place in group) for group in groups(pairs, titles, by_place))
+    found = groups(pairs, titles, by_place)
+    ids = ids_at(ws.corpus, [place for group in found for place in group])
+    return tuple(tuple(ids[place] for place in group) for group in found)

@@ -1,0 +1,93 @@
+"""The corpus at a URL: workers read the same papers there, and never other ones."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError
+from annot.records import Paper
+from annot.settings import MachineSettings
+from annot.shards import map_shards
+from annot.store.files_at_url import local_copy
+from annot.store.paper_columns import RowGroups, groups_for, groups_of, read_columns
+from annot.store.papers import PaperWriter
+from local_cluster import local_cluster
+
+fsspec = pytest.importorskip("fsspec")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two files of papers; what is fetched goes into the test's folder."""
+    fetched = tmp_path / "fetched"
+    fetched.mkdir()
+    monkeypatch.setenv("TMPDIR", str(fetched))
+    monkeypatch.setattr(tempfile, "tempdir", str(fetched))
+    for part in range(2):
+        with PaperWriter(tmp_path / "corpus") as writer:
+            for at in range(3):
+                writer.add(Paper(f"p{part}{at}", f"Title {at}", (f"Sentence {at}.",)))
+    return tmp_path / "corpus"
+
+
+def ids_of(group: RowGroups) -> list[str]:
+    return [paper_id for batch in read_columns([group], ("paper_id",)) for paper_id in batch.column(0).to_pylist()]
+
+
+def unseen(folder: Path, url: str) -> list[RowGroups]:
+    """The row groups as a worker has them that does not see the study's folder."""
+    machine = MachineSettings(cluster="tcp://login:8786", shards=url)
+    return [group._replace(path=Path("/nowhere.parquet")) for group in groups_for(folder, machine)]
+
+
+def test_without_a_cluster_or_a_url_files_are_read_in_place(corpus: Path) -> None:
+    for machine in (MachineSettings(shards="memory://unused"), MachineSettings(cluster="tcp://login:8786")):
+        assert groups_for(corpus, machine) == groups_of(corpus)
+
+
+@pytest.mark.parametrize("url", ["memory://corpus-{}/a", "file://{}/far/a/"])
+def test_papers_are_those_of_the_folder(corpus: Path, url: str) -> None:
+    groups = unseen(corpus, url.format(corpus.parent))
+    assert [ids_of(group) for group in groups] == [ids_of(group) for group in groups_of(corpus)]
+
+
+def test_workers_read_what_they_do_not_see(corpus: Path) -> None:
+    groups = unseen(corpus, f"file://{corpus.parent}/far")
+    with local_cluster() as engine:
+        assert list(map_shards(ids_of, groups, engine=engine)) == [["p00", "p01", "p02"], ["p10", "p11", "p12"]]
+
+
+def test_files_are_put_there_once_and_a_changed_corpus_beside_them(corpus: Path) -> None:
+    far = corpus.parent / "far"
+    first = unseen(corpus, f"file://{far}")
+    before = {path.name: path.stat().st_mtime_ns for path in far.iterdir()}
+    assert unseen(corpus, f"file://{far}") == first
+    assert {path.name: path.stat().st_mtime_ns for path in far.iterdir()} == before
+    with PaperWriter(corpus, name="part-00002.parquet") as writer:
+        writer.add(Paper("new", "Another title", ("Another sentence.",)))
+    assert [ids_of(group) for group in unseen(corpus, f"file://{far}")] == [["p00", "p01", "p02"], ["new"]]
+    assert len(list(far.iterdir())) == 3
+
+
+def test_a_file_that_is_another_is_refused(corpus: Path) -> None:
+    far = corpus.parent / "far"
+    group = unseen(corpus, f"file://{far}")[0]
+    path = far / group.url.rpartition("/")[2]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match="its bytes have another hash"):
+        ids_of(group)
+    assert not list((corpus.parent / "fetched").rglob("*.*"))
+
+
+@pytest.mark.parametrize("url", ["nosuch://bucket/a", "file:///proc/nowhere"])
+def test_a_url_that_takes_no_files_is_told(corpus: Path, url: str) -> None:
+    with pytest.raises(InputError, match=url) as caught:
+        unseen(corpus, url)
+    assert "annot.toml" in str(caught.value.hint)
+
+
+def test_a_file_that_is_not_there_is_told(corpus: Path) -> None:
+    with pytest.raises(InputError, match="gone"):
+        local_copy(f"file://{corpus}/gone.parquet")
