@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -122,20 +123,67 @@ def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
     assert "nothing is missing" in annot_done("index", "build", "--dry-run", folder=folder).stdout
 
 
-def test_a_file_that_was_changed_is_named_and_made_again(study: Study) -> None:
+def kinds(index: Path) -> dict[str, Path]:
+    """One file of each kind that the index holds, by the part and its name."""
+    return {
+        f"{path.relative_to(index).parts[0]}/{re.sub('[0-9a-f-]{6,}', '', path.parent.name)}/{path.name}": path
+        for path in sorted(index.rglob("*"))
+        if path.is_file()
+    }
+
+
+def flip(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = study("pooled")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=40)
     expected = rankings(folder)
+    index = folder / ".annot/index"
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    assert len(kinds(index)) > 50
     annot_done("index", "verify", folder=folder)
-    (found,) = (folder / ".annot/index").rglob("title_norms.npy")
-    found.write_bytes(found.read_bytes()[:-1] + b"?")
-    told = annot("index", "verify", folder=folder)
-    assert told.exit_code == 1
-    assert f"{found.relative_to(folder)}: found" in told.stdout
-    assert "annot index build" in told.stderr
-    shutil.rmtree(found.parent)
-    annot_done("index", "build", folder=folder)
-    annot_done("index", "verify", folder=folder)
+    for place in (0, 0.6):
+        for path in kinds(index).values():
+            flip(path, int(place * path.stat().st_size))
+        told = annot("index", "verify", folder=folder)
+        assert told.exit_code == 1
+        for path in kinds(index).values():
+            # Where the list of hashes itself is damaged, the others of its folder cannot be looked at.
+            assert f"{path.parent.relative_to(folder)}/" in told.stdout, path
+        assert "annot index build --repair" in told.stderr
+        would = annot_done("index", "build", "--repair", "--dry-run", folder=folder).stdout
+        assert "damaged, would be made again: corpora/" in would
+        assert annot("index", "verify", folder=folder).stdout == told.stdout
+        done = annot_done("index", "build", "--repair", folder=folder).stdout
+        assert done.partition("damaged, made again: ")[2] == would.partition("damaged, would be made again: ")[2]
+        annot_done("index", "verify", folder=folder)
+        assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
     assert rankings(folder) == expected
+
+
+def test_one_damaged_file_costs_its_own_part_alone(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = study("queried")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=20)
+    annot_done("index", "build", folder=folder)
+    index = folder / ".annot/index"
+    for name in ("shards/*/title_ids.npy", "corpora/*/averages-*/title-plain/*1/vectors.npy"):
+        written = {path: path.stat().st_mtime_ns for path in index.rglob("about.json")}
+        damaged = sorted(index.glob(name))[0]
+        flip(damaged, -1)
+        annot_done("index", "build", folder=folder)
+        assert annot("index", "verify", folder=folder).exit_code == 1, "nothing is looked at unasked"
+        annot_done("index", "build", "--repair", folder=folder)
+        annot_done("index", "verify", folder=folder)
+        anew = {path for path in index.rglob("about.json") if path.stat().st_mtime_ns != written.get(path)}
+        wholes = set(index.glob("corpora/*/whole/about.json")) if "shards" in name else set()
+        assert anew == {damaged.with_name("about.json"), *wholes}
+    assert "damaged" not in annot_done("index", "build", "--repair", folder=folder).stdout
 
 
 def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study) -> None:

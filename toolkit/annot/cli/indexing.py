@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption
+from annot.cli.options import DryRunOption, flag
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
@@ -17,7 +17,12 @@ group("index", help="What the ranking methods need of the corpus: made once, use
 @command("index build")
 def index_build(
     ws: "Workspace",
-    memory: Annotated[str, typer.Option(help="What the processes at work may take together.")] = "4G",
+    memory: Annotated[
+        str, typer.Option(help="What the processes at work may take together; more is refused beforehand.")
+    ] = "4G",
+    repair: Annotated[
+        bool, flag("--repair", "Hold what stands against its hashes first, and make damaged parts again.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make tokens, counts, word vectors and averages for the methods of annot.toml; a killed build goes on.
@@ -27,7 +32,7 @@ def index_build(
     from annot.steps import index as step
 
     with progress("indexing") as advance:
-        built = step.build(ws, memory=memory, dry_run=dry_run, advance=advance)
+        built = step.build(ws, memory=memory, repair=repair, dry_run=dry_run, advance=advance)
     return Answer(built, step.describe(built))
 
 

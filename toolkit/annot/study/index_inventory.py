@@ -8,8 +8,8 @@ from pathlib import Path
 
 from annot.errors import MissingInput
 from annot.ranking import storage
-from annot.ranking.methods import LSA
-from annot.study.index import places_of, words_place
+from annot.ranking.threads import in_threads
+from annot.study.index import lsa_place, places_of, words_place
 from annot.study.index_parts import WHOLE, averages_name, shards_of
 from annot.study.workspace import Workspace
 
@@ -31,7 +31,7 @@ def parts_of(ws: Workspace) -> tuple[Part, ...]:
     places = places_of(ws, keep=False)
     shards = shards_of(places)
     words = words_place(ws, places)
-    used = {WHOLE, LSA, words.name}
+    used = {WHOLE, lsa_place(places).name, words.name}
     if words.is_dir():
         used.add(averages_name(words))
     own = places.own("")
@@ -58,7 +58,19 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
     abouts = sorted(root.rglob(storage.ABOUT))
     if not abouts:
         raise MissingInput(f"{root}: no index", hint="make it with `annot index build`")
-    return tuple(fault for about in abouts for fault in storage.faults(about.parent))
+    folders = [about.parent for about in abouts]
+    return tuple(fault for faults in in_threads(storage.faults, folders) for fault in faults)
+
+
+def damaged(ws: Workspace) -> tuple[Path, ...]:
+    """The folders to remove, so that what is not as it was written is made again."""
+    root = ws.cache / "index"
+    folders = sorted(about.parent for about in root.rglob(storage.ABOUT))
+    found = {folder for folder, faults in zip(folders, in_threads(storage.faults, folders), strict=True) if faults}
+    if any(folder.parent.name == "shards" for folder in found):
+        # Shards are looked for only where they are not known to be there.
+        found |= set(root.glob(f"corpora/*/{WHOLE}"))
+    return tuple(sorted(found))
 
 
 def _folders(root: Path) -> Iterator[Path]:
