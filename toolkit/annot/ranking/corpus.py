@@ -129,6 +129,16 @@ class Corpus:
         order = np.argsort(np.argsort(shard_of, kind="stable"), kind="stable")
         return vstack(parts, format="csr")[order]
 
+    def totals(self, field: Field, rule: Rule, rows: Rows | None = None) -> NDArray[np.int64]:
+        """How often each token stands in a field of all papers, or of those in these rows: shape (tokens,)."""
+        totals = np.zeros(self._width(rule), dtype=np.int64)
+        for shard, place, start in zip(self.shards, self.places(rule), self.starts.tolist(), strict=False):
+            counts = shard.counts(field, rule)
+            if rows is not None:
+                counts = counts[rows[(rows >= start) & (rows < start + counts.shape[0])] - start]
+            totals[place] += np.asarray(counts.sum(axis=0, dtype=np.int64)).ravel()
+        return totals
+
     def sentence_count(self, paper_id: str) -> int:
         """How many sentences a paper's abstract has."""
         shard, row = self._at(paper_id)

@@ -129,7 +129,7 @@ def train(
     from joblib import cpu_count
 
     read = _drawn(len(corpus), sample, seed)
-    tokens, totals = corpus.tokens("words"), _totals(corpus, read)
+    tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", read)
     rows = np.flatnonzero(totals >= min_count)
     if not len(rows):
         raise InputError(f"word vectors: no word stands {min_count} time(s) in the abstracts", hint="lower min_count")
@@ -191,17 +191,6 @@ def _drawn(count: int, sample: int, seed: int) -> NDArray[np.int64] | None:
     if not 0 < sample < count:
         return None
     return np.sort(np.random.default_rng(seed).choice(count, sample, replace=False))
-
-
-def _totals(corpus: Corpus, read: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """How often each token of the rule `words` stands in the abstracts, or in these rows of them: shape (tokens,)."""
-    totals = np.zeros(len(corpus.tokens("words")), dtype=np.int64)
-    for shard, place, start in zip(corpus.shards, corpus.places("words"), corpus.starts.tolist(), strict=False):
-        counts = shard.counts("abstract", "words")
-        if read is not None:
-            counts = counts[read[(read >= start) & (read < start + counts.shape[0])] - start]
-        totals[place] += np.asarray(counts.sum(axis=0, dtype=np.int64)).ravel()
-    return totals
 
 
 def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: int, memory: int) -> None:
