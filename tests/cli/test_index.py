@@ -6,13 +6,16 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 import tomlkit
-from annot.ranking import shard
+from annot.ranking import shard, wordvectors
 from annot.store.papers import corpus_sha256
 from annot.study import index_parts
 from annot.study.corpus_state import current_sha256
@@ -110,6 +113,51 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
     assert finished.items() <= shards(folder).items()
     assert len(made) == 3 + len(shards(folder)) - 2
     annot_done("index", "verify", folder=folder)
+
+
+KILLED = """
+import os, signal, sys
+from annot.cli.main import run
+from annot.ranking import wordvectors
+
+counter = wordvectors._epoch_counter
+wordvectors._epoch_counter = lambda after_epoch: counter(lambda done: os.kill(os.getpid(), signal.SIGKILL))
+run()
+"""
+
+
+def test_a_killed_training_leaves_nothing_and_costs_the_training_alone(study: Study) -> None:
+    folder = study("queried")
+    killed = subprocess.run([sys.executable, "-c", KILLED, "index", "build"], cwd=folder, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+    index = folder / ".annot/index"
+    (own,) = index.glob("corpora/*")
+    assert [path.name for path in own.iterdir()] == ["whole"]
+    assert "nothing to remove" in annot_done("index", "gc", folder=folder).stdout
+    stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}
+    assert "made now: word vectors and averages, lsa" in annot_done("index", "build", folder=folder).stdout
+    assert stands.items() <= {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}.items()
+    made = {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    shutil.rmtree(index)
+    annot_done("index", "build", folder=folder)
+    assert {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()} == made
+
+
+def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = study("queried")
+    monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**24)
+    refused = annot("index", "build", "--memory", "2G", folder=folder)
+    assert refused.exit_code == 2
+    assert re.search(r"words of 10 numbers need \S+G, found 2G", refused.stderr)
+    (count,) = re.findall(r"set min_count = (\d+) in \[word_vectors\]", refused.message())
+    before = shards(folder)
+    settings = tomlkit.parse((folder / "annot.toml").read_text("utf-8"))
+    settings["word_vectors"]["min_count"] = int(count)
+    (folder / "annot.toml").write_text(tomlkit.dumps(settings), "utf-8")
+    annot_done("index", "build", "--memory", "2G", folder=folder)
+    assert shards(folder) == before
 
 
 def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:

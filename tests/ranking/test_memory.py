@@ -43,7 +43,7 @@ corpus = Corpus(shards, gather(shards))
 if work == "words":
     wordvectors.train(
         corpus, dimensions=8, window=1, min_count=1, epochs=1, seed=1, workers=1, sample=0, memory=2**30,
-        scratch=folder / "scratch", after_epoch=lambda *_: None,
+        scratch=folder, after_epoch=lambda *_: None,
     )
 else:
     basis = lsa.fit(corpus, dimensions=200, iterations=1, seed=1, memory=2**30, advance=lambda *_: None)
@@ -81,7 +81,7 @@ def test_words_that_do_not_fit_are_refused_with_what_would(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**25)
-    corpus, scratch = bench.corpus, tmp_path / "scratch"
+    corpus, scratch = bench.corpus, tmp_path
     with pytest.raises(InputError, match=r"\d+ words of 8 numbers need \S+G, found 1G") as refused:
         wordvectors.train(corpus, memory=2**30, scratch=scratch, **settings())  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from annot.ranking.storage import strings_of
 from annot.ranking.tokens import Strings, Vocabulary, numbers
 
 KIND = "annot-word-vectors-1"
+NAMELESS = Path("/proc/self/fd")
+"""Where Linux has the open files of a process, also those without a name."""
 
 OF_A_WORD = 500
 """Bytes that gensim keeps for each word beside its two rows of numbers (`Word2Vec.estimate_memory`)."""
@@ -120,7 +123,7 @@ def train(
 
     epochs: passes; "auto" is `epochs_for`. workers: threads, of which only one gives the same vectors again; "all" is
     one a core. sample: abstracts that are read, drawn by the seed; 0 stands for all. memory: bytes that it may take.
-    scratch: a file for the sentences; what a killed training left there is written over, and it is removed at the end.
+    scratch: a folder for the file of sentences, which is gone with the process, even a killed one.
     after_epoch: called with (epochs done, epochs in all). Raises InputError when no word is frequent enough, or when
     more memory is needed.
     """
@@ -143,15 +146,17 @@ def train(
         vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads, sg=0,
         hashfxn=_stable_hash, sorted_vocab=0,
     )  # fmt: skip
-    try:
-        sentences = _write_sentences(corpus, tokens, scratch, read)
+    # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
+    nameless = NAMELESS.is_dir()
+    with TemporaryFile(dir=scratch) if nameless else NamedTemporaryFile(dir=scratch, prefix=".training.") as file:
+        sentences = _write_sentences(corpus, tokens, file, read)
+        file.flush()
         model.build_vocab_from_freq(dict(frequent), corpus_count=sentences)
         model.train(
-            corpus_file=str(scratch), total_words=running_words, total_examples=sentences, epochs=passes,
+            corpus_file=str(NAMELESS / str(file.fileno())) if nameless else file.name, total_words=running_words,
+            total_examples=sentences, epochs=passes,
             callbacks=[_epoch_counter(lambda done: after_epoch(done, passes))],
         )  # fmt: skip
-    finally:
-        scratch.unlink(missing_ok=True)
     facts = {
         "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
         "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
@@ -209,22 +214,21 @@ def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: i
     )
 
 
-def _write_sentences(corpus: Corpus, tokens: Strings, path: Path, read: NDArray[np.int64] | None) -> int:
+def _write_sentences(corpus: Corpus, tokens: Strings, file: IO[bytes], read: NDArray[np.int64] | None) -> int:
     """Write the sentences of the abstracts, or of these rows of them, one a line; returns how many."""
     words = np.array([*tokens.to_pylist(), "\n"], dtype=object)
     wanted = np.ones(len(corpus), dtype=np.bool_) if read is None else np.isin(np.arange(len(corpus)), read)
     written = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for shard, place, start in zip(corpus.shards, corpus.places("words"), corpus.starts.tolist(), strict=False):
-            stream, vocabulary = shard.stream("abstract"), shard.vocabulary("words")
-            of_sentence = np.repeat(wanted[start : start + len(stream)], np.diff(stream.documents))
-            for first in range(0, len(of_sentence), BLOCK):
-                bounds = stream.sentences[first : first + BLOCK + 1]
-                chosen, lengths = of_sentence[first : first + BLOCK], np.diff(bounds)
-                ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]][np.repeat(chosen, lengths)])
-                ends = np.concatenate(([0], np.cumsum(widths)))[np.cumsum(lengths[chosen])]
-                file.write(" ".join(words[np.insert(place[ids], ends, len(words) - 1)].tolist()))
-            written += int(of_sentence.sum())
+    for shard, place, start in zip(corpus.shards, corpus.places("words"), corpus.starts.tolist(), strict=False):
+        stream, vocabulary = shard.stream("abstract"), shard.vocabulary("words")
+        of_sentence = np.repeat(wanted[start : start + len(stream)], np.diff(stream.documents))
+        for first in range(0, len(of_sentence), BLOCK):
+            bounds = stream.sentences[first : first + BLOCK + 1]
+            chosen, lengths = of_sentence[first : first + BLOCK], np.diff(bounds)
+            ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]][np.repeat(chosen, lengths)])
+            ends = np.concatenate(([0], np.cumsum(widths)))[np.cumsum(lengths[chosen])]
+            file.write(" ".join(words[np.insert(place[ids], ends, len(words) - 1)].tolist()).encode())
+        written += int(of_sentence.sum())
     return written
 
 

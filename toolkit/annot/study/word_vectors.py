@@ -12,9 +12,6 @@ from annot.ranking.corpus import Corpus
 from annot.ranking.wordvectors import WordVectors
 from annot.study.workspace import Workspace
 
-SCRATCH = "training.txt"
-"""One name for every training of a study, so that the next one takes over what a killed one left."""
-
 
 def imported_word_vectors(ws: Workspace) -> WordVectors | None:
     """Those that `annot vectors import-words` keeps; None where there are none."""
@@ -41,7 +38,7 @@ def train(
         corpus,
         **ws.settings.word_vectors.model_dump(),
         memory=memory,
-        scratch=kept_in.with_name(SCRATCH),
+        scratch=kept_in.parent,
         after_epoch=advance,
     )
     wordvectors.save(trained, kept_in)
