@@ -33,7 +33,7 @@ DOCUMENTS = 5
 """Documents for each dimension."""
 OVERSAMPLES = 10
 """Dimensions that are worked on beyond those that are kept: scikit-learn's default."""
-BLOCK = 5_000
+BLOCK = 10_000
 """Documents, or tokens, that are worked on at once; it changes memory and speed, and the last digits."""
 SLICES = 8
 """Runs of dimensions that cores work on by themselves; it changes speed, no result."""
