@@ -35,9 +35,22 @@ def counted_process(made, process):
     spawn(made, process)
 
 threading.Thread.start, Popen.__init__ = counted, counted_process
-from annot.study import index_parts
-index_parts.PAPERS, index_parts.LEAST = 20, 3
+from contextlib import contextmanager
+from annot.cli import commands
 from annot.cli.main import run
+
+limited = commands.limited
+
+@contextmanager
+def limited_with_small_shards(processes):
+    with limited(processes):
+        # Not before: it loads the libraries.
+        assert "numpy" not in sys.modules
+        from annot.study import index_parts
+        index_parts.PAPERS, index_parts.LEAST = 20, 3
+        yield
+
+commands.limited = limited_with_small_shards
 try:
     run()
 except SystemExit as end:
@@ -45,7 +58,8 @@ except SystemExit as end:
 import numpy, pyarrow
 from threadpoolctl import threadpool_info
 for library in threadpool_info():
-    most[library["internal_api"]] = library["num_threads"]
+    name = library["internal_api"]
+    most[name] = max(most.get(name, 0), library["num_threads"])
 print(json.dumps(most | {"arrow": pyarrow.cpu_count()}), file=sys.stderr)
 """
 
