@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy
 import pyarrow
+from annot.ranking import lsa
 from annot.ranking.corpus import Corpus, gather
 from annot.ranking.methods import Bench
 from annot.ranking.shard import Shard, make
@@ -41,3 +43,14 @@ def bench_of(
     """What the methods need of these papers."""
     corpus = papers if isinstance(papers, Corpus) else corpus_of(papers)
     return Bench(corpus, word_vectors=word_vectors, vectors=vectors or {}, averages={})
+
+
+def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> lsa.Decomposition:
+    """The latent semantic analysis of the corpus, in memory."""
+    basis = lsa.fit(
+        corpus, dimensions=dimensions, iterations=iterations, seed=1, memory=2**31, advance=lambda done, total: None
+    )
+    rows = numpy.concatenate(list(lsa.documents(corpus, basis).blocks))
+    return lsa.Decomposition(
+        tuple(corpus.paper_ids.to_pylist()), rows, "lsa", basis.space, "cosine", basis.facts, basis.matrix
+    )

@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
 
 LEVELS = {
-    0: ("errors", "records", "settings", "ordering", "names", "templating"),
+    0: ("errors", "records", "settings", "ordering", "names", "templating", "cores"),
     1: ("stats", "formats", "judged", "shards"),
     2: (
         "corpus_filters",

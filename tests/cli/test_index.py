@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 import tomlkit
-from annot.ranking import shard
+from annot.ranking import shard, wordvectors
 from annot.store.papers import corpus_sha256
 from annot.study import index_parts
 from annot.study.corpus_state import current_sha256
@@ -111,6 +115,51 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
     annot_done("index", "verify", folder=folder)
 
 
+KILLED = """
+import os, signal, sys
+from annot.cli.main import run
+from annot.ranking import wordvectors
+
+counter = wordvectors._epoch_counter
+wordvectors._epoch_counter = lambda after_epoch: counter(lambda done: os.kill(os.getpid(), signal.SIGKILL))
+run()
+"""
+
+
+def test_a_killed_training_leaves_nothing_and_costs_the_training_alone(study: Study) -> None:
+    folder = study("queried")
+    killed = subprocess.run([sys.executable, "-c", KILLED, "index", "build"], cwd=folder, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+    index = folder / ".annot/index"
+    (own,) = index.glob("corpora/*")
+    assert [path.name for path in own.iterdir()] == ["whole"]
+    assert "nothing to remove" in annot_done("index", "gc", folder=folder).stdout
+    stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}
+    assert "made now: word vectors and averages, lsa" in annot_done("index", "build", folder=folder).stdout
+    assert stands.items() <= {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file()}.items()
+    made = {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    shutil.rmtree(index)
+    annot_done("index", "build", folder=folder)
+    assert {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()} == made
+
+
+def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = study("queried")
+    monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**24)
+    refused = annot("index", "build", "--memory", "2G", folder=folder)
+    assert refused.exit_code == 2
+    assert re.search(r"words of 10 numbers need \S+G, found 2G", refused.stderr)
+    (count,) = re.findall(r"set min_count = (\d+) in \[word_vectors\]", refused.message())
+    before = shards(folder)
+    settings = tomlkit.parse((folder / "annot.toml").read_text("utf-8"))
+    settings["word_vectors"]["min_count"] = int(count)
+    (folder / "annot.toml").write_text(tomlkit.dumps(settings), "utf-8")
+    annot_done("index", "build", "--memory", "2G", folder=folder)
+    assert shards(folder) == before
+
+
 def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
     folder = study("queried")
     assert (
@@ -131,7 +180,7 @@ def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
         ("corpora/*/words-*/vectors.npy", "word vectors and averages"),
     ],
 )
-def test_a_file_that_was_changed_is_named_and_made_again(study: Study, file: str, is_missing: str) -> None:
+def test_a_file_that_was_changed_is_named_and_its_folder_made_again(study: Study, file: str, is_missing: str) -> None:
     folder = study("pooled")
     expected = rankings(folder)
     annot_done("index", "verify", folder=folder)
@@ -148,6 +197,68 @@ def test_a_file_that_was_changed_is_named_and_made_again(study: Study, file: str
         assert f"{says}: {is_missing}\n" in annot_done("index", "build", *extra, folder=folder).stdout
     annot_done("index", "verify", folder=folder)
     assert rankings(folder) == expected
+
+
+def kinds(index: Path) -> dict[str, Path]:
+    """One file of each kind that the index holds, by the part and its name."""
+    return {
+        f"{path.relative_to(index).parts[0]}/{re.sub('[0-9a-f-]{6,}', '', path.parent.name)}/{path.name}": path
+        for path in sorted(index.rglob("*"))
+        if path.is_file()
+    }
+
+
+def flip(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = study("pooled")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=40)
+    expected = rankings(folder)
+    index = folder / ".annot/index"
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    assert len(kinds(index)) > 50
+    annot_done("index", "verify", folder=folder)
+    for place in (0, 0.6):
+        for path in kinds(index).values():
+            flip(path, int(place * path.stat().st_size))
+        told = annot("index", "verify", folder=folder)
+        assert told.exit_code == 1
+        for path in kinds(index).values():
+            # Where the list of hashes itself is damaged, the others of its folder cannot be looked at.
+            assert f"{path.parent.relative_to(folder)}/" in told.stdout, path
+        assert "annot index build --repair" in told.stderr
+        would = annot_done("index", "build", "--repair", "--dry-run", folder=folder).stdout
+        assert "damaged, would be made again: corpora/" in would
+        assert annot("index", "verify", folder=folder).stdout == told.stdout
+        done = annot_done("index", "build", "--repair", folder=folder).stdout
+        assert done.partition("damaged, made again: ")[2] == would.partition("damaged, would be made again: ")[2]
+        annot_done("index", "verify", folder=folder)
+        assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
+    assert rankings(folder) == expected
+
+
+def test_one_damaged_file_costs_its_own_part_alone(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = study("queried")
+    in_small_groups(folder)
+    small_shards(monkeypatch, papers=20)
+    annot_done("index", "build", folder=folder)
+    index = folder / ".annot/index"
+    for name in ("shards/*/title_ids.npy", "corpora/*/averages-*/title-plain/*1/vectors.npy"):
+        written = {path: path.stat().st_mtime_ns for path in index.rglob("about.json")}
+        damaged = sorted(index.glob(name))[0]
+        flip(damaged, -1)
+        annot_done("index", "build", folder=folder)
+        assert annot("index", "verify", folder=folder).exit_code == 1, "nothing is looked at unasked"
+        annot_done("index", "build", "--repair", folder=folder)
+        annot_done("index", "verify", folder=folder)
+        anew = {path for path in index.rglob("about.json") if path.stat().st_mtime_ns != written.get(path)}
+        assert anew == {damaged.with_name("about.json")}
+    assert "damaged" not in annot_done("index", "build", "--repair", folder=folder).stdout
 
 
 def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study) -> None:

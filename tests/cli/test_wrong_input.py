@@ -344,6 +344,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "index list: no papers": Wrong("index list", "", ("no papers", "annot corpus add")),
     "index gc: no papers": Wrong("index gc", "", ("no papers", "annot corpus add")),
+    "index build: --repair without a corpus": Wrong("index build", "--repair", ("no papers", "annot corpus add")),
     "index verify: no index": Wrong("index verify", "", ("no index", "annot index build")),
     # -- pool
     "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -148,3 +150,38 @@ def test_a_file_that_broke_off_is_told(folder: Path) -> None:
     refused = annot("vectors", "import-words", name, folder=folder)
     assert refused.exit_code == 2
     assert "is the file whole?" in refused.stderr
+
+
+def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:
+    name = written(folder, "binary")
+    early = annot_done("vectors", "import-words", name, "--json", folder=folder)
+    assert early.data["coverage"] is None
+    assert "no corpus yet" in early.stderr
+    papers = [{"paper_id": key, "title": "Shape of Size", "abstract": text} for key, text in SENTENCES.items()]
+    (folder / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
+    settings = folder / "annot.toml"
+    lines = settings.read_text().splitlines()
+    settings.write_text(
+        "\n".join("min_sentence_tokens = 0" if "min_sentence_tokens" in line else line for line in lines)
+    )
+    annot_done("corpus", "add", "papers.jsonl", folder=folder)
+    text = " ".join(f"{paper['title']} {' '.join(paper['abstract'])}" for paper in papers)
+    totals = Counter(re.findall(r"[a-z]+", text.lower()))
+    known = set(WORDS[:8])
+    dry = annot_done("vectors", "import-words", name, "--dry-run", "--json", folder=folder)
+    told = annot_done("vectors", "import-words", name, folder=folder)
+    found = dry.data["coverage"]
+    share = sum(totals[word] for word in known) / totals.total()
+    assert found["running"] == pytest.approx(share)
+    assert found["distinct"] == pytest.approx(len(known & set(totals)) / len(totals))
+    lacking = sorted((word for word in totals if word not in known), key=lambda word: (-totals[word], word))
+    assert found["lacking"] == [[word, totals[word]] for word in lacking[:10]]
+    assert len(lacking) > 3
+    assert f"{share:.1%}" in told.stdout
+    assert f"warning: {share:.1%} of the running words have a vector, expected 90%" in told.stderr
+    (folder / "all.vec").write_text(
+        f"{len(totals) - 1} 2\n" + "".join(f"{word} 1 2\n" for word in sorted(totals) if word != lacking[-1])
+    )
+    nearly = annot_done("vectors", "import-words", "all.vec", folder=folder)
+    assert "warning" not in nearly.stderr
+    assert f"without a vector, and how often they stand: {lacking[-1]} (1)" in nearly.stderr

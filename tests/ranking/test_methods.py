@@ -19,7 +19,8 @@ from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, Bench
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
 from annot.records import Paper, Ranking, ScoredDoc
-from indexed import bench_of
+from indexed import bench_of, decomposed
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 FACETS = {"background": ("background", "objective"), "method": ("method",)}
@@ -34,7 +35,7 @@ def full_bench(corpus: Corpus) -> Bench:
     matrix = rng.normal(size=(len(corpus), 8)).astype(np.float32)
     vectors = Vectors(tuple(corpus.paper_ids.to_pylist()), matrix, model="specter", space="s", metric="l2", facts={})
     made = bench_of(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
-    made.vectors["lsa"] = lsa.fit(corpus, dimensions=12, iterations=5, seed=1)
+    made.vectors["lsa"] = decomposed(corpus, dimensions=12, iterations=5)
     return made
 
 
@@ -168,12 +169,11 @@ def test_settings_of_every_method_can_be_stored_with_its_run(full_bench: Bench) 
 
 @pytest.mark.parametrize("dimensions", [12, 5000])
 def test_lsa_has_the_cosines_of_the_exact_decomposition(bench: Bench, papers: list[Paper], dimensions: int) -> None:
-    made = lsa.fit(bench.corpus, dimensions=dimensions, iterations=15, seed=1)
+    made = decomposed(bench.corpus, dimensions=dimensions, iterations=15)
     # Never so many that the cosines are those of tf-idf itself.
     dimensions = min(dimensions, math.ceil(len(papers) / 5))
-    left, singular, _ = np.linalg.svd(
-        tfidf.matrix(bench.corpus, "abstract").toarray().astype(float), full_matrices=False
-    )
+    (whole,) = tfidf.blocks(bench.corpus, "abstract", size=200)
+    left, singular, _ = np.linalg.svd(whole.toarray().astype(float), full_matrices=False)
     assert made.matrix.shape == (len(papers), dimensions)
     exact = left[:, :dimensions] * singular[:dimensions]
     full = [row for row, paper in enumerate(papers) if paper.sentences]
@@ -184,8 +184,29 @@ def test_lsa_has_the_cosines_of_the_exact_decomposition(bench: Bench, papers: li
     np.testing.assert_allclose(cosines[1], cosines[0], atol=2e-3)
 
 
+def cosines_of(rows: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(rows.astype(float), axis=1, keepdims=True)
+    unit = rows / np.where(lengths > 0, lengths, 1)
+    return unit @ unit.T
+
+
+def test_lsa_is_scikit_learns_over_blocks(
+    release_bench: Bench,
+    release_papers: list[Paper],
+    abstracts_of: Callable[[Sequence[Paper]], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lsa, "BLOCK", 1000)
+    svd = TruncatedSVD(200, n_iter=7, random_state=1)
+    expected = svd.fit_transform(TfidfVectorizer(dtype=np.float32).fit_transform(abstracts_of(release_papers)))
+    made = decomposed(release_bench.corpus, dimensions=200, iterations=7)
+    # With another seed they would differ by 0.15.
+    np.testing.assert_allclose(cosines_of(np.asarray(made.matrix)), cosines_of(expected), atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(made.matrix, axis=0), svd.singular_values_, rtol=1e-4)
+
+
 def test_lsa_leaves_empty_documents_out(bench: Bench, papers: list[Paper]) -> None:
-    made = lsa.fit(bench.corpus, dimensions=12, iterations=5, seed=1)
+    made = decomposed(bench.corpus, dimensions=12, iterations=5)
     ranker = bench_of(bench.corpus, vectors={"lsa": made})
     found = ranked_by(ranker, method="lsa", paper_ids=["p000"], excluded={}, ranking_depth=200)["p000"]
     assert {doc.doc_id for doc in found} == {paper.paper_id for paper in papers if paper.sentences} - {"p000"}

@@ -15,6 +15,7 @@ from annot.ranking.methods import Bench
 from annot.records import Paper, ScoredDoc
 from indexed import bench_of
 from rank_bm25 import BM25Okapi
+from scipy.sparse import vstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 Texts = Callable[[Sequence[Paper]], list[str]]
@@ -40,7 +41,7 @@ def test_tfidf_vectors_are_those_of_scikit_learn(
     columns = [tokens.index(name) for name in vectorizer.get_feature_names_out()]
     np.testing.assert_allclose(tfidf.unit(counts, idf)[:, columns].toarray(), expected.toarray(), rtol=1e-12)
     np.testing.assert_allclose(idf[columns], vectorizer.idf_, rtol=1e-14)
-    found = tfidf.matrix(bench.corpus, field)  # type: ignore[arg-type]
+    found = vstack(list(tfidf.blocks(bench.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
     np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-6)
 
 

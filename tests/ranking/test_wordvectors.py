@@ -16,6 +16,7 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.ranking import wordvectors
 from annot.ranking.methods import Bench
+from annot.ranking.tokens import Vocabulary
 from annot.ranking.wordvectors import Averages, WordVectors
 from annot.records import Paper
 from indexed import bench_of
@@ -31,7 +32,7 @@ from indexed import bench_of
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
 bench = bench_of(papers)
 made = wordvectors.train(
-    *bench.corpus.running_text("words"), scratch=Path(sys.argv[1]),
+    bench.corpus, memory=2**31, scratch=Path(sys.argv[1]),
     dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), workers=1, sample=0, after_epoch=print,
 )
 print(made.words, made.matrix.tobytes().hex(), made.facts)
@@ -45,6 +46,7 @@ def words(text: str) -> list[str]:
 def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> None:
     def run(name: str, *, hash_seed: str) -> str:
         environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(__file__).parents[1])}
+        (tmp_path / name).mkdir()
         command = [sys.executable, "-c", TRAIN, str(tmp_path / name), "7"]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
@@ -54,7 +56,7 @@ def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> Non
 def test_another_seed_gives_another_result(bench: Bench, tmp_path: Path) -> None:
     made = [
         wordvectors.train(
-            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
+            bench.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"seed": seed},
         ).matrix
         for seed in (7, 7, 8)
@@ -63,21 +65,40 @@ def test_another_seed_gives_another_result(bench: Bench, tmp_path: Path) -> None
     assert not np.allclose(made[0], made[2])
 
 
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that gensim was given to read."""
+    import gensim.models
+
+    texts: list[str] = []
+    train = gensim.models.Word2Vec.train
+
+    def watched(self: object, *, corpus_file: str, **settings: object) -> object:
+        texts.append(Path(corpus_file).read_text("utf-8"))
+        return train(self, corpus_file=corpus_file, **settings)
+
+    monkeypatch.setattr(gensim.models.Word2Vec, "train", watched)
+    return texts
+
+
+@pytest.mark.parametrize("nameless", [True, False])
 def test_training_reads_the_sentences_and_keeps_the_frequent_words(
-    bench: Bench, papers: list[Paper], tmp_path: Path
+    bench: Bench, papers: list[Paper], tmp_path: Path, given: list[str], nameless: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scratch = tmp_path / "sentences.txt"
-    seen: list[tuple[int, int, str]] = []
+    if not nameless:
+        monkeypatch.setattr(wordvectors, "NAMELESS", tmp_path / "none")
+    seen: list[tuple[int, int]] = []
     made = wordvectors.train(
-        *bench.corpus.running_text("words"),
-        scratch=scratch,
-        after_epoch=lambda done, total: seen.append((done, total, scratch.read_text())),
+        bench.corpus,
+        memory=2**31,
+        scratch=tmp_path,
+        after_epoch=lambda done, total: seen.append((done, total)),
         **TINY,
     )
     sentences = [words(sentence) for paper in papers for sentence in paper.sentences]
-    assert [counts[:2] for counts in seen] == [(1, 3), (2, 3), (3, 3)]
-    assert [line.split() for line in seen[0][2].splitlines()] == sentences
-    assert not scratch.exists()
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert [line.split() for line in given.pop().splitlines()] == sentences
+    assert not list(tmp_path.iterdir())
     totals = Counter(word for sentence in sentences for word in sentence)
     frequent = sorted((word for word in totals if totals[word] >= 2), key=lambda word: (-totals[word], word))
     assert made.words == tuple(frequent)
@@ -98,7 +119,7 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     papers = [Paper(str(n), "", tuple(" ".join(rng.choice(sides[n % 2], 8)) for _ in range(6))) for n in range(120)]
     bench = bench_of(papers)
     made = wordvectors.train(
-        *bench.corpus.running_text("words"), scratch=tmp_path / "s",
+        bench.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1, workers=1, sample=0,
     )  # fmt: skip
     unit = made.matrix / np.linalg.norm(made.matrix, axis=1, keepdims=True)
@@ -109,15 +130,16 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     assert min(within) > max(across)
 
 
-def test_a_sample_is_drawn_by_the_seed_and_read_alone(bench: Bench, papers: list[Paper], tmp_path: Path) -> None:
+def test_a_sample_is_drawn_by_the_seed_and_read_alone(
+    bench: Bench, papers: list[Paper], tmp_path: Path, given: list[str]
+) -> None:
     def train(seed: int) -> tuple[WordVectors, list[list[str]]]:
-        seen: list[str] = []
         made = wordvectors.train(
-            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
-            after_epoch=lambda done, total: seen.append((tmp_path / "s").read_text()),
+            bench.corpus, memory=2**31, scratch=tmp_path,
+            after_epoch=lambda done, total: None,
             **TINY | {"seed": seed, "sample": 40, "epochs": 1},
         )  # fmt: skip
-        return made, [line.split() for line in seen[0].splitlines()]
+        return made, [line.split() for line in given.pop().splitlines()]
 
     (made, lines), (again, _), (other, others) = train(7), train(7), train(8)
     assert np.array_equal(made.matrix, again.matrix)
@@ -139,12 +161,12 @@ def test_a_sample_is_drawn_by_the_seed_and_read_alone(bench: Bench, papers: list
 def test_passes_follow_from_the_running_words(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def passes() -> int:
         made = wordvectors.train(
-            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
+            bench.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=lambda done, total: None, **TINY | {"epochs": "auto"},
         )  # fmt: skip
         return int(made.facts["epochs"])
 
-    running_words = int(bench.corpus.running_text("words")[1].sum())
+    running_words = bench.corpus.statistics("abstract", "words").running
     assert passes() == 20
     monkeypatch.setattr(wordvectors, "TRAINED_WORDS", int(2.5 * running_words))
     assert passes() == 3
@@ -166,38 +188,19 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
 
     monkeypatch.setattr(gensim.models, "Word2Vec", Watched)
     made = wordvectors.train(
-        *bench.corpus.running_text("words"), scratch=tmp_path / "s",
+        bench.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=lambda done, total: None, **TINY | {"workers": 3},
     )  # fmt: skip
-    assert (asked["corpus_file"], asked["workers"]) == (str(tmp_path / "s"), 3)
+    assert "corpus_file" in asked
+    assert asked["workers"] == 3
     assert made.facts["workers"] == 3
     assert np.isfinite(made.matrix).all()
-
-
-KILLED = TRAIN.replace("after_epoch=print", "after_epoch=lambda *_: os.kill(os.getpid(), 9)").replace(
-    "import sys", "import os, sys"
-)
-
-
-def test_what_a_killed_training_left_is_taken_over_by_the_next(tmp_path: Path) -> None:
-    def run(code: str, scratch: str) -> subprocess.CompletedProcess[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        return subprocess.run([sys.executable, "-c", code, scratch, "7"], env=environment, capture_output=True)
-
-    scratch = str(tmp_path / "training.txt")
-    killed = run(KILLED, scratch)
-    assert killed.returncode == -9
-    assert Path(scratch).read_text(encoding="utf-8")
-    alone, after = run(TRAIN, str(tmp_path / "fresh")), run(TRAIN, scratch)
-    assert alone.returncode == 0
-    assert after.stdout == alone.stdout
-    assert not list(tmp_path.iterdir())
 
 
 def test_no_frequent_word_is_told(bench: Bench, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word stands 100000 time"):
         wordvectors.train(
-            *bench.corpus.running_text("words"), scratch=tmp_path / "s",
+            bench.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"min_count": 100_000},
         )  # fmt: skip
 
@@ -214,7 +217,9 @@ def test_stored_vectors_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_averages_are_what_the_formula_says(bench: Bench, papers: list[Paper], weighted: bool) -> None:
-    _, counts, vocabulary = bench.corpus.running_text("words")
+    strings = bench.corpus.tokens("words")
+    vocabulary = Vocabulary(strings, np.arange(len(strings) + 1), np.arange(len(strings), dtype=np.int32))
+    counts = bench.corpus.counts("abstract", "words", np.arange(len(papers)))
     rng = np.random.default_rng(1)
     known = vocabulary.tokens[::2]
     vectors = WordVectors(known, rng.normal(size=(len(known), 5)).astype(np.float32), {})

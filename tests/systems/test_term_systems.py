@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from annot.evaluation.measures import evaluate, mean_over_folds
 from annot.formats.trec import read_run
-from annot.ranking import lsa
 from annot.ranking.methods import Bench, rank_pool
 from annot.ranking.wordvectors import WordVectors
 from annot.records import Paper, Qrel
@@ -21,7 +20,7 @@ from annot.systems.registry import SYSTEMS
 from annot.systems.system import Topic
 from annot.systems.terms import TermSystem
 from command_line import annot_done
-from indexed import bench_of
+from indexed import bench_of, decomposed
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -44,7 +43,7 @@ def bench(papers: list[Paper]) -> Bench:
     made = bench_of(papers)
     words = tuple(made.corpus.tokens("words").to_pylist())
     made.word_vectors = WordVectors(words, rng.normal(size=(len(words), 5)).astype(np.float32), {})
-    made.vectors["lsa"] = lsa.fit(made.corpus, dimensions=6, iterations=40, seed=1)
+    made.vectors["lsa"] = decomposed(made.corpus, dimensions=6, iterations=40)
     return made
 
 

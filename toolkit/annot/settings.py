@@ -313,7 +313,7 @@ class MachineSettings(_Section):
     """Where long work runs. It changes no result."""
 
     processes: Annotated[int, Field(ge=1)] | None = None
-    """Processes that share the work; None takes every core that the program may use."""
+    """Cores at work at most, as processes or threads; None takes every core that the program may use."""
     cluster: str = ""
     """The address of a Dask scheduler (`tcp://...`), whose workers do the work instead."""
     shards: str = ""

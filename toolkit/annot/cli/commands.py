@@ -16,6 +16,7 @@ from annot import __version__
 from annot.cli.options import CsvOption, JsonOption, KeyOption, UrlOption, WaitOption, WorkspaceOption, hand_down
 from annot.cli.output import Answer, emit, say
 from annot.cli.waiting import WAITING
+from annot.cores import limited
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -194,7 +195,9 @@ def _with_shared_options(
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
             arguments["ws"] = ws
         changes = alone and not (given.get("dry_run") or given.get("watch"))
-        with held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext():
+        processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
+        alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
+        with limited(processes), alone_in_it:
             answer = function(**arguments)
             if changes:
                 from annot.study.ledger import keep_ledger

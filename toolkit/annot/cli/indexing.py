@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption
+from annot.cli.options import ClusterOption, DryRunOption, flag
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
@@ -17,8 +17,13 @@ group("index", help="What the ranking methods need of the corpus: made once, use
 @command("index build")
 def index_build(
     ws: "Workspace",
-    memory: Annotated[str, typer.Option(help="What the processes at work may take together.")] = "4G",
+    memory: Annotated[
+        str, typer.Option(help="What the processes at work may take together; more is refused beforehand.")
+    ] = "4G",
     cluster: ClusterOption = None,
+    repair: Annotated[
+        bool, flag("--repair", "Hold what stands against its hashes first, and make damaged parts again.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make tokens, counts, word vectors and averages for the methods of annot.toml; a killed build goes on.
@@ -28,7 +33,8 @@ def index_build(
     from annot.steps import index as step
 
     with progress("indexing") as advance:
-        built = step.build(ws.replaced("machine", cluster=cluster), memory=memory, dry_run=dry_run, advance=advance)
+        here = ws.replaced("machine", cluster=cluster)
+        built = step.build(here, memory=memory, repair=repair, dry_run=dry_run, advance=advance)
     return Answer(built, step.describe(built))
 
 

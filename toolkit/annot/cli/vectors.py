@@ -78,11 +78,15 @@ def vectors_import_words(
     file: Annotated[Path, typer.Argument(help="word2vec text or binary, fastText .vec or .bin; also as .gz.")],
     dry_run: DryRunOption = False,
 ) -> Answer:
-    """Import word vectors; they are used instead of training some, until corpus/word-vectors is removed."""
+    """Import word vectors; they are used instead of training some, until corpus/word-vectors is removed.
+
+    Prints how much of the corpus's text they cover, and the most frequent words that have none.
+    """
     from annot.steps import vectors_words as step
 
-    imported = step.bring_in(ws, file, dry_run=dry_run)
-    return Answer(imported, table("import.counts", step.counts(imported)))
+    with progress("indexing") as advance:
+        imported = step.bring_in(ws, file, dry_run=dry_run, advance=advance)
+    return Answer(imported, table("import.counts", step.counts(imported)), step.notes(imported))
 
 
 @command("vectors list")

@@ -20,7 +20,7 @@ from annot.ranking.counts import Sparse, count_run, row_sums
 from annot.ranking.shard import FIELDS, PER_RULE, Shard
 from annot.ranking.storage import as_arrays, as_strings, strings_of
 from annot.ranking.threads import in_threads
-from annot.ranking.tokens import Field, Rule, Stream, Strings, TokenisedCorpus, Vocabulary, in_order, numbers
+from annot.ranking.tokens import Field, Rule, Strings, in_order, numbers
 
 Rows = NDArray[np.int64]
 
@@ -134,6 +134,16 @@ class Corpus:
         order = np.argsort(np.argsort(shard_of, kind="stable"), kind="stable")
         return vstack(parts, format="csr")[order]
 
+    def totals(self, field: Field, rule: Rule, rows: Rows | None = None) -> NDArray[np.int64]:
+        """How often each token stands in a field of all papers, or of those in these rows: shape (tokens,)."""
+        totals = np.zeros(self._width(rule), dtype=np.int64)
+        for shard, place, start in zip(self.shards, self.places(rule), self.starts.tolist(), strict=False):
+            counts = shard.counts(field, rule)
+            if rows is not None:
+                counts = counts[rows[(rows >= start) & (rows < start + counts.shape[0])] - start]
+            totals[place] += np.asarray(counts.sum(axis=0, dtype=np.int64)).ravel()
+        return totals
+
     def sentence_count(self, paper_id: str) -> int:
         """How many sentences a paper's abstract has."""
         shard, row = self._at(paper_id)
@@ -165,29 +175,6 @@ class Corpus:
         found = count_run(pieces, shard.vocabulary(rule))
         columns = self.places(rule)[number][found.indices]
         return csr_matrix((found.data, columns, found.indptr), shape=(1, self._width(rule)))
-
-    def running_text(self, rule: Rule) -> tuple[TokenisedCorpus, Sparse, Vocabulary]:
-        """The abstracts as one stream of tokens, their counts, and the tokens: what word vectors are trained on."""
-        from scipy.sparse import csr_matrix, vstack
-
-        tokens = self.tokens(rule)
-        ids: list[NDArray[np.int32]] = []
-        sentences: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
-        documents: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
-        counts: list[Sparse] = []
-        for shard, place in zip(self.shards, self.places(rule), strict=True):
-            stream = shard.stream("abstract")
-            found, widths = shard.vocabulary(rule).expand(stream.ids)
-            ids.append(place[found])
-            sentences.append(np.diff(np.concatenate(([0], np.cumsum(widths)))[stream.sentences]))
-            documents.append(np.diff(stream.documents))
-            own = shard.counts("abstract", rule)
-            shape = (own.shape[0], len(tokens))
-            counts.append(csr_matrix((own.data.astype(np.int32), place[own.indices], own.indptr), shape=shape))
-        stream = Stream(np.concatenate(ids), np.cumsum(np.concatenate(sentences)), np.cumsum(np.concatenate(documents)))
-        empty = Stream(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int64))
-        each = Vocabulary(tokens, np.arange(len(tokens) + 1), np.arange(len(tokens), dtype=np.int32))
-        return TokenisedCorpus(tokens, empty, stream), vstack(counts, format="csr"), each
 
     def _width(self, rule: Rule) -> int:
         return len(self._arrays[f"{rule}_tokens_offsets"]) - 1

@@ -1,10 +1,21 @@
 """Latent semantic analysis: a truncated singular value decomposition of the abstracts' tf-idf vectors.
 
-Deerwester et al., JASIS 1990. Documents are the rows of U S, compared by cosine; scikit-learn's randomised solver. The
-last digits depend on the linear algebra library, so a decomposition is stored and ranked from, not made twice.
+Deerwester et al., JASIS 1990. Documents are the rows of U S = X V, compared by cosine; queries are folded in as q V
+(their equation 3, in the scale of U S), so that a whole document as a query has the vector of that document.
+
+Solved as scikit-learn's `TruncatedSVD` does, by randomised subspace iteration (Halko, Martinsson and Tropp, SIAM Review
+2011, algorithm 4.4) from the same random start, but over blocks of documents: what is in memory are two matrices of
+tokens by dimensions. The last digits depend on the linear algebra library, so a decomposition is stored and ranked
+from, not made twice.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,45 +24,155 @@ from annot.errors import InputError
 from annot.ranking import tfidf
 from annot.ranking.corpus import Corpus
 from annot.ranking.counts import Sparse
+from annot.ranking.memory import OVERHEAD, gigabytes
+from annot.ranking.storage import Blocks
+from annot.ranking.threads import in_threads
 from annot.ranking.vectors import Vectors
 
 DOCUMENTS = 5
 """Documents for each dimension."""
+OVERSAMPLES = 10
+"""Dimensions that are worked on beyond those that are kept: scikit-learn's default."""
+BLOCK = 10_000
+"""Documents, or tokens, that are worked on at once; it changes memory and speed, and the last digits."""
+SLICES = 8
+"""Runs of dimensions that cores work on by themselves; it changes speed, no result."""
+NOISE = 1e-12
+"""The share of the largest eigenvalue below which another is rounding alone."""
+
+Matrix = NDArray[np.float32]
 
 
-def fit(corpus: Corpus, *, dimensions: int, iterations: int, seed: int) -> Vectors:
-    """The decomposition of the abstracts. A corpus with fewer than `DOCUMENTS` for each of the `dimensions` gets fewer:
-    with as many as it has documents, the cosine would be that of tf-idf itself.
+@dataclass(frozen=True)
+class Basis:
+    """V, shape (tokens, dimensions), the space it spans and how it was found."""
 
-    Raises InputError when no document has a token.
+    matrix: Matrix
+    space: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Decomposition(Vectors):
+    """The documents in the space, and the basis V that takes queries there."""
+
+    basis: Matrix
+
+
+def fit(
+    corpus: Corpus, *, dimensions: int, iterations: int, seed: int, memory: int, advance: Callable[[int, int], None]
+) -> Basis:
+    """The basis for the abstracts. A corpus with fewer than `DOCUMENTS` for each of the `dimensions` gets fewer: with
+    as many as it has documents, the cosine would be that of tf-idf itself.
+
+    memory: bytes that it may take. advance: called with (passes over the corpus done, passes in all).
+
+    Raises InputError when no document has a token, or when more memory is needed.
     """
-    from sklearn.decomposition import TruncatedSVD
+    from threadpoolctl import threadpool_limits
 
-    used = np.count_nonzero(corpus.statistics("abstract", "terms").frequency)
-    rank = min(dimensions, -(-len(corpus) // DOCUMENTS), used)
+    frequency = corpus.statistics("abstract", "terms").frequency
+    rank = min(dimensions, -(-len(corpus) // DOCUMENTS), np.count_nonzero(frequency))
     if rank < 1:
         raise InputError(f"lsa needs a document with a token; found none in {len(corpus)} document(s)")
-    svd = TruncatedSVD(n_components=rank, algorithm="randomized", n_iter=iterations, random_state=seed)
-    matrix = np.asarray(svd.fit_transform(tfidf.matrix(corpus, "abstract")), dtype=np.float32)
-    # An empty document's row is zero but for rounding; it must be zero to be known as empty.
-    matrix[corpus.norms("abstract") == 0] = 0
+    size = rank + OVERSAMPLES
+    needed = OVERHEAD + 2 * 4 * size * len(frequency)
+    if needed > memory:
+        raise InputError(
+            f"lsa: {len(frequency)} terms by {size} numbers need {gigabytes(needed)}, found {gigabytes(memory)}",
+            hint=f"give --memory {gigabytes(needed)} to `annot index build`, or leave lsa out of the methods",
+        )
+    random = np.random.RandomState(seed)
+    # One thread a product: how many there are must not show in the last digits.
+    with threadpool_limits(1):
+        found = _summed(corpus, size, lambda block, _: random.normal(size=(block.shape[0], size)).astype(np.float32))
+        for done in range(1, iterations + 1):
+            advance(done, iterations + 1)
+            _make_orthonormal(found)
+            found = _summed(corpus, size, partial(_product, found))
+        advance(iterations + 1, iterations + 1)
+        for _twice in range(2):
+            _make_orthonormal(found)
+        # Eigenvectors come in the order of ascending eigenvalues.
+        turn = np.linalg.eigh(_gram(_rows(corpus, found)))[1][:, ::-1][:, :rank]
+        for cut in _cuts(found):
+            found[cut, :rank] = found[cut] @ turn
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
-    space = f"lsa-{rank}-{iterations}-{seed}"
-    return Vectors(tuple(corpus.paper_ids.to_pylist()), matrix, model="lsa", space=space, metric="cosine", facts=facts)
+    return Basis(found[:, :rank], f"lsa-{rank}-{iterations}-{seed}", facts)
 
 
-def query_map(corpus: Corpus, vectors: Vectors) -> NDArray[np.float64]:
-    """What takes a tf-idf vector of length 1 into the space of the decomposition: V, shape (tokens, dimensions).
-
-    Queries are folded in as q V (Deerwester et al., equation 3, in the scale of the rows of U S). The randomised solver
-    decomposes Q Q^T X, of which V = X^T (U S) S^-2 holds exactly, so V need not be stored.
-    """
-    documents = np.asarray(vectors.matrix, dtype=np.float64)
-    squares = (documents**2).sum(axis=0)
-    product = tfidf.matrix(corpus, "abstract").T @ documents
-    return np.asarray(product / np.where(squares > 0, squares, 1))
+def documents(corpus: Corpus, basis: Basis) -> Blocks:
+    """The vectors of the abstracts, U S: shape (documents, dimensions). An empty document's is zero."""
+    return Blocks((len(corpus), basis.matrix.shape[1]), _rows(corpus, basis.matrix))
 
 
-def fold_in(query: Sparse, idf: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float32]:
-    """A query of one row of counts in the space of `basis`, which `query_map` made: shape (dimensions,)."""
-    return np.asarray((tfidf.unit(query, idf) @ basis)[0], dtype=np.float32)
+def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
+    """A query of one row of counts in the space of `basis`: shape (dimensions,)."""
+    weights = tfidf.unit(query, idf)
+    return np.asarray(weights.data @ np.asarray(basis[weights.indices], dtype=np.float64), dtype=np.float32)
+
+
+def _summed(corpus: Corpus, width: int, of: Callable[[Sparse, NDArray[np.int64]], Matrix]) -> Matrix:
+    """X^T Y: shape (tokens, width). of: the rows of Y for some rows of X, cut to the columns of these numbers."""
+    found = np.zeros((len(corpus.tokens("terms")), width), dtype=np.float32)
+    for block, used in _blocks(corpus):
+        rows = of(block, used)
+
+        def add(columns: slice, block: Sparse = block, used: NDArray[np.int64] = used, rows: Matrix = rows) -> None:
+            found[used, columns] += block.T @ rows[:, columns]
+
+        _do(add, width)
+    return found
+
+
+def _rows(corpus: Corpus, matrix: Matrix) -> Iterator[Matrix]:
+    """X times the matrix, block by block."""
+    return (_product(matrix, block, used) for block, used in _blocks(corpus))
+
+
+def _product(matrix: Matrix, block: Sparse, used: NDArray[np.int64]) -> Matrix:
+    """The block times the rows of the matrix that it uses: shape (documents, columns of the matrix)."""
+    found = np.empty((block.shape[0], matrix.shape[1]), dtype=np.float32)
+
+    def multiply(columns: slice) -> None:
+        found[:, columns] = block @ matrix[used, columns]
+
+    _do(multiply, matrix.shape[1])
+    return found
+
+
+def _do(work: Callable[[slice], None], width: int) -> None:
+    bounds = np.linspace(0, width, SLICES + 1).astype(int).tolist()
+    for _done in in_threads(work, (slice(*pair) for pair in pairwise(bounds))):
+        pass
+
+
+def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, NDArray[np.int64]]]:
+    """Rows of X cut to the columns that they use, and the numbers of these."""
+    from scipy.sparse import csr_matrix
+
+    for block in tfidf.blocks(corpus, "abstract", size=BLOCK):
+        is_used = np.zeros(block.shape[1], dtype=np.bool_)
+        is_used[block.indices] = True
+        used = np.flatnonzero(is_used)
+        columns = (np.cumsum(is_used, dtype=np.int32) - 1)[block.indices]
+        yield csr_matrix((block.data, columns, block.indptr), shape=(block.shape[0], len(used))), used
+
+
+def _make_orthonormal(matrix: Matrix) -> None:
+    """Turn the columns, in place, into an orthonormal basis of what they span; where that is less, some become zero."""
+    values, vectors = np.linalg.eigh(_gram(matrix[cut] for cut in _cuts(matrix)))
+    is_kept = values > NOISE * values[-1]
+    turn = vectors * np.where(is_kept, 1 / np.sqrt(np.where(is_kept, values, 1)), 0)
+    for cut in _cuts(matrix):
+        matrix[cut] = matrix[cut] @ turn
+
+
+def _gram(parts: Iterable[Matrix]) -> NDArray[np.float64]:
+    """The products of every two columns, over the rows of all parts."""
+    doubles = (part.astype(np.float64) for part in parts)
+    return np.asarray(sum(part.T @ part for part in doubles))
+
+
+def _cuts(matrix: Matrix) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, len(matrix), BLOCK))

@@ -92,10 +92,11 @@ class Bench:
         """The idf of the abstracts' terms: shape (terms,)."""
         return self.corpus.statistics("abstract", "terms").smooth_idf
 
-    @cached_property
-    def lsa_map(self) -> NDArray[np.float64]:
-        """What folds a query into the space of the vectors `lsa`."""
-        return lsa.query_map(self.corpus, self.vectors[LSA])
+    def fold_in(self, query: Sparse) -> NDArray[np.float32]:
+        """One row of counts of terms in the space of the vectors `lsa`: shape (dimensions,)."""
+        found = self.vectors[LSA]
+        assert isinstance(found, lsa.Decomposition), "a bench for this method has a decomposition"
+        return lsa.fold_in(query, self.idf, found.basis)
 
 
 def _by_tfidf(bench: Bench, rows: Rows, depths: Rows, *, field: Field) -> list[Ranking]:
@@ -188,7 +189,7 @@ def _pool_average(asked: Asked, *, weighted: bool) -> NDArray[np.float64]:
 
 
 def _pool_lsa(asked: Asked) -> NDArray[np.float64]:
-    wanted = lsa.fold_in(asked.query("terms"), asked.bench.idf, asked.bench.lsa_map)
+    wanted = asked.bench.fold_in(asked.query("terms"))
     candidates = np.asarray(asked.bench.vectors[LSA].matrix[asked.rows])
     usable = candidates.any(axis=1) & bool(wanted.any())
     scores = np.full(len(asked.rows), EMPTY_SCORE)

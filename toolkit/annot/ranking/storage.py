@@ -1,7 +1,7 @@
 """Arrays and word lists in a folder: written whole, with the SHA-256 of each file, read back memory-mapped.
 
 A folder holds one `<name>.npy` for each array, one `<name>.txt` (a string a line, so none with a line feed) for each
-list, and `about.json` with the kind, the facts and the hashes.
+list, and `about.json` with the kind, the facts and the hashes, the last of them its own: of its text without that hash.
 """
 
 from __future__ import annotations
@@ -49,6 +49,14 @@ class Opened(Mapping[str, Array]):
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """An array of float32 that comes block by block and is never in memory whole. shape: of all of it."""
+
+    shape: tuple[int, int]
+    blocks: Iterable[NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
 class Stored:
     """What a folder holds: `arrays` and `texts` by name, the `facts` written with them."""
 
@@ -61,7 +69,7 @@ def save(
     folder: Path,
     *,
     kind: str,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, Array | Blocks],
     texts: Mapping[str, Sequence[str]],
     facts: Mapping[str, Any],
 ) -> None:
@@ -79,7 +87,8 @@ def save(
                 file.writelines(f"{line}\n" for line in lines)
         sha256 = {path.name: _sha256(path) for path in sorted(building.iterdir())}
         about = {"kind": kind, "facts": dict(facts), "arrays": sorted(arrays), "lists": sorted(texts), "sha256": sha256}
-        (building / ABOUT).write_text(json.dumps(about, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+        sha256[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
+        (building / ABOUT).write_text(_text(about), "utf-8")
         building.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
@@ -97,11 +106,17 @@ def remove_unfinished(root: Path) -> None:
             shutil.rmtree(building, ignore_errors=True)
 
 
-def save_array(path: Path, array: Array) -> None:
+def save_array(path: Path, array: Array | Blocks) -> None:
     """Write the array to `path`. NumPy tells of a full disk only where it does not know that it writes to a file."""
     with path.open("wb") as file:
         anything_that_writes: Any = SimpleNamespace(write=file.write)
-        np.save(anything_that_writes, array)
+        if isinstance(array, Blocks):
+            header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
+            np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
+            for block in array.blocks:
+                file.write(np.ascontiguousarray(block, "<f4").tobytes())
+        else:
+            np.save(anything_that_writes, array)
 
 
 def load(folder: Path, *, kind: str) -> Stored:
@@ -128,14 +143,23 @@ def load(folder: Path, *, kind: str) -> Stored:
 
 def faults(folder: Path) -> list[str]:
     """What in `folder` is not as `save` wrote it, one line a file; none where all hashes hold."""
+    path = folder / ABOUT
     try:
-        written = json.loads((folder / ABOUT).read_text("utf-8"))["sha256"].items()
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        return [f"{folder / ABOUT}: not readable: {error}"]
+        text = path.read_text("utf-8")
+        about = json.loads(text)
+        written = dict(about["sha256"])
+        if text != _text(about):
+            return [f"{path}: not as it was written"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return [f"{path}: not readable: {error}"]
+    found = {name: _sha256(folder / name) for name in written}
+    # What was written before this hash was kept has none.
+    if about["sha256"].pop(ABOUT, None):
+        found[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
     return [
-        f"{folder / name}: found {found[:12] if found else 'no file'}, expected SHA-256 {digest[:12]}"
-        for name, digest in written
-        if (found := _sha256(folder / name)) != digest
+        f"{folder / name}: found {(found[name] or 'no file')[:12]}, expected SHA-256 {digest[:12]}"
+        for name, digest in written.items()
+        if found[name] != digest
     ]
 
 
@@ -167,6 +191,10 @@ def strings_of(texts: Iterable[str]) -> Any:
     offsets = np.zeros(len(known) + 1, dtype=np.int32)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
     return pa.Array.from_buffers(pa.string(), len(known), [None, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
+
+
+def _text(about: Mapping[str, Any]) -> str:
+    return json.dumps(about, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _again(folder: Path) -> str:

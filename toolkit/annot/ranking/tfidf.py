@@ -6,6 +6,7 @@ ranks, and a cosine of 0 (no token in common) is not a retrieval: such a documen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,17 +49,12 @@ def cosines(queries: Sparse, rows: Sparse, idf: NDArray[np.float64]) -> NDArray[
     return np.asarray((unit(rows, idf) @ unit(queries, idf).T.tocsr()).toarray().T)
 
 
-def matrix(corpus: Corpus, field: Field) -> Sparse:
-    """All documents as vectors of length 1, float32: the input of `annot.ranking.lsa`."""
-    from scipy.sparse import csr_matrix, vstack
-
+def blocks(corpus: Corpus, field: Field, *, size: int) -> Iterator[Sparse]:
+    """The documents as vectors of length 1, float32, so many at a time wherever a shard ends."""
     idf = corpus.statistics(field, "terms").smooth_idf
-    parts = []
-    for shard, place in zip(corpus.shards, corpus.places("terms"), strict=True):
-        vectors = unit(shard.counts(field, "terms"), idf[place])
-        shape = (vectors.shape[0], len(idf))
-        parts.append(csr_matrix((vectors.data.astype(np.float32), place[vectors.indices], vectors.indptr), shape=shape))
-    return vstack(parts, format="csr")
+    for start in range(0, len(corpus), size):
+        rows = np.arange(start, min(start + size, len(corpus)))
+        yield unit(corpus.counts(field, "terms", rows), idf).astype(np.float32)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
-"""The same work on many parts by the cores of this process, where the libraries beneath let go of Python's lock."""
+"""The same work on many parts by the cores of this process, where the libraries beneath let go of Python's lock.
+
+`annot.cores` says how many cores that is.
+"""
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,9 +26,10 @@ class Each(Protocol):
 
 def in_threads(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
     """`work(part)` for each part, in the order of the parts. Linear algebra beneath keeps to one core a thread."""
+    from joblib import cpu_count
     from threadpoolctl import threadpool_limits
 
-    cores = len(os.sched_getaffinity(0))
+    cores = int(cpu_count())
     rest = iter(parts)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[R]] = deque(pool.submit(work, part) for part in islice(rest, AHEAD * cores))

@@ -15,18 +15,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
 from annot.ranking import storage
+from annot.ranking.corpus import Corpus
 from annot.ranking.counts import BLOCK, Sparse
+from annot.ranking.memory import OVERHEAD, gigabytes
 from annot.ranking.storage import strings_of
-from annot.ranking.tokens import Strings, TokenisedCorpus, Vocabulary, numbers
+from annot.ranking.tokens import Strings, Vocabulary, numbers
 
 KIND = "annot-word-vectors-1"
+NAMELESS = Path("/proc/self/fd")
+"""Where Linux has the open files of a process, also those without a name."""
+
+OF_A_WORD = 500
+"""Bytes that gensim keeps for each word beside its two rows of numbers (`Word2Vec.estimate_memory`)."""
 
 TRAINED_WORDS, MOST_EPOCHS = 300_000_000, 20
 """Running words that a training reads in all, and the most passes that it takes to read so many: 20 passes up to 15
@@ -98,9 +106,7 @@ def epochs_for(running_words: int) -> int:
 
 
 def train(
-    corpus: TokenisedCorpus,
-    counts: Sparse,
-    vocabulary: Vocabulary,
+    corpus: Corpus,
     *,
     dimensions: int,
     window: int,
@@ -109,27 +115,30 @@ def train(
     seed: int,
     workers: int | Literal["all"],
     sample: int,
+    memory: int,
     scratch: Path,
     after_epoch: Callable[[int, int], None],
 ) -> WordVectors:
-    """Train on the abstracts, a sentence at a time.
+    """Train on the abstracts, a sentence at a time. What is in memory grows with the words, not with the papers.
 
-    counts, vocabulary: of the abstracts under the rule `words`. epochs: passes; "auto" is `epochs_for`. workers:
-    threads, of which only one gives the same vectors again; "all" is one a core. sample: abstracts that are read,
-    drawn by the seed; 0 stands for all. scratch: a file for the sentences; what a killed training left there is written
-    over, and it is removed at the end. after_epoch: called with (epochs done, epochs in all). Raises InputError when no
-    word is frequent enough.
+    epochs: passes; "auto" is `epochs_for`. workers: threads, of which only one gives the same vectors again; "all" is
+    one a core. sample: abstracts that are read, drawn by the seed; 0 stands for all. memory: bytes that it may take.
+    scratch: a folder for the file of sentences, which is gone with the process, even a killed one.
+    after_epoch: called with (epochs done, epochs in all). Raises InputError when no word is frequent enough, or when
+    more memory is needed.
     """
     from gensim import __version__ as gensim_version
     from gensim.models import Word2Vec
     from joblib import cpu_count
 
-    read = _drawn(len(corpus.abstracts), sample, seed)
-    totals = np.asarray((counts if read is None else counts[read]).sum(axis=0)).ravel()
-    frequent = [(vocabulary.tokens[token], int(totals[token])) for token in np.flatnonzero(totals >= min_count)]
-    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
-    if not frequent:
+    read = _drawn(len(corpus), sample, seed)
+    tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", read)
+    rows = np.flatnonzero(totals >= min_count)
+    if not len(rows):
         raise InputError(f"word vectors: no word stands {min_count} time(s) in the abstracts", hint="lower min_count")
+    _refuse_too_many(totals, dimensions=dimensions, min_count=min_count, memory=memory)
+    frequent = list(zip(tokens.take(rows).to_pylist(), totals[rows].tolist(), strict=True))
+    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
     running_words = int(totals.sum())
     passes = epochs_for(running_words) if epochs == "auto" else epochs
     threads = int(cpu_count()) if workers == "all" else workers
@@ -137,19 +146,21 @@ def train(
         vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads, sg=0,
         hashfxn=_stable_hash, sorted_vocab=0,
     )  # fmt: skip
-    try:
-        sentences = _write_sentences(corpus, vocabulary, scratch, read)
+    # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
+    nameless = NAMELESS.is_dir()
+    with TemporaryFile(dir=scratch) if nameless else NamedTemporaryFile(dir=scratch, prefix=".training.") as file:
+        sentences = _write_sentences(corpus, tokens, file, read)
+        file.flush()
         model.build_vocab_from_freq(dict(frequent), corpus_count=sentences)
         model.train(
-            corpus_file=str(scratch), total_words=running_words, total_examples=sentences, epochs=passes,
+            corpus_file=str(NAMELESS / str(file.fileno())) if nameless else file.name, total_words=running_words,
+            total_examples=sentences, epochs=passes,
             callbacks=[_epoch_counter(lambda done: after_epoch(done, passes))],
         )  # fmt: skip
-    finally:
-        scratch.unlink(missing_ok=True)
     facts = {
         "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
         "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
-        "trained_on": "abstracts", "abstracts": len(corpus.abstracts) if read is None else len(read),
+        "trained_on": "abstracts", "abstracts": len(corpus) if read is None else len(read),
         "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
     }  # fmt: skip
     return hashed(model.wv.index_to_key, np.asarray(model.wv.vectors, dtype=np.float32), facts)
@@ -187,22 +198,38 @@ def _drawn(count: int, sample: int, seed: int) -> NDArray[np.int64] | None:
     return np.sort(np.random.default_rng(seed).choice(count, sample, replace=False))
 
 
-def _write_sentences(
-    corpus: TokenisedCorpus, vocabulary: Vocabulary, path: Path, read: NDArray[np.int64] | None
-) -> int:
+def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: int, memory: int) -> None:
+    """Raise InputError where so many words do not fit into the memory, with what would fit."""
+    each = OF_A_WORD + 2 * 4 * dimensions
+    words = int((totals >= min_count).sum())
+    if OVERHEAD + each * words <= memory:
+        return
+    most = max(0, memory - OVERHEAD) // each
+    rarer = int(np.sort(totals)[::-1][most]) + 1
+    raise InputError(
+        f"word vectors: {words} words of {dimensions} numbers need {gigabytes(OVERHEAD + each * words)}, "
+        f"found {gigabytes(memory)}",
+        hint=f"give --memory {gigabytes(OVERHEAD + each * words)} to `annot index build`, or set min_count = {rarer} "
+        "in [word_vectors] of annot.toml",
+    )
+
+
+def _write_sentences(corpus: Corpus, tokens: Strings, file: IO[bytes], read: NDArray[np.int64] | None) -> int:
     """Write the sentences of the abstracts, or of these rows of them, one a line; returns how many."""
-    stream = corpus.abstracts
-    wanted = np.ones(len(stream), dtype=np.bool_) if read is None else np.isin(np.arange(len(stream)), read)
-    of_sentence = np.repeat(wanted, np.diff(stream.documents))
-    tokens = np.array([*vocabulary.tokens, "\n"], dtype=object)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    words = np.array([*tokens.to_pylist(), "\n"], dtype=object)
+    wanted = np.ones(len(corpus), dtype=np.bool_) if read is None else np.isin(np.arange(len(corpus)), read)
+    written = 0
+    for shard, place, start in zip(corpus.shards, corpus.places("words"), corpus.starts.tolist(), strict=False):
+        stream, vocabulary = shard.stream("abstract"), shard.vocabulary("words")
+        of_sentence = np.repeat(wanted[start : start + len(stream)], np.diff(stream.documents))
         for first in range(0, len(of_sentence), BLOCK):
             bounds = stream.sentences[first : first + BLOCK + 1]
             chosen, lengths = of_sentence[first : first + BLOCK], np.diff(bounds)
             ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]][np.repeat(chosen, lengths)])
             ends = np.concatenate(([0], np.cumsum(widths)))[np.cumsum(lengths[chosen])]
-            file.write(" ".join(tokens[np.insert(ids, ends, len(tokens) - 1)].tolist()))
-    return int(of_sentence.sum())
+            file.write(" ".join(words[np.insert(place[ids], ends, len(words) - 1)].tolist()).encode())
+        written += int(of_sentence.sum())
+    return written
 
 
 def _epoch_counter(after_epoch: Callable[[int], None]) -> Any:

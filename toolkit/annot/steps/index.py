@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
 
 from annot.errors import FindingError, InputError
 from annot.ranking.methods import LSA, METHODS
 from annot.report.terminal import printed, told
-from annot.study.index import VARIANTS, Advance, open_index, places_of, words_place
-from annot.study.index_inventory import Part, faults_of, parts_of
-from annot.study.index_parts import lacks_averages, lacks_shards
+from annot.study.index import VARIANTS, Advance, lsa_place, open_index, places_of, words_place
+from annot.study.index_inventory import Part, damaged, faults_of, parts_of
+from annot.study.index_parts import WHOLE, lacks_averages, lacks_shards
 from annot.study.pool_design import design_of_settings
 from annot.study.workspace import Workspace
 
@@ -29,6 +30,8 @@ class BuiltIndex:
     """None in a dry run."""
     missing: tuple[str, ...]
     """What was not there before, in words."""
+    damaged: tuple[str, ...]
+    """The parts that were not as they were written, and were made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +45,23 @@ class Listed:
     used: bool
 
 
-def build(ws: Workspace, *, memory: str, dry_run: bool, advance: Advance) -> BuiltIndex:
-    """Make all that the pooling methods of annot.toml rank by; what stands is left as it is."""
+def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: Advance) -> BuiltIndex:
+    """Make all that the pooling methods of annot.toml rank by; what stands is left as it is.
+
+    repair: hold what stands against its hashes first, and make again what is damaged.
+    """
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS or name == LSA)
     limit = parsed_memory(memory)
-    missing = tuple(_missing(ws, methods))
+    broken = damaged(ws) if repair else ()
+    names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
+    missing = tuple(_missing(ws, methods, without=broken))
     if dry_run:
-        return BuiltIndex(methods, None, missing)
+        return BuiltIndex(methods, None, missing, names)
+    for path in broken:
+        shutil.rmtree(path)
     index = open_index(ws, methods=methods, advance=advance, memory=limit)
-    return BuiltIndex(methods, len(index.bench.corpus), missing)
+    return BuiltIndex(methods, len(index.bench.corpus), missing, names)
 
 
 def listed(ws: Workspace) -> tuple[Listed, ...]:
@@ -101,7 +111,7 @@ def finding(faults: tuple[str, ...]) -> FindingError | None:
         return None
     return FindingError(
         f"index: {len(faults)} file(s) are not as they were written",
-        hint="delete their folders, and make them again with `annot index build`",
+        hint="make them again with `annot index build --repair`",
     )
 
 
@@ -140,17 +150,19 @@ def in_words(size: int) -> str:
     return f"{size / UNITS[unit]:.3g} {unit}"
 
 
-def _missing(ws: Workspace, methods: Iterable[str]) -> Iterable[str]:
+def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
+    """What is to be made, where the folders `without` are damaged."""
     places = places_of(ws, keep=False)
-    if lacks_shards(places):
+    unreadable = places.own(WHOLE) in without
+    if unreadable or lacks_shards(places):
         yield "tokens and counts"
     words = words_place(ws, places)
     variants = [VARIANTS[method] for method in methods if method in VARIANTS]
-    if variants and not words.is_dir():
+    if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
-    elif variants and lacks_averages(places, words, variants):
+    elif variants and (unreadable or lacks_averages(places, words, variants)):
         yield "averages"
-    if LSA in methods and not places.own(LSA).is_dir():
+    if LSA in methods and not lsa_place(places).is_dir():
         yield LSA
 
 

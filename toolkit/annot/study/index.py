@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from annot.ranking import lsa, storage, vectors, wordvectors
+from annot.ranking import lsa, storage, wordvectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import LSA, METHODS, Bench
 from annot.ranking.threads import Each, in_threads
@@ -20,7 +20,7 @@ from annot.study.word_vectors import train, trained_name
 from annot.study.workspace import Workspace
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
-DECOMPOSITION = "annot-lsa-1"
+DECOMPOSITION = "annot-lsa-2"
 
 VARIANTS: dict[str, Variant] = {
     "title_cbow200": ("title", False),
@@ -55,8 +55,9 @@ def open_index(
     """The index with all that `methods` need; what is missing is made and kept, what stands is used.
 
     scratch: make what is missing there instead, and keep nothing; it has to last as long as the index. memory: bytes
-    that the processes at work on shards may take together.
-    Raises MissingInput when a method needs vectors that are not there, with what to put where.
+    that the processes at work on shards may take together, and so may the training and `lsa` after them.
+    Raises MissingInput when a method needs vectors that are not there, with what to put where; InputError when the
+    memory does not do.
     """
     methods = tuple(methods)
     given = {name: vectors_of(ws, name) for name in methods if name not in METHODS and name != LSA}
@@ -75,11 +76,11 @@ def open_index(
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
-            train(ws, *corpus.running_text("words"), kept_in=words, advance=advance)
+            train(ws, corpus, kept_in=words, memory=memory, advance=advance)
         word_vectors = wordvectors.load(words)
         averaged = averages(places, words, variants, each=each, advance=advance)
     if LSA in methods:
-        given[LSA] = _lsa(corpus, places.own(LSA))
+        given[LSA] = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
     bench = Bench(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each)
     return Index(bench, places.corpus_sha256)
 
@@ -103,12 +104,22 @@ def _each(machine: MachineSettings) -> Each:
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else in_threads
 
 
-def _lsa(corpus: Corpus, place: Path) -> vectors.Vectors:
+def lsa_place(places: Places) -> Path:
+    """The folder of the decomposition."""
+    return places.own(DECOMPOSITION.removeprefix("annot-"))
+
+
+def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.Decomposition:
     if not place.is_dir():
-        made = lsa.fit(corpus, **LSA_SETTINGS)
-        facts = {"space": made.space, "facts": dict(made.facts)}
-        storage.save(place, kind=DECOMPOSITION, arrays={"vectors": made.matrix}, texts={}, facts=facts)
+        basis = lsa.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
+        arrays: dict[str, storage.Array | storage.Blocks] = {
+            "vectors": lsa.documents(corpus, basis),
+            "basis": basis.matrix,
+        }
+        facts = {"space": basis.space, "facts": dict(basis.facts)}
+        storage.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
         storage.remove_unfinished(place.parent)
     stored = storage.load(place, kind=DECOMPOSITION)
-    ids = tuple(corpus.paper_ids.to_pylist())
-    return vectors.Vectors(ids, stored.arrays["vectors"], LSA, stored.facts["space"], "cosine", stored.facts["facts"])
+    ids, found = tuple(corpus.paper_ids.to_pylist()), stored.arrays
+    space, facts = stored.facts["space"], stored.facts["facts"]
+    return lsa.Decomposition(ids, found["vectors"], LSA, space, "cosine", facts, found["basis"])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from annot.errors import MissingInput
 from annot.ranking import storage
-from annot.ranking.methods import LSA
-from annot.study.index import places_of, words_place
+from annot.ranking.threads import in_threads
+from annot.study.index import lsa_place, places_of, words_place
 from annot.study.index_parts import WHOLE, averages_name, shards_of
 from annot.study.workspace import Workspace
 
@@ -31,7 +31,7 @@ def parts_of(ws: Workspace) -> tuple[Part, ...]:
     places = places_of(ws, keep=False)
     shards = shards_of(places)
     words = words_place(ws, places)
-    used = {WHOLE, LSA, words.name}
+    used = {WHOLE, lsa_place(places).name, words.name}
     if words.is_dir():
         used.add(averages_name(words))
     own = places.own("")
@@ -67,7 +67,14 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
         for name in _names(whole / "shards.txt")
         if not (root / "shards" / name).is_dir()
     ]
-    return (*gone, *(fault for about in abouts for fault in storage.faults(about.parent)))
+    folders = [about.parent for about in abouts]
+    return (*gone, *(fault for faults in in_threads(storage.faults, folders) for fault in faults))
+
+
+def damaged(ws: Workspace) -> tuple[Path, ...]:
+    """The folders to remove, so that what is not as it was written is made again."""
+    folders = sorted(about.parent for about in (ws.cache / "index").rglob(storage.ABOUT))
+    return tuple(folder for folder, faults in zip(folders, in_threads(storage.faults, folders), strict=True) if faults)
 
 
 def _names(path: Path) -> list[str]:

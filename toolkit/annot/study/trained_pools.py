@@ -10,7 +10,6 @@ import numpy as np
 from annot.errors import InputError, MissingInput
 from annot.folds.grouped import grouped_folds
 from annot.folds.leaks import find_leaks, refuse_leaks
-from annot.ranking import lsa
 from annot.ranking.methods import Bench
 from annot.ranking.vectors import Vectors
 from annot.records import Paper, Qrel, Query
@@ -75,9 +74,7 @@ def of_lsa(topics: Sequence[Topic], bench: Bench) -> Features:
     """The decomposition's rows, and the queries folded in."""
     vectors = bench.vectors["lsa"]
     queries = {
-        topic.query_id: lsa.fold_in(
-            bench.corpus.sentences(topic.paper_id, topic.sentences, "terms"), bench.idf, bench.lsa_map
-        )
+        topic.query_id: bench.fold_in(bench.corpus.sentences(topic.paper_id, topic.sentences, "terms"))
         for topic in topics
     }
     return Features("lsa", queries, _rows(topics, lambda doc_id: vectors.matrix[vectors.rows[doc_id]]))

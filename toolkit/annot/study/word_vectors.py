@@ -8,13 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annot.ranking import wordvectors
-from annot.ranking.counts import Sparse
-from annot.ranking.tokens import TokenisedCorpus, Vocabulary
+from annot.ranking.corpus import Corpus
 from annot.ranking.wordvectors import WordVectors
 from annot.study.workspace import Workspace
-
-SCRATCH = "training.txt"
-"""One name for every training of a study, so that the next one takes over what a killed one left."""
 
 
 def imported_word_vectors(ws: Workspace) -> WordVectors | None:
@@ -30,21 +26,19 @@ def trained_name(ws: Workspace) -> str:
 
 def train(
     ws: Workspace,
-    corpus: TokenisedCorpus,
-    counts: Sparse,
-    vocabulary: Vocabulary,
+    corpus: Corpus,
     *,
     kept_in: Path,
+    memory: int,
     advance: Callable[[int, int | None], None],
 ) -> None:
-    """Train by the study's settings on the abstracts; their counts and vocabulary are those of the rule `words`."""
+    """Train by the study's settings on the abstracts. memory: bytes that it may take."""
     kept_in.parent.mkdir(parents=True, exist_ok=True)
     trained = wordvectors.train(
         corpus,
-        counts,
-        vocabulary,
         **ws.settings.word_vectors.model_dump(),
-        scratch=kept_in.with_name(SCRATCH),
+        memory=memory,
+        scratch=kept_in.parent,
         after_epoch=advance,
     )
     wordvectors.save(trained, kept_in)

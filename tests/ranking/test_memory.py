@@ -1,0 +1,121 @@
+"""Training and decomposing keep to their memory: the peak does not grow with the papers; what cannot fit is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from annot.errors import InputError
+from annot.ranking import lsa, wordvectors
+from annot.ranking.memory import OVERHEAD
+from annot.ranking.methods import Bench
+from annot.study.index_parts import processes_within
+
+PROGRAM = """
+import sys
+from collections import ChainMap
+from pathlib import Path
+
+import numpy as np
+from annot.ranking import lsa, shard, storage, wordvectors
+from annot.ranking.corpus import Corpus, gather
+from annot.records import Paper
+from indexed import batches
+
+PAPERS = 4000
+folder, work, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+rng = np.random.default_rng(1)
+words = np.array([f"w{at}" for at in range(2000)], dtype=object)
+papers = [Paper(str(at), "t", tuple(" ".join(words[rng.integers(0, 2000, 120)]) for _ in "s")) for at in range(PAPERS)]
+storage.save(folder / "shard", kind="s", arrays=shard.make(batches(papers)), texts={}, facts={})
+stored = storage.load(folder / "shard", kind="s").arrays
+
+def of(at):
+    own = storage.strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
+    return shard.Shard(ChainMap(storage.as_arrays("paper_ids", own), stored))
+
+shards = [of(at) for at in range(number)]
+corpus = Corpus(shards, gather(shards))
+if work == "words":
+    wordvectors.train(
+        corpus, dimensions=8, window=1, min_count=1, epochs=1, seed=1, workers=1, sample=0, memory=2**30,
+        scratch=folder, after_epoch=lambda *_: None,
+    )
+else:
+    basis = lsa.fit(corpus, dimensions=200, iterations=1, seed=1, memory=2**30, advance=lambda *_: None)
+    rows = lsa.documents(corpus, basis)
+    storage.save(folder / "lsa", kind="l", arrays={"vectors": rows, "basis": basis.matrix}, texts={}, facts={})
+    assert storage.load(folder / "lsa", kind="l").arrays["vectors"].shape == (number * PAPERS, 200)
+"""
+
+
+def peak(folder: Path, work: str, *, shards: int) -> int:
+    """The most bytes that a process of its own had in memory."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    folder.mkdir()
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, folder, work, str(shards)], env=environment)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+@pytest.mark.parametrize("work", ["words", "lsa"])
+def test_the_peak_does_not_grow_with_the_papers(work: str, tmp_path: Path) -> None:
+    small, large = (peak(tmp_path / f"{shards}", work, shards=shards) for shards in (5, 17))
+    # 48,000 more papers of 120 words. Held whole, their counts alone take 46 MB, their vectors 38.
+    assert large - small < 30e6
+    assert large < OVERHEAD
+
+
+def settings(**given: object) -> dict[str, object]:
+    usual = {"dimensions": 8, "window": 1, "min_count": 1, "epochs": 1, "seed": 1, "workers": 1, "sample": 0}
+    return usual | {"after_epoch": lambda done, total: None} | given
+
+
+def test_words_that_do_not_fit_are_refused_with_what_would(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**25)
+    corpus, scratch = bench.corpus, tmp_path
+    with pytest.raises(InputError, match=r"\d+ words of 8 numbers need \S+G, found 1G") as refused:
+        wordvectors.train(corpus, memory=2**30, scratch=scratch, **settings())  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+    hint = refused.value.hint or ""
+    (memory,), (count,) = re.findall(r"--memory ([\d.]+)G", hint), re.findall(r"min_count = (\d+)", hint)
+    enough = int(float(memory) * 2**30)
+    everything = wordvectors.train(corpus, memory=enough, scratch=scratch, **settings())  # type: ignore[arg-type]
+    frequent = wordvectors.train(
+        corpus,
+        memory=2**30,
+        scratch=scratch,
+        **settings(min_count=int(count)),  # type: ignore[arg-type]
+    )
+    assert 0 < len(frequent.words) <= (2**30 - OVERHEAD) // (2**25 + 64) < len(everything.words)
+    with pytest.raises(InputError, match="need"):
+        wordvectors.train(
+            corpus,
+            memory=2**30,
+            scratch=scratch,
+            **settings(min_count=int(count) - 1),  # type: ignore[arg-type]
+        )
+
+
+def test_a_decomposition_that_does_not_fit_is_refused(bench: Bench) -> None:
+    def fit(memory: int) -> None:
+        lsa.fit(bench.corpus, dimensions=12, iterations=1, seed=1, memory=memory, advance=lambda done, total: None)
+
+    with pytest.raises(InputError, match=r"lsa: \d+ terms by 22 numbers need 0.5G, found 0.4G"):
+        fit(OVERHEAD)
+    fit(OVERHEAD + 2**20)
+
+
+def test_the_least_memory_of_a_build_leaves_room_for_words() -> None:
+    """Whoever may build an index of usual settings at all can have words: some, if not all."""
+    least = 2**31
+    assert processes_within(least) == 1
+    assert (least - OVERHEAD) / (wordvectors.OF_A_WORD + 8 * 200) > 500_000
