@@ -13,7 +13,6 @@ import torch
 from annot.evaluation.measures import evaluate
 from annot.folds.grouped import grouped_folds
 from annot.formats.trec import read_run
-from annot.ranking import lsa
 from annot.ranking.methods import Bench
 from annot.records import Paper, Qrel, Query
 from annot.study.trained_pools import of_lsa
@@ -21,7 +20,7 @@ from annot.systems.scisearch.network import LEAST_VARIANCE, Pairs, balanced, kl,
 from annot.systems.scisearch.protocols import honest, leaky, untrained
 from annot.systems.system import Topic
 from command_line import annot, annot_done
-from indexed import bench_of
+from indexed import bench_of, decomposed
 
 
 def read_runs(study: Path, name: str) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def csfcube(shared: Path) -> tuple[list[Topic], list[Qrel], Bench]:
             topics.append(Topic(name, paper_id, facet, sentences, whole=False, doc_ids=tuple(grades)))
             qrels += [Qrel(name, doc, grade) for doc, grade in grades.items()]
     bench = bench_of(papers)
-    bench.vectors["lsa"] = lsa.fit(bench.corpus, dimensions=200, iterations=7, seed=1)
+    bench.vectors["lsa"] = decomposed(bench.corpus, dimensions=200, iterations=7)
     return topics, qrels, bench
 
 
