@@ -124,7 +124,8 @@ def pool_add(
     """
     from annot.steps import pool_add as step
 
-    added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run)
+    with progress("comparing papers") as advance:
+        added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance)
     return Answer(added, table("pool.added", added.pools), added.notes)
 
 
@@ -186,7 +187,8 @@ def pool_design(
     from annot.steps import pool_design as step
 
     ws = ws.replaced("forecast", hourly_rate=hourly_rate)
-    designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds)
+    with progress("comparing papers") as advance:
+        designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
     return Answer(designed, step.describe(designed))
 
 
@@ -206,7 +208,8 @@ def pool_replay(ws: "Workspace") -> Answer:
     """Print whether the pools, drawn again from pools/rankings/, are those on record; exit code 1 where one is not."""
     from annot.steps import pool_facts as step
 
-    replayed = step.replay(ws)
+    with progress("comparing papers") as advance:
+        replayed = step.replay(ws, advance=advance)
     return Answer(replayed, step.describe_replayed(replayed), finding=step.finding(replayed))
 
 
@@ -215,7 +218,8 @@ def pool_stats(ws: "Workspace") -> Answer:
     """Print the pools in figures: sizes, what each method alone found, how far methods overlap, hubs."""
     from annot.steps import pool_facts as step
 
-    facts = step.stats(ws)
+    with progress("comparing papers") as advance:
+        facts = step.stats(ws, advance=advance)
     return Answer(facts, step.describe_stats(facts))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 FOLDER = "citations"
 """Below the corpus; in it a folder for each file, named by the file's hash."""
+MANIFEST = f"{FOLDER}/manifest.json"
 
 
 def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
