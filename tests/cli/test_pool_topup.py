@@ -262,7 +262,7 @@ def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> N
     annot_done("verify", folder=folder)
 
 
-@pytest.mark.parametrize("broken", ["write_rankings", "replace_pools", "write_pools"])
+@pytest.mark.parametrize("broken", ["write_rankings", "write_admissions", "replace_pools", "write_pools"])
 def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
@@ -271,6 +271,7 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
     place = {
         "write_rankings": "annot.steps.pool_topup.write_rankings",
+        "write_admissions": "annot.steps.pool_topup.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
         "write_pools": "annot.study.pool_versions.write_pools",
     }[broken]

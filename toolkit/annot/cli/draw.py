@@ -10,6 +10,7 @@ from annot.cli.options import DryRunOption, GrowOption, HourlyRateOption, flag, 
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
+    from annot.study.pool_versions import Grown
     from annot.study.workspace import Workspace
 
 
@@ -126,7 +127,7 @@ def pool_add(
 
     with progress("comparing papers") as advance:
         added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance)
-    return Answer(added, table("pool.added", added.pools), added.notes)
+    return Answer(added, _added(added), added.notes)
 
 
 @command("pool topup", csv=True)
@@ -166,7 +167,12 @@ def pool_topup(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(grown, table("pool.added", grown.pools), grown.notes)
+    return Answer(grown, _added(grown), grown.notes)
+
+
+def _added(grown: "Grown") -> str:
+    """The pools that something was added to."""
+    return table("pool.added", [pool for pool in grown.pools if pool.added])
 
 
 @command("pool design", csv=True)

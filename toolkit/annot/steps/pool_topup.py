@@ -8,7 +8,9 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from annot.errors import InputError, MissingInput
+from annot.names import near
 from annot.pooling import CITED, MANUAL, as_of, extended
+from annot.ranking.methods import LSA, METHODS
 from annot.records import Addition, Pool, Ranking
 from annot.report.words import sentences
 from annot.store import pools
@@ -19,6 +21,7 @@ from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.engine_runs import take_in
 from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
+from annot.study.imported_rankings import imported_methods
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
 from annot.study.pool_design import recorded_designs
@@ -196,6 +199,13 @@ def _ranked(
     fresh = [paper_id for paper_id in before if paper_id not in again]
     if not fresh:
         return _Ranked(again, {}, None)
+    names = (*METHODS, LSA, *imported_methods(ws))
+    if given is None and method not in names and not (ws.vectors / method).is_dir():
+        raise MissingInput(
+            f"--method {method}: no run and no vectors of this name; {near(method, names)}",
+            hint=f"bring in its run with `annot pool topup FILE --method {method}`, or its vectors with `annot encode` "
+            "or `annot vectors import`",
+        )
     new, facts = rank_corpus(
         ws,
         methods=[method],
