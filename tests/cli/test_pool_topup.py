@@ -209,7 +209,7 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
             assert one["places"][at] == 1 + sum(value > printed[one["facet"], one["run"]] for value in others)
     assert any(len(set(one["values"])) == 3 for one in told["scores"])
     shown = " ".join(annot_done("evaluate", folder=folder).stdout.split())
-    assert "Version 2 added papers of engine" in shown
+    assert "Before version 2, which added papers of engine:" in shown
     assert "Before version 2 Before version 4 Now" in shown
     annot_done("report", folder=folder)
     assert json.loads((folder / "exports" / "evaluation.json").read_text())["restated"] == told
