@@ -171,8 +171,8 @@ def pool_topup(
 
 
 def _added(grown: "Grown") -> str:
-    """The pools that something was added to."""
-    return table("pool.added", [pool for pool in grown.pools if pool.added])
+    """The pools that something was added to; all of them where nothing was."""
+    return table("pool.added", [pool for pool in grown.pools if pool.added] or grown.pools)
 
 
 @command("pool design", csv=True)
