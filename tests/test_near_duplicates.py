@@ -27,7 +27,7 @@ from annot.settings import Settings
 from annot.steps.init import init
 from annot.store.papers import PaperWriter
 from annot.study.corpus_facts import write_corpus_manifest
-from annot.study.near_duplicates import kept_out, near_duplicates
+from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace
 from hypothesis import given
 from hypothesis import strategies as st
@@ -186,8 +186,9 @@ def test_what_is_found_is_kept_by_the_hash_of_the_corpus(tmp_path: Path) -> None
 
 def test_of_a_group_the_one_on_record_stands_then_the_one_that_is_cited_then_the_first() -> None:
     alike = (("a", "b", "c"), ("d", "e"))
-    assert passed_over(alike, standing=(), cited=()) == {"b": "a", "c": "a", "e": "d"}
-    assert passed_over(alike, standing=(), cited=("c", "b")) == {"a": "b", "c": "b", "e": "d"}
-    assert passed_over(alike, standing=("c", "e", "d"), cited=("b",)) == {"a": "c", "b": "c"}
-    query = Paper("b", "T", ())
-    assert kept_out(alike, {"b": query}, {}) == {"b": {"a": "b", "c": "b", "e": "d"}}
+    assert passed_over(alike, standing=(), later=(), cited=()) == {"b": "a", "c": "a", "e": "d"}
+    assert passed_over(alike, standing=(), later=(), cited=("c", "b")) == {"a": "b", "c": "b", "e": "d"}
+    assert passed_over(alike, standing=("c", "e", "d"), later=(), cited=("b",)) == {"a": "c", "b": "c"}
+    # One that came with a later version came with no earlier one, and neither did what it stands for.
+    assert passed_over(alike, standing=(), later=("c",), cited=("d",)) == {"a": "c", "b": "c", "c": "c", "e": "d"}
+    assert passed_over(alike, standing=("b",), later=("c",), cited=()) == {"a": "b", "c": "b", "e": "d"}

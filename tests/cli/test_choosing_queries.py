@@ -94,3 +94,26 @@ def test_the_pages_for_leads_can_be_read_and_replaced(study: Callable[[str], Pat
     assert "| G 2.1 rule 6 |" in annot_done("guidelines", "show", "sources", folder=folder).stdout
     (folder / "guidelines" / "queries.md").write_text("# Our own way\n", encoding="utf-8")
     assert annot_done("guidelines", "show", "queries", folder=folder).stdout == "# Our own way\n"
+
+
+def test_the_sheet_counts_cited_papers_of_the_corpus_also_those_that_were_added(study: Callable[[str], Path]) -> None:
+    folder = study("labelled")
+    papers = {
+        one["paper_id"]: one
+        for one in map(json.loads, (folder / "papers.jsonl").read_text(encoding="utf-8").splitlines())
+    }
+    known = min(papers)
+    (folder / "edges.tsv").write_text("".join(f"{name}\t{known}\n{name}\tnowhere\n" for name in papers))
+    annot_done("citations", "add", "edges.tsv", folder=folder)
+    annot_done("query", "sample", "--per-period", "8", folder=folder)
+    rows = [
+        row
+        for row in csv.DictReader((folder / "queries.csv").read_text(encoding="utf-8-sig").splitlines())
+        if row["paper_id"] in papers
+    ]
+    assert len(rows) > 8
+    for row in rows:
+        name = row["paper_id"]
+        cited = ({*papers[name].get("citations", ())} & papers.keys()) | ({known} - {name})
+        assert int(row["cited"]) == len(cited), name
+    assert len({row["cited"] for row in rows}) > 1

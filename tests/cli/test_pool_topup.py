@@ -149,15 +149,22 @@ def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str]
     annot_done("plan", "check", folder=folder)
 
 
+def evaluated(folder: Path) -> Any:
+    """The scores of now; one of the runs is of others, and is brought in again as it is."""
+    annot_done("qrels", folder=folder)
+    annot_done("run", "fabs_tfidf", "fabs_bm25", folder=folder)
+    annot_done("run", "import", "theirs.run", "--tag", "drop", "--foreign", "drop", folder=folder)
+    return annot_done("evaluate", "--json", folder=folder).data
+
+
 def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     # Two of others: one was taken with what is in no pool, one without.
     query = f"{PAPER}-background"
     docs = [*unpooled(folder, PAPER, 2), *[entry["doc_id"] for entry in pools_of(folder)[PAPER][:9]]]
     write_run(folder / "theirs.run", {query: docs})
-    for tag in ("keep", "drop"):
-        annot_done("run", "import", "theirs.run", "--tag", tag, "--foreign", tag, folder=folder)
-    before = annot_done("evaluate", "--json", folder=folder).data
+    annot_done("run", "import", "theirs.run", "--tag", "keep", "--foreign", "keep", folder=folder)
+    sources = [evaluated(folder)]
     old_qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
     engine(folder)
     call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 5)
@@ -167,27 +174,43 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     # Planned and not judged: the new pairs are open, and nothing is restated yet.
     assert annot("qrels", folder=folder).exit_code == 2
     assert "restated" not in annot_done("evaluate", "--json", folder=folder).data
-    new = judge_the_rest(folder)
+    first = judge_the_rest(folder)
     written = annot_done("qrels", folder=folder)
-    assert f"{len(new)} of them came with version 2 of the pools (engine)" in written.stderr
+    assert f"{len(first)} with version 2 (engine) or later" in written.stderr
     qrels = (folder / "exports" / "qrels.txt").read_text().splitlines()
-    assert {tuple(line.split()[::2]) for line in {*qrels} - {*old_qrels}} == new
+    assert {tuple(line.split()[::2]) for line in {*qrels} - {*old_qrels}} == first
     assert {*old_qrels} < {*qrels}
-    annot_done("run", "fabs_tfidf", "fabs_bm25", folder=folder)
-    annot_done("run", "import", "theirs.run", "--tag", "drop", "--foreign", "drop", folder=folder)
-    found = annot_done("evaluate", "--json", folder=folder).data
-    told = found["restated"]
-    assert (told["version"], told["method"], told["pairs"]) == (2, "engine", len(new))
-    for which, source in (("before", before), ("after", found)):
+    sources.append(evaluated(folder))
+    # One by hand is no top-up; it counts where it came before one.
+    annot_done("pool", "add", PAPER, unpooled(folder, PAPER, 9)[8], "--reason", "seen", "--grow", folder=folder)
+    annot_done("plan", folder=folder)
+    by_hand = judge_the_rest(folder)
+    sources.append(evaluated(folder))
+    assert len(sources[-1]["restated"]["topups"]) == 1
+    engine(folder, "other.run")
+    annot_done("pool", "topup", "other.run", "--method", "other", "--depth", 5, "--grow", folder=folder)
+    annot_done("plan", folder=folder)
+    second = judge_the_rest(folder)
+    sources.append(evaluated(folder))
+    told = sources[-1]["restated"]
+    assert told["topups"] == [
+        {"version": 2, "method": "engine", "pairs": len(first | by_hand | second)},
+        {"version": 4, "method": "other", "pairs": len(second)},
+    ]
+    for at, source in enumerate((sources[0], sources[2], sources[3])):
         printed = {
             (line["facet"], line["run"]): line["values"][told["measure"]]
             for line in source["lines"]
             if line["convention"] == told["convention"] and line["run"] != "chance"
         }
-        assert {(one["facet"], one["run"]): one[which] for one in told["scores"]} == pytest.approx(printed)
-    assert any(one["before"] != one["after"] for one in told["scores"])
+        assert {(one["facet"], one["run"]): one["values"][at] for one in told["scores"]} == pytest.approx(printed)
+        for one in told["scores"]:
+            others = [value for (facet, _), value in printed.items() if facet == one["facet"]]
+            assert one["places"][at] == 1 + sum(value > printed[one["facet"], one["run"]] for value in others)
+    assert any(len(set(one["values"])) == 3 for one in told["scores"])
     shown = " ".join(annot_done("evaluate", folder=folder).stdout.split())
-    assert "version 2 of the pools, which added papers of engine" in shown
+    assert "Before version 2, which added papers of engine:" in shown
+    assert "Before version 2 Before version 4 Now" in shown
     annot_done("report", folder=folder)
     assert json.loads((folder / "exports" / "evaluation.json").read_text())["restated"] == told
 
@@ -239,7 +262,7 @@ def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> N
     annot_done("verify", folder=folder)
 
 
-@pytest.mark.parametrize("broken", ["write_rankings", "replace_pools", "write_pools"])
+@pytest.mark.parametrize("broken", ["write_rankings", "write_admissions", "replace_pools", "write_pools"])
 def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
@@ -248,6 +271,7 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     call = ("pool", "topup", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
     place = {
         "write_rankings": "annot.steps.pool_topup.write_rankings",
+        "write_admissions": "annot.steps.pool_topup.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
         "write_pools": "annot.study.pool_versions.write_pools",
     }[broken]

@@ -479,7 +479,10 @@ WRONG: dict[str, Wrong] = {
         "pool topup", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
     ),
     "pool topup: nobody's method": Wrong(
-        "pool topup", "--method colbert", ("colbert: no vectors at", "annot pool import-run"), "pooled"
+        "pool topup",
+        "--method colbert",
+        ("--method colbert: no run and no vectors of this name", "annot pool topup FILE"),
+        "pooled",
     ),
     "pool topup: deeper than the rankings": Wrong(
         "pool topup",

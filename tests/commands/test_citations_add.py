@@ -21,6 +21,8 @@ from annot.store.citations import cited_by
 from annot.store.papers import PaperWriter
 from annot.study.corpus_facts import papers_of, write_corpus_manifest
 from annot.study.workspace import Workspace
+from command_line import Result
+from pooled_corpus import paper
 
 Pairs = list[tuple[str, str]]
 
@@ -157,3 +159,26 @@ def test_a_file_without_a_citation_and_one_of_many_columns_are_refused(ws: Works
         assert fault in f"{caught.value.message} {caught.value.faults}"
     assert cited_by(ws.corpus, ["5"]) == {}
     assert not (ws.corpus / "citations").exists()
+
+
+def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
+    ws: Workspace, annot: Callable[..., Result]
+) -> None:
+    rng = random.Random(7)
+    names = [f"p{at}" for at in range(60)]
+    cited = {name: sorted(rng.sample(names, rng.randrange(5))) for name in names}
+    found = []
+    for own in (True, False):
+        lines = [paper(at, **({"citations": of} if own else {})) for at, of in enumerate(cited.values())]
+        (ws.root / "papers.jsonl").write_text("\n".join(lines) + "\n")
+        for path in ws.corpus.glob("*.parquet"):
+            path.unlink()
+        assert annot("corpus", "add", "papers.jsonl").exit_code == 0
+        if not own:
+            (ws.root / "edges.tsv").write_text("".join(f"{one}\t{two}\n" for one, of in cited.items() for two in of))
+            assert annot("citations", "add", "edges.tsv").exit_code == 0
+        done = annot("encoder", "examples", "specter-id", "--out", f"examples-{own}", "--dev", "5")
+        assert done.exit_code == 0, done.stderr
+        found.append({path.name: path.read_bytes() for path in (ws.root / f"examples-{own}").iterdir()})
+    assert found[0] == found[1]
+    assert len(found[0]["train.jsonl"].splitlines()) > 20

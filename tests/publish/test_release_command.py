@@ -85,7 +85,7 @@ def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> N
     assert {path.partition("/")[0] for path in found} == {
         *("README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS", "agreement.json"),
         *("qrels.txt", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
-        *("beir", "csfcube", "pools", "runs"),
+        *("beir", "csfcube", "citations.tsv", "pools", "runs"),
         *("report.html", "report.md", "report.tex", "evaluation.json", "assessor-effect.json"),
         *("guidelines", "screen.xml", "plan.jsonl"),
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 from annot.records import Draw, Pool, PoolEntry
+from annot.report import figures
 from annot.report.sections.collection import _pools
 
 
@@ -21,3 +23,12 @@ def test_the_deepest_rank_of_a_method_is_the_deepest_of_all_pools() -> None:
     drawn = {"p1": pool("p1", 1, 4), "p2": pool("p2", 2, 9), "p3": pool("p3", 3, 5)}
     (table,) = _pools(SimpleNamespace(pools=drawn, pooled=True)).tables
     assert {row[0]: (row[1], row[-1]) for row in table.rows} == {"abs_tfidf": (6, 9), "specter": (0, None)}
+
+
+def test_each_of_many_methods_has_a_look_of_its_own() -> None:
+    methods = [f"m{at}" for at in range(11)]
+    drawing = figures.stacked_bars({"p": dict.fromkeys(methods, 1)}, order=methods, unit="documents")
+    for picture in drawing:
+        _, legend = picture.split('id="legend', 1)
+        looks = re.findall(r'style="fill: ((?:#|url)[^;]*);', legend)
+        assert len(looks) == len(set(looks)) == len(methods)

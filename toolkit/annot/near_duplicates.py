@@ -133,19 +133,23 @@ def resemblance(one: NDArray[numpy.uint64], other: NDArray[numpy.uint64]) -> flo
     return shared / total if (total := len(one) + len(other) - shared) else 0.0
 
 
-def passed_over(alike: Iterable[Sequence[str]], *, standing: Iterable[str], cited: Iterable[str]) -> dict[str, str]:
-    """For one pool, the papers that stay out of it, each with the near-duplicate that stands for it.
+def passed_over(
+    alike: Iterable[Sequence[str]], *, standing: Iterable[str], later: Iterable[str], cited: Iterable[str]
+) -> dict[str, str]:
+    """For one version of a pool, the papers that stay out of it, each with the near-duplicate that stands for it.
 
-    alike: groups of near-duplicates, each in the order of the corpus. Of a group those stay that are in the pool on
-    record; else one that the query paper cites; else the first.
+    alike: groups of near-duplicates, each in the order of the corpus. standing: what the version has on record;
+    later: what came with later ones. Of a group those stay that are standing; where one came later, none, so that it
+    comes later again; else one that the query paper cites; else the first.
     """
-    recorded, by_citation = set(standing), set(cited)
+    recorded, coming, by_citation = set(standing), set(later), set(cited)
     out: dict[str, str] = {}
     for group in alike:
-        stay = (
-            [one for one in group if one in recorded] or [one for one in group if one in by_citation][:1] or group[:1]
-        )
-        out |= {one: stay[0] for one in group if one not in stay}
+        stay = [one for one in group if one in recorded]
+        came = [] if stay else [one for one in group if one in coming]
+        if not stay and not came:
+            stay = [one for one in group if one in by_citation][:1] or list(group[:1])
+        out |= {one: (*stay, *came)[0] for one in group if one not in stay}
     return out
 
 

@@ -10,6 +10,7 @@ from annot.cli.options import ClusterOption, DryRunOption, GrowOption, HourlyRat
 from annot.cli.output import Answer, progress, table, told
 
 if TYPE_CHECKING:
+    from annot.study.pool_versions import Grown
     from annot.study.workspace import Workspace
 
 
@@ -125,8 +126,9 @@ def pool_add(
     """
     from annot.steps import pool_add as step
 
-    added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run)
-    return Answer(added, table("pool.added", added.pools), added.notes)
+    with progress("comparing papers") as advance:
+        added = step.add(ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance)
+    return Answer(added, _added(added), added.notes)
 
 
 @command("pool topup", csv=True)
@@ -166,7 +168,12 @@ def pool_topup(
             dry_run=dry_run,
             advance=advance,
         )
-    return Answer(grown, table("pool.added", grown.pools), grown.notes)
+    return Answer(grown, _added(grown), grown.notes)
+
+
+def _added(grown: "Grown") -> str:
+    """The pools that something was added to; all of them where nothing was."""
+    return table("pool.added", [pool for pool in grown.pools if pool.added] or grown.pools)
 
 
 @command("pool design", csv=True)
@@ -187,7 +194,8 @@ def pool_design(
     from annot.steps import pool_design as step
 
     ws = ws.replaced("forecast", hourly_rate=hourly_rate)
-    designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds)
+    with progress("comparing papers") as advance:
+        designed = step.design(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
     return Answer(designed, step.describe(designed))
 
 
@@ -207,7 +215,8 @@ def pool_replay(ws: "Workspace") -> Answer:
     """Print whether the pools, drawn again from pools/rankings/, are those on record; exit code 1 where one is not."""
     from annot.steps import pool_facts as step
 
-    replayed = step.replay(ws)
+    with progress("comparing papers") as advance:
+        replayed = step.replay(ws, advance=advance)
     return Answer(replayed, step.describe_replayed(replayed), finding=step.finding(replayed))
 
 
@@ -216,7 +225,8 @@ def pool_stats(ws: "Workspace") -> Answer:
     """Print the pools in figures: sizes, what each method alone found, how far methods overlap, hubs."""
     from annot.steps import pool_facts as step
 
-    facts = step.stats(ws)
+    with progress("comparing papers") as advance:
+        facts = step.stats(ws, advance=advance)
     return Answer(facts, step.describe_stats(facts))
 
 

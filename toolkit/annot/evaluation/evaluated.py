@@ -82,7 +82,7 @@ class Evaluated:
     """By run, then convention."""
     notes: tuple[str, ...]
     restated: Restated | None = None
-    """Where the pools were topped up: the scores of before, beside these."""
+    """Where the pools were topped up: the scores before each time, beside these."""
 
     @property
     def several(self) -> bool:

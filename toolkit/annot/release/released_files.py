@@ -24,6 +24,7 @@ from annot.study.snapshot import Snapshot
 from annot.templating import render
 
 BEIR, CSFCUBE = "beir/", "csfcube/"
+CITATIONS_FILE = "citations.tsv"
 MISSING_FILE = "MISSING.md"
 """What a draft lacks."""
 
@@ -31,6 +32,7 @@ MISSING_FILE = "MISSING.md"
 def release_files(
     study: Snapshot,
     corpus: tuple[Paper, ...],
+    citations: Mapping[str, tuple[str, ...]],
     labels: Mapping[str, tuple[str, ...]],
     report: Mapping[str, str],
     facts: CollectionFacts,
@@ -42,8 +44,8 @@ def release_files(
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """All files but the checksums, by path, and `notes` with what is left out.
 
-    labels: of the sentences of the papers in queries and pools. report: its files by name. runs, notes: see
-    `run_files`. missing: what a draft lists as missing; None where it is no draft.
+    citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
+    by name. runs, notes: see `run_files`. missing: what a draft lists as missing; None where it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
     qrels = study.outcome.qrels
@@ -59,7 +61,7 @@ def release_files(
     )
     files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
-    csfcube, misfit = _csfcube(study, labels, corpus, with_text=with_text)
+    csfcube, misfit = _csfcube(study, citations, labels, corpus, with_text=with_text)
     files |= csfcube
     given_up = {pair: said[-1] for pair, said in study.outcome.unjudgeable.items()}
     comments = {pair: said.comment for pair, said in (study.outcome.adjudications | given_up).items() if said.comment}
@@ -68,6 +70,7 @@ def release_files(
     texts = {
         "qrels.txt": write_qrels(qrels),
         "judgements.jsonl": write_judgements(study.outcome.everything, again=set(study.outcome.again)),
+        **_edges(study, citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=comments),
         **report,
         **facts.protocol,
@@ -143,6 +146,12 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
     return doc_ids
 
 
+def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """What the papers with a pool cite, as `annot citations add` reads it; no file where they cite nothing."""
+    lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
+    return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
+
+
 def _untyped(study: Snapshot) -> Iterator[str]:
     untyped = {query.paper_id for query in study.queries if query.paper_type is None}
     if untyped:
@@ -150,12 +159,21 @@ def _untyped(study: Snapshot) -> Iterator[str]:
 
 
 def _csfcube(
-    study: Snapshot, labels: Mapping[str, tuple[str, ...]], corpus: tuple[Paper, ...], *, with_text: bool
+    study: Snapshot,
+    citations: Mapping[str, tuple[str, ...]],
+    labels: Mapping[str, tuple[str, ...]],
+    corpus: tuple[Paper, ...],
+    *,
+    with_text: bool,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     pooled = study.pooled
     material = Material(
-        papers=tuple(replace(paper, labels=labels.get(paper.paper_id)) for paper in corpus if paper.paper_id in pooled),
+        papers=tuple(
+            replace(paper, labels=labels.get(paper.paper_id), citations=citations[paper.paper_id])
+            for paper in corpus
+            if paper.paper_id in pooled
+        ),
         queries=study.queries,
         pools=tuple(study.pools.values()),
         judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),

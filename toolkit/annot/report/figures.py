@@ -201,8 +201,9 @@ def stacked_bars(parts: Mapping[str, Mapping[str, float]], *, order: Sequence[st
         left = [0.0] * len(rows)
         for at, part in enumerate(order):
             widths = [float(parts[row].get(part, 0)) for row in rows]
-            color = PALETTE[at % len(PALETTE)]
-            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=BACK, linewidth=0.5)
+            # Where the colours are used up they come again, striped.
+            color, stripes = PALETTE[at % len(PALETTE)], "/" * (4 * (at // len(PALETTE)))
+            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=BACK, linewidth=0.5, hatch=stripes)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         for row, end in zip(rows, left, strict=True):
             axes.text(end + max(left) * 0.01, row, f"{end:g}", va="center")

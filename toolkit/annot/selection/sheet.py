@@ -20,7 +20,7 @@ from annot.names import near
 SHEET = "queries.csv"
 """The name of the rating sheet where no other is given."""
 RATINGS = range(1, 6)
-COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "note", "abstract")
+COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "cited", "note", "abstract")
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
 _EXPLAINS = "#"
 """How a row begins that holds no paper."""
@@ -41,6 +41,8 @@ class SheetRow:
     note: str = ""
     abstract: str = ""
     """For reading while rating."""
+    cited: int | None = None
+    """Papers of the corpus that it cites: its pool begins with them."""
 
 
 def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
@@ -55,7 +57,7 @@ def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
     for line in explanation:
         writer.writerow([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])])
     for row in rows:
-        cells = (row.paper_id, row.title, row.year, row.period, row.type, row.rating, ", ".join(row.facets))
+        cells = (row.paper_id, row.title, row.year, row.period, row.type, row.rating, ", ".join(row.facets), row.cited)
         writer.writerow([guarded("" if cell is None else str(cell)) for cell in (*cells, row.note, row.abstract)])
     return "\ufeff" + out.getvalue()
 

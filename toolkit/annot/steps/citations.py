@@ -14,11 +14,11 @@ from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
 from annot.report.terminal import told
 from annot.shards import Advance, Engine, map_shards
-from annot.store.citations import FOLDER
+from annot.store.citations import FOLDER, MANIFEST
 from annot.study.citation_pieces import EdgeReader
 from annot.study.corpus_facts import recorded_sha256
 from annot.study.corpus_rejects import Rejects
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace, sha256_of, write_manifest
 
 ABOUT = "about.json"
 REPORTED = 10
@@ -82,6 +82,10 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
         faults += rejects.faults
         if read.rejected and not dry_run:
             rejected_files.append(str(place / "rejected.jsonl"))
+    manifest = ws.corpus / MANIFEST
+    if not dry_run and (found or not manifest.is_file()):
+        kept = (ws.corpus / FOLDER).glob("*/*.parquet")
+        write_manifest(manifest, files=kept, inputs={}, facts={"corpus_sha256": digest})
     return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
 
 

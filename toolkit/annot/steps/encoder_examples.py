@@ -20,6 +20,7 @@ from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
+from annot.study.corpus_facts import with_citations
 from annot.study.workspace import Workspace
 from annot.systems.training.cocitations import Papers, Said, Share
 from annot.systems.training.examples import DEV, TRAIN, Example, as_record
@@ -135,7 +136,8 @@ class Sides(NamedTuple):
 
 
 def _of_citations(ws: Workspace, recipe: Recipe, draw: Draw, queries: Set[str], left_out: Counter[str]) -> Sides:
-    read = {paper.paper_id: paper.citations for paper in read_papers(ws.corpus, columns=("citations",))}
+    own = {paper.paper_id: paper for paper in read_papers(ws.corpus, columns=("citations",))}
+    read = {paper_id: paper.citations for paper_id, paper in with_citations(ws, own).items()}
     corpus = [paper_id for paper_id in read if paper_id not in queries]
     left_out[QUERY_PAPER] += len(read) - len(corpus)
     there = set(corpus)

@@ -16,6 +16,13 @@ from annot.report.words import sentences
 from annot.store import papers, pools, projects
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.study.admission import (
+    admissions,
+    as_recorded,
+    passed_over_in,
+    recorded_admissions,
+    write_admissions,
+)
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import draw_pools, twins_of, write_pools
 from annot.study.frozen_rankings import (
@@ -29,7 +36,6 @@ from annot.study.frozen_rankings import (
 from annot.study.growth import PoolChange, pool_changes, refuse_growth
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
-from annot.study.near_duplicates import never_drawn, passed_over_in
 from annot.study.pool_design import asked_design, design_of_settings, differences, recorded_designs, usual_design
 from annot.study.ranked_corpus import rank_corpus
 from annot.study.workspace import Workspace
@@ -122,8 +128,12 @@ def build(
             )
             if only:
                 refuse_other_corpus(ws, facts)
-        never = never_drawn(ws, query_papers, twins=twins, standing=standing, keep=not dry_run, advance=advance)
-        drawn = draw_pools(ws, rankings, designs, query_papers, twins=never, standing=standing)
+        admitted = admissions(
+            ws, query_papers, rankings, twins=twins, standing=standing, keep=not dry_run, advance=advance
+        )
+        if frozen:
+            admitted = as_recorded(admitted, recorded_admissions(ws))
+        drawn = draw_pools(rankings, designs, admitted, standing=standing)
         staying = [pool for paper_id, pool in standing.items() if only and paper_id not in chosen]
         changes = pool_changes(standing, [*drawn, *staying], queries)
         if not dry_run:
@@ -140,13 +150,16 @@ def build(
                 pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
             if facts is not None:
                 write_rankings(ws, rankings, facts=facts)
+            on_record = recorded_admissions(ws) if staying else {}
+            kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
+            write_admissions(ws, {**kept, **admitted})
             write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
     notes = sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn],
         left_out=design.without,
         twins=twins,
-        passed_over=passed_over_in(drawn, rankings, never, twins=twins),
+        passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.paper_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if asked.get(one[0]) is None] if usual else [],
         changes=[one for one in changes.values() if standing and (one.added or one.leaving)],

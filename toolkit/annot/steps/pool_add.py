@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from annot.errors import InputError
 from annot.pooling import MANUAL, extended
-from annot.records import Addition
+from annot.records import Addition, Pool
 from annot.report.words import sentences
+from annot.shards import Advance
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
@@ -13,6 +16,7 @@ from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.frozen_rankings import needed, read_rankings
 from annot.study.named_pools import papers_named
+from annot.study.near_duplicates import near_duplicates
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_versions import (
     Grown,
@@ -29,13 +33,22 @@ from annot.study.workspace import Workspace
 
 
 def add(
-    ws: Workspace, query: str, doc_ids: tuple[str, ...], *, reason: str, by: str | None, grow: bool, dry_run: bool
+    ws: Workspace,
+    query: str,
+    doc_ids: tuple[str, ...],
+    *,
+    reason: str,
+    by: str | None,
+    grow: bool,
+    dry_run: bool,
+    advance: Advance,
 ) -> Grown:
     """Add the documents to the pool of a query paper as a version of its own; what is in it already stays as it is.
 
     query: a query or a query paper, whose queries share the pool. by: who adds them; None takes the account of this
     machine. grow: pairs may be added to a study that was sent or judged. Raises InputError for an unknown query, for
-    documents that are not in the corpus or never enter this pool, and where the study would grow unasked.
+    documents that are not in the corpus, have the query paper's title, or nearly the text of the query paper or of
+    another paper of the pool, and where the study would grow unasked.
     """
     refuse_without_reason(reason)
     with open_store(ws.database_url, create=False) as store:
@@ -45,10 +58,10 @@ def add(
             before = pools.read_pool(session, paper_id)
             standing = pools.read_pools(session)
             guarded = is_guarded(session)
-        excluded = twins_of(ws, papers_of(ws, [paper_id]))[paper_id]
-        _refuse(ws, doc_ids, {paper_id, *excluded})
         there = {entry.doc_id for entry in before.entries}
         new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
+        if new:
+            _refuse(ws, before, new, keep=not dry_run, advance=advance)
         known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
         if not new:
             if before.additions and not dry_run:
@@ -63,7 +76,7 @@ def add(
         version = next_version(standing)
         addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
         of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
-        after = {paper_id: extended(before, addition, of_paper, excluded=excluded)}
+        after = {paper_id: extended(before, addition, of_paper, excluded=())}
         found = grown_pools(standing, after, queries)
         if not dry_run:
             record_version(ws, store, after, rankings=rankings, grow=grow)
@@ -79,13 +92,27 @@ def add(
     return Grown(version, MANUAL, None, tuple(found), guarded, notes)
 
 
-def _refuse(ws: Workspace, doc_ids: tuple[str, ...], banned: set[str]) -> None:
-    found = papers.find_papers(ws.corpus, doc_ids)
-    faults = [f"{doc_id}: not in the corpus" for doc_id in doc_ids if doc_id not in found]
-    faults += [f"{doc_id}: is the query paper, or has its title" for doc_id in doc_ids if doc_id in banned]
+def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
+    """Raise InputError with everything that speaks against these papers, which are not in the pool."""
+    there = papers.find_papers(ws.corpus, doc_ids)
+    twins = twins_of(ws, papers_of(ws, [pool.paper_id]))[pool.paper_id]
+    group_of = {doc_id: group for group in near_duplicates(ws, keep=keep, advance=advance) for doc_id in group}
+    taken = {pool.paper_id: "the query paper"} | {
+        entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
+    }
+    faults = []
+    for doc_id in doc_ids:
+        same = next((one for one in group_of.get(doc_id, ()) if one in taken), None)
+        if doc_id not in there:
+            faults.append(f"{doc_id}: not in the corpus")
+        elif doc_id == pool.paper_id or doc_id in twins:
+            faults.append(f"{doc_id}: is the query paper, or has its title")
+        elif same is not None:
+            faults.append(f"{doc_id}: nearly the same text as {taken[same]}")
+        taken.setdefault(doc_id, f"{doc_id}, named here, too")
     if faults:
         raise InputError(
             f"{len(faults)} of {len(doc_ids)} papers cannot be added",
             faults=faults,
-            hint="correct the ids; papers come into the corpus with `annot corpus add`",
+            hint="leave them out; papers come into the corpus with `annot corpus add`",
         )

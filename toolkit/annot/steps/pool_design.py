@@ -9,10 +9,12 @@ from statistics import mean
 from annot.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of
 from annot.records import Pool, Query, Ranking
 from annot.report.terminal import told
+from annot.shards import Advance
 from annot.stats.values import Estimate, Undefined
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.study.admission import admissions, as_recorded, recorded_admissions
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import draw_pools, twins_of
 from annot.study.frozen_rankings import needed, read_rankings
@@ -71,6 +73,7 @@ def design(
     depths: Sequence[int],
     mode: str | None,
     seconds: float | None,
+    advance: Advance,
 ) -> Designed:
     """Draw the pools by every depth from the rankings on disk, as the pools on record were drawn otherwise.
 
@@ -87,16 +90,26 @@ def design(
         usual_design(recorded_designs(standing.values())) or design_of_settings(settings), {"mode": mode}
     )
     query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
-    rankings = read_rankings(ws, needed(dict.fromkeys(query_papers, usual), {}))
-    twins = twins_of(ws, query_papers)
+    designs = dict.fromkeys(query_papers, usual)
+    rankings = read_rankings(ws, needed(designs, standing))
+    now = admissions(
+        ws,
+        query_papers,
+        rankings,
+        twins=twins_of(ws, query_papers),
+        standing=standing,
+        keep=False,
+        advance=advance,
+    )
+    admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
     by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
     speed = speed_of(by_assessor, fence=rules.fence)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
-        designs = dict.fromkeys(query_papers, replace(usual, per_method=depth))
-        found = draw_pools(ws, rankings, designs, query_papers, twins=twins, standing={})
+        deep = dict.fromkeys(query_papers, replace(usual, per_method=depth))
+        found = draw_pools(rankings, deep, admitted, standing=standing)
         pairs = _pairs(found, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:
@@ -106,7 +119,9 @@ def design(
         sizes = [len(pool.entries) for pool in found]
         return DesignedPools(
             per_method=depth,
-            shared=mean(_shared([ranking[paper_id] for ranking in rankings.values()], depth) for paper_id in designs),
+            shared=mean(
+                _shared([rankings[method][paper_id] for method in usual.ranked_methods], depth) for paper_id in designs
+            ),
             smallest=min(sizes),
             mean=mean(sizes),
             largest=max(sizes),

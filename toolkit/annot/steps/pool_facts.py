@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.errors import FindingError, MissingInput
-from annot.pooling import as_of
+from annot.pooling import CITED, as_of
 from annot.records import Pool
 from annot.report.terminal import told
+from annot.shards import Advance
 from annot.store import pools
 from annot.store.database import open_store
-from annot.study.corpus_facts import papers_of
+from annot.store.paper_columns import known_ids
+from annot.study.admission import Admission, admissions, passed_over_in, recorded_admissions
+from annot.study.corpus_facts import has_corpus, papers_of
 from annot.study.drawn_pools import draw_pools, twins_of, with_additions
-from annot.study.frozen_rankings import needed, rankings_manifest, read_rankings
-from annot.study.near_duplicates import never_drawn, passed_over_in
+from annot.study.frozen_rankings import Rankings, needed, rankings_manifest, read_rankings
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_facts import PoolDifference, PoolFacts, differing, facts_of, first_difference
 from annot.study.workspace import Workspace
@@ -30,27 +33,29 @@ class Replayed:
     """Pools, imported ones among them, that were added to after the draw."""
     imported: int
     """Pools that do not tell how they were drawn; only what was added to them is looked at."""
+    cited_since: int
+    """Citations of query papers that have come into the corpus since, by `citations add` or with new papers."""
+    cited_gone: int
+    """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
     differences: dict[str, str]
     """By query paper."""
 
 
-def replay(ws: Workspace) -> Replayed:
-    """Draw every pool again from `pools/rankings/` as it was drawn, and hold it against the one on record.
+def replay(ws: Workspace, *, advance: Advance) -> Replayed:
+    """Draw every pool again from what is below `pools/` as it was drawn, and hold it against the one on record.
 
-    Raises InputError where a ranking is not the file that its manifest names, MissingInput where it is gone.
+    Citations, papers and near-duplicates that came later change nothing. Raises InputError where a file is not the one
+    that its manifest names, MissingInput where it is gone.
     """
     recorded = _pools(ws)
     designs = recorded_designs(recorded.values())
     added_to = {paper_id: pool for paper_id, pool in recorded.items() if pool.additions}
-    query_papers = papers_of(ws, sorted({*designs, *added_to}))
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
-    never = never_drawn(
-        ws, query_papers, twins=twins_of(ws, query_papers), standing=recorded, keep=False, advance=_quietly
-    )
-    drawn = draw_pools(ws, rankings, designs, query_papers, twins=never, standing=recorded)
+    admitted = _admitted(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
+    drawn = draw_pools(rankings, designs, admitted, standing=recorded)
     drawn += [
-        with_additions(as_of(pool, 1), pool.additions, rankings, excluded=never[paper_id])
+        with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[paper_id].barred)
         for paper_id, pool in added_to.items()
         if paper_id not in designs
     ]
@@ -61,6 +66,7 @@ def replay(ws: Workspace) -> Replayed:
         added_to=len(added_to),
         imported=len(recorded) - len(designs),
         differences={paper_id: difference for paper_id, difference in sorted(found.items()) if difference},
+        **_citations_since(ws, {name: one for name, one in admitted.items() if CITED in recorded[name].methods}),
     )
 
 
@@ -74,18 +80,16 @@ def finding(replayed: Replayed) -> FindingError | None:
     )
 
 
-def stats(ws: Workspace) -> PoolFacts:
+def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
     """The pools in figures; the overlap of methods where the rankings are on disk."""
     recorded = _pools(ws)
     designs = recorded_designs(recorded.values())
     if not designs or not rankings_manifest(ws).is_file():
         return facts_of(recorded, {})
     rankings = read_rankings(ws, needed(designs, recorded))
-    query_papers = papers_of(ws, sorted(designs))
-    twins = twins_of(ws, query_papers)
-    never = never_drawn(ws, query_papers, twins=twins, standing=recorded, keep=False, advance=_quietly)
+    admitted = _admitted(ws, set(designs), rankings, recorded, proved=False, advance=advance)
     drawn = [recorded[paper_id] for paper_id in designs]
-    return replace(facts_of(recorded, rankings), passed_over=passed_over_in(drawn, rankings, never, twins=twins))
+    return replace(facts_of(recorded, rankings), passed_over=passed_over_in(drawn, rankings, admitted))
 
 
 def compare(first: Path, second: Path) -> tuple[PoolDifference, ...]:
@@ -103,8 +107,32 @@ def describe_stats(facts: PoolFacts) -> str:
     return told("pool-stats", facts=facts)
 
 
-def _quietly(_done: int, _total: int | None) -> None:
-    """Nobody is told."""
+def _admitted(
+    ws: Workspace,
+    paper_ids: set[str],
+    rankings: Rankings,
+    recorded: Mapping[str, Pool],
+    *,
+    proved: bool,
+    advance: Advance,
+) -> dict[str, Admission]:
+    """What the pools of these papers were drawn with; of a pool that does not tell, what holds now."""
+    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
+    if untold := sorted(paper_ids - found.keys()):
+        papers = papers_of(ws, untold)
+        twins = twins_of(ws, papers)
+        found |= admissions(ws, papers, rankings, twins=twins, standing=recorded, keep=False, advance=advance)
+    return found
+
+
+def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
+    if not admitted or not has_corpus(ws):
+        return {"cited_since": 0, "cited_gone": 0}
+    cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
+    there = known_ids(ws.corpus, set().union(*cites.values()))
+    now = {(name, doc_id) for name, own in cites.items() for doc_id in own & there}
+    then = {(name, doc_id) for name, one in admitted.items() for doc_id in one.cited}
+    return {"cited_since": len(now - then), "cited_gone": len(then - now)}
 
 
 def _first_difference(recorded: Pool, drawn: Pool) -> str | None:

@@ -8,19 +8,22 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from annot.errors import InputError, MissingInput
+from annot.names import near
 from annot.pooling import CITED, MANUAL, as_of, extended
+from annot.ranking.methods import LSA, METHODS
 from annot.records import Addition, Pool, Ranking
 from annot.report.words import sentences
 from annot.store import pools
 from annot.store.database import open_store
 from annot.store.queries import read_queries
+from annot.study.admission import admissions, as_recorded, recorded_admissions, write_admissions
 from annot.study.corpus_facts import papers_of
 from annot.study.drawn_pools import twins_of, write_pools
 from annot.study.engine_runs import take_in
 from annot.study.frozen_rankings import Rankings, joined, needed, read_rankings, write_rankings
+from annot.study.imported_rankings import imported_methods
 from annot.study.index import Advance
 from annot.study.named_pools import papers_named
-from annot.study.near_duplicates import never_drawn
 from annot.study.pool_design import recorded_designs
 from annot.study.pool_versions import (
     Grown,
@@ -98,19 +101,32 @@ def top_up(
             return Grown(None, method, depth, tuple(same), guarded, notes)
         query_papers = papers_of(ws, sorted(missing))
         twins = twins_of(ws, query_papers)
-        never = never_drawn(ws, query_papers, twins=twins, standing=before, keep=not dry_run, advance=advance)
         earlier = {paper_id: before[paper_id] for paper_id in missing}
         old = needed(recorded_designs(earlier.values()), earlier)
         known = read_rankings(ws, old) if old else {}
         ranked = _ranked(ws, method, earlier, given, known, twins, keep=not dry_run, advance=advance)
         rankings = {**known, method: ranked.of_method}
         version, made = next_version(standing), made_now(by)
+        on_record = recorded_admissions(ws)
+        admitted = as_recorded(
+            admissions(
+                ws,
+                query_papers,
+                rankings,
+                twins=twins,
+                standing=before,
+                coming=version,
+                keep=not dry_run,
+                advance=advance,
+            ),
+            on_record,
+        )
         after = {
             paper_id: extended(
                 pool,
                 Addition(version, method, missing[paper_id], (), reason, **made),
                 {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
-                excluded=never[paper_id],
+                excluded=admitted[paper_id].barred[version],
             )
             for paper_id, pool in earlier.items()
         }
@@ -123,6 +139,7 @@ def top_up(
                 # Before the pools are on record that follow from it.
                 of_all, facts = joined(ws, ranked.new, facts=ranked.facts)
                 write_rankings(ws, of_all, facts=facts)
+            write_admissions(ws, {**on_record, **admitted})
             record_version(ws, store, after, rankings=rankings, grow=grow)
     notes = sentences(
         "commands.topped_up",
@@ -182,6 +199,13 @@ def _ranked(
     fresh = [paper_id for paper_id in before if paper_id not in again]
     if not fresh:
         return _Ranked(again, {}, None)
+    names = (*METHODS, LSA, *imported_methods(ws))
+    if given is None and method not in names and not (ws.vectors / method).is_dir():
+        raise MissingInput(
+            f"--method {method}: no run and no vectors of this name; {near(method, names)}",
+            hint=f"bring in its run with `annot pool topup FILE --method {method}`, or its vectors with `annot encode` "
+            "or `annot vectors import`",
+        )
     new, facts = rank_corpus(
         ws,
         methods=[method],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.study.exports import export_qrels, refuse_unfinished
-from annot.study.restated import last_topup
+from annot.study.restated import topups
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
@@ -45,10 +45,11 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
         notes.append(f"{len(outcome.unjudgeable)} pair(s) that nobody can judge are not in it: they have no grade")
     if disputes or incomplete:
         notes.append(f"left out, still unjudged: {disputes} open dispute(s), {incomplete} incomplete pair(s)")
-    if added := last_topup(snapshot, qrels):
+    if added := topups(snapshot, qrels):
+        told = (f"{one.judged} with version {one.version.number} ({one.version.method}) or later" for one in added)
         notes.append(
-            f"{added.judged} of them came with version {added.version.number} of the pools ({added.version.method}) or "
-            "later; `annot evaluate` shows the scores without them beside those with them"
+            f"of them came, when the pools were topped up, {', '.join(told)}; `annot evaluate` shows the scores "
+            "without them beside those with them"
         )
     return WrittenQrels(
         ws.qrels, len(qrels), len(outcome.unjudgeable), disputes, incomplete, scale, grades, tuple(notes)

@@ -19,6 +19,7 @@ from annot.selection.sampling import sample as draw_sample
 from annot.selection.sheet import SHEET, SheetRow, read_sheet, write_sheet
 from annot.store import papers, pools
 from annot.store.database import open_store
+from annot.store.paper_columns import known_ids
 from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
 from annot.study.workspace import Workspace, write_file
@@ -98,7 +99,8 @@ def sample(ws: Workspace, *, out: Path) -> Sampled:
         seed=ws.settings.seed,
     )
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
-    found = papers.find_papers(ws.corpus, ids)
+    found = papers_of(ws, ids)
+    there = known_ids(ws.corpus, {doc_id for paper in found.values() for doc_id in paper.citations})
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         labels = labels_of(session, ids)
     rows = [
@@ -111,6 +113,7 @@ def sample(ws: Workspace, *, out: Path) -> Sampled:
             None,
             offered_facets(labels[paper_id], facets=ws.settings.facets),
             abstract=" ".join(found[paper_id].sentences),
+            cited=len(there & set(found[paper_id].citations)),
         )
         for period in drawn.periods
         for paper_id in period.paper_ids

@@ -24,6 +24,7 @@ from annot.report.study import Study
 from annot.settings import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
+from annot.study.admission import drawn_citations
 from annot.study.corpus_facts import corpus_facts, has_corpus
 from annot.study.exports import unfinished
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
@@ -99,6 +100,7 @@ def release(
     made, notes = release_files(
         study,
         corpus,
+        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in study.pooled}),
         records.labels,
         report,
         facts,

@@ -9,6 +9,7 @@ from annot.ranking.storage import strings_of
 
 FOLDER = "citations"
 """Below the corpus; in it a folder for each file, named by the file's hash."""
+MANIFEST = f"{FOLDER}/manifest.json"
 
 
 def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:

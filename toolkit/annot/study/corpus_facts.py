@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlmodel import Session
@@ -67,13 +67,18 @@ def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
             faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
             hint="add them with `annot corpus add`",
         )
-    added = citations.cited_by(ws.corpus, wanted)
-    return {paper_id: _citing(found[paper_id], added.get(paper_id, ())) for paper_id in wanted}
+    return with_citations(ws, {paper_id: found[paper_id] for paper_id in wanted})
 
 
-def _citing(paper: Paper, cited: tuple[str, ...]) -> Paper:
-    more = dict.fromkeys(doc_id for doc_id in (*paper.citations, *cited) if doc_id != paper.paper_id)
-    return replace(paper, citations=tuple(more)) if cited else paper
+def with_citations(ws: Workspace, found: Mapping[str, Paper]) -> dict[str, Paper]:
+    """These papers, by id, with the citations that were added to them behind their own."""
+    added = citations.cited_by(ws.corpus, found)
+
+    def citing(paper: Paper) -> Paper:
+        cited = dict.fromkeys((*paper.citations, *added.get(paper.paper_id, ())))
+        return replace(paper, citations=tuple(doc_id for doc_id in cited if doc_id != paper.paper_id))
+
+    return {paper_id: citing(paper) if paper_id in added else paper for paper_id, paper in found.items()}
 
 
 def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:

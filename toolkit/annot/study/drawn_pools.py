@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annot.corpus_filters import normalised_title
@@ -11,55 +11,56 @@ from annot.formats.judgement_lines import pool_lines
 from annot.names import file_name
 from annot.pooling import CITED, draw, extended
 from annot.records import Addition, Paper, Pool, Ranking
-from annot.store.paper_columns import ids_by_title, known_ids
+from annot.store.citations import MANIFEST as CITATIONS
+from annot.store.paper_columns import ids_by_title
+from annot.study.admission import FILE, Admission, Barred, recorded_admissions
 from annot.study.frozen_rankings import MANIFEST, Rankings, rankings_manifest
 from annot.study.pool_design import PoolDesign
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 
 def draw_pools(
-    ws: Workspace,
     rankings: Rankings,
     designs: Mapping[str, PoolDesign],
-    query_papers: Mapping[str, Paper],
+    admitted: Mapping[str, Admission],
     *,
-    twins: Mapping[str, tuple[str, ...]],
     standing: Mapping[str, Pool],
 ) -> list[Pool]:
     """The pool of every query paper that has a design, drawn as that says, with what was added to the one that stands.
 
-    twins: `twins_of`. Raises InputError where a method would draw that was added later.
+    Raises InputError where a method would draw that was added later.
     """
-    with_cited = {paper_id for paper_id, one in designs.items() if CITED in one.methods}
-    in_corpus = _cited_in_corpus(ws, [query_papers[paper_id] for paper_id in with_cited])
     found = []
     for paper_id, design in designs.items():
         additions = standing[paper_id].additions if paper_id in standing else ()
         _refuse_twice(paper_id, design, additions)
-        cites = set(query_papers[paper_id].citations)
+        own = admitted[paper_id]
+        with_cited = CITED in design.methods
         pool = draw(
             {method: rankings[method][paper_id] for method in design.ranked_methods},
             paper_id=paper_id,
-            cited=in_corpus & cites if paper_id in with_cited else None,
-            cited_outside=len(cites - in_corpus) if paper_id in with_cited else None,
+            cited=own.cited if with_cited else None,
+            cited_outside=len(own.cited_outside) if with_cited else None,
             mode=design.mode,
             per_method=design.per_method,
             ranking_depth=design.ranking_depth,
             seed=design.seed,
             without=design.without,
-            excluded=twins[paper_id],
+            excluded=own.barred.get(1, {}),
         )
-        found.append(with_additions(pool, additions, rankings, excluded=twins[paper_id]))
+        found.append(with_additions(pool, additions, rankings, barred=own.barred))
     return found
 
 
-def with_additions(pool: Pool, additions: Sequence[Addition], rankings: Rankings, *, excluded: Collection[str]) -> Pool:
-    """The pool with every addition, one after the other."""
+def with_additions(
+    pool: Pool, additions: Sequence[Addition], rankings: Rankings, *, barred: Mapping[int, Barred]
+) -> Pool:
+    """The pool with every addition, one after the other; barred: by version."""
     of_paper: dict[str, Ranking] = {
         method: by_paper[pool.paper_id] for method, by_paper in rankings.items() if pool.paper_id in by_paper
     }
     for addition in additions:
-        pool = extended(pool, addition, of_paper, excluded=excluded)
+        pool = extended(pool, addition, of_paper, excluded=barred.get(addition.version, {}))
     return pool
 
 
@@ -79,21 +80,22 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
         write_file(path, pool_lines(pool))
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
-    manifest = rankings_manifest(ws)
+    manifest, admission = rankings_manifest(ws), ws.pools / FILE
     inputs = {"rankings/manifest.json": sha256_of(manifest)} if manifest.is_file() else {}
+    if sources := {one.citations_sha256 for one in recorded_admissions(ws).values() if one.citations_sha256}:
+        # Of pools that were drawn before and after citations were added, those from before are named.
+        now = ws.corpus / CITATIONS
+        current = sha256_of(now) if now.is_file() else ""
+        inputs[f"corpus/{CITATIONS}"] = min(sources - {current}, default=current)
     facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
-    write_manifest(ws.pools / MANIFEST, files=files, inputs=inputs, facts=facts)
+    vouched = [*files, admission] if admission.is_file() else files
+    write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
 
 
 def _of_all(pools: Sequence[Pool], name: str) -> Any:
     """What the pools have in common, or the list of what they have."""
     values = list(dict.fromkeys(getattr(pool, name) for pool in pools))
     return values[0] if len(values) == 1 else values
-
-
-def _cited_in_corpus(ws: Workspace, query_papers: Sequence[Paper]) -> frozenset[str]:
-    cited = {doc_id for paper in query_papers for doc_id in paper.citations}
-    return known_ids(ws.corpus, cited) if cited else frozenset()
 
 
 def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:

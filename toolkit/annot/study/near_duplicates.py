@@ -1,9 +1,8 @@
-"""The near-duplicates of the corpus: found once, kept by the hash of the corpus, and never twice in one pool."""
+"""The near-duplicates of the corpus: found once, and kept by the hash of the corpus."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +16,10 @@ from annot.near_duplicates import (
     Sketches,
     candidates,
     groups,
-    passed_over,
     shingles,
     sketch,
 )
-from annot.pooling import shares
-from annot.records import Paper, Pool, Ranking
+from annot.records import Paper
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
 from annot.store.paper_columns import ids_at
@@ -53,58 +50,6 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> Groups:
         record = {"corpus": digest, "settings": SETTINGS, "groups": found}
         write_file(kept, json.dumps(record, ensure_ascii=False) + "\n")
     return found
-
-
-def kept_out(
-    alike: Groups, query_papers: Mapping[str, Paper], standing: Mapping[str, Pool]
-) -> dict[str, dict[str, str]]:
-    """By query paper, the papers that stay out of its pool, each with the near-duplicate that stands for it.
-
-    A pool on record keeps what it has. A query paper's own near-duplicates stay out, whichever is first.
-    """
-    return {
-        paper_id: passed_over(
-            alike,
-            standing=[paper_id, *(entry.doc_id for entry in standing[paper_id].entries)]
-            if paper_id in standing
-            else [paper_id],
-            cited=paper.citations,
-        )
-        for paper_id, paper in query_papers.items()
-    }
-
-
-def never_drawn(
-    ws: Workspace,
-    query_papers: Mapping[str, Paper],
-    *,
-    twins: Mapping[str, tuple[str, ...]],
-    standing: Mapping[str, Pool],
-    keep: bool,
-    advance: Advance,
-) -> dict[str, tuple[str, ...]]:
-    """By query paper, all that may not be drawn into its pool: its twins, and of near-duplicates all but one."""
-    out = kept_out(near_duplicates(ws, keep=keep, advance=advance), query_papers, standing)
-    return {paper_id: tuple(dict.fromkeys((*twins[paper_id], *out[paper_id]))) for paper_id in query_papers}
-
-
-def passed_over_in(
-    pools: Iterable[Pool],
-    rankings: Mapping[str, Mapping[str, Ranking]],
-    never: Mapping[str, tuple[str, ...]],
-    *,
-    twins: Mapping[str, tuple[str, ...]],
-) -> int:
-    """How many near-duplicates the draws of these pools came by and left: above the last that a method drew."""
-    count = 0
-    for pool in pools:
-        out = set(never[pool.paper_id]) - {pool.paper_id, *twins[pool.paper_id]}
-        met: set[str] = set()
-        for share in shares(pool):
-            ranking = rankings.get(share.method, {}).get(pool.paper_id, ())[: share.deepest or 0]
-            met |= {doc.doc_id for doc in ranking} & out
-        count += len(met)
-    return count
 
 
 def sketches_of(group: tuple[Path, int]) -> Sketches:

@@ -118,7 +118,8 @@ def _overlaps(rankings: Mapping[str, Mapping[str, Ranking]]) -> Iterator[Overlap
             ]
             if both:
                 shared[depth] = mean(both)
-        yield Overlap(first, second, shared)
+        if shared:
+            yield Overlap(first, second, shared)
 
 
 def differing(first: Mapping[str, Pool], second: Mapping[str, Pool]) -> tuple[PoolDifference, ...]:

@@ -1,4 +1,4 @@
-"""The scores that a study had before its pools were topped up, from the qrels without the pairs that came then."""
+"""The scores that a study had before each top-up of its pools, from the qrels without the pairs that came then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annot.adjudication import Pair
 from annot.evaluation.evaluated import CHANCE, Evaluated
-from annot.evaluation.restated import Restated, restated_scores
+from annot.evaluation.restated import Restated, ToppedUp, restated_scores
 from annot.pooling import Version, came_in, versions_of
 from annot.records import Qrel, Ranking, Source
 from annot.study.measured import evaluation_of
@@ -18,18 +18,19 @@ Runs = Mapping[str, Mapping[str, Ranking]]
 
 
 class TopUp(NamedTuple):
-    """The last top-up of which something is judged, and every pair that came with it or later."""
+    """A top-up of which something is judged, and every pair that came with it or later."""
 
     version: Version
     pairs: frozenset[Pair]
     judged: int
 
 
-def last_topup(snapshot: Snapshot, qrels: Collection[Qrel]) -> TopUp | None:
-    """None where the pools were not topped up, or nothing of it is judged."""
+def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
+    """The oldest first; none where the pools were not topped up, or nothing of it is judged."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
     came = {paper_id: came_in(pool) for paper_id, pool in snapshot.pools.items()}
-    for version in reversed(versions_of(snapshot.pools.values())):
+    found = []
+    for version in versions_of(snapshot.pools.values()):
         if version.depth is None:
             continue
         added = [
@@ -40,8 +41,8 @@ def last_topup(snapshot: Snapshot, qrels: Collection[Qrel]) -> TopUp | None:
         ]
         if any(number == version.number and pair in judged for pair, number in added):
             pairs = frozenset(pair for pair, _ in added)
-            return TopUp(version, pairs, len(pairs & judged))
-    return None
+            found.append(TopUp(version, pairs, len(pairs & judged)))
+    return found
 
 
 def with_restated(
@@ -54,32 +55,30 @@ def with_restated(
     ties: str = "order",
     average: str = "test",
 ) -> Evaluated:
-    """The evaluation with the scores that there were before the last top-up; as it is where there was none.
+    """The evaluation with the scores that there were before each top-up; as it is where there was none.
 
-    The scores before are measured as `evaluation_of` does, on the qrels without the pairs that were added then and
+    The scores before one are measured as `evaluation_of` does, on the qrels without the pairs that were added then and
     later. Of a run of our own, and of one that was brought in without what is in no pool, these papers are left out,
     too: it would not have ranked them.
     """
-    found = last_topup(snapshot, qrels)
-    if found is None:
+    told, before = [], []
+    for one in topups(snapshot, qrels):
+        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
+            measured = evaluation_of(
+                snapshot,
+                _as_they_were(snapshot, runs, one.pairs),
+                left,
+                conventions=(evaluated.convention,),
+                measures=measures,
+                ties=ties,
+                average=average,
+            )
+            told.append(ToppedUp(one.version.number, one.version.method, one.judged))
+            before.append(_values(measured, evaluated))
+    if not told:
         return evaluated
-    left = tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in found.pairs)
-    if not left:
-        return evaluated
-    before = evaluation_of(
-        snapshot,
-        _as_they_were(snapshot, runs, found.pairs),
-        left,
-        conventions=(evaluated.convention,),
-        measures=measures,
-        ties=ties,
-        average=average,
-    )
-    scores = restated_scores(*(_values(one, evaluated) for one in (before, evaluated)))
-    told = Restated(
-        found.version.number, found.version.method, found.judged, evaluated.convention, evaluated.measure, scores
-    )
-    return replace(evaluated, restated=told)
+    scores = restated_scores(before, _values(evaluated, evaluated))
+    return replace(evaluated, restated=Restated(tuple(told), evaluated.convention, evaluated.measure, scores))
 
 
 def _values(evaluated: Evaluated, told_by: Evaluated) -> dict[str, dict[str, float]]:

@@ -84,9 +84,12 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
 
 
 def restated(evaluated: Evaluated) -> Iterator[Table]:
-    """The scores before the pools were topped up beside those of now, where they were."""
-    if evaluated.restated is not None:
-        yield table("runs.restated", evaluated.restated.scores, restated=evaluated.restated)
+    """The scores before each top-up of the pools beside those of now, where there was one."""
+    found = evaluated.restated
+    if found is not None:
+        rows = [{"score": one, "before": [number(value, MEASURE) for value in one.values[:-1]]} for one in found.scores]
+        before = [f"Before version {one.version}" for one in found.topups]
+        yield table("runs.restated", rows, restated=found, before=before)
 
 
 def letter_of(place: int) -> str:

@@ -1,0 +1,119 @@
+"""Citations that were added go with the pools: a reader who has the release alone draws the cited papers again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import staged_studies
+import tomlkit
+from annot.records import Judgement
+from annot.store import people
+from annot.store.database import open_store
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.study.workspace import Workspace
+from command_line import annot_done
+from usual import answers
+
+PAPER = "fic0407"
+ADDED = ("fic0101", "fic0903", "somewhere-else")
+
+
+@pytest.fixture(scope="module")
+def released(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study whose query paper was found to cite three more, judged by all with one grade, and its release."""
+    folder = Path(shutil.copytree(stages["queried"], tmp_path_factory.mktemp("cited") / "study"))
+    (folder / "edges.csv").write_text("".join(f"{PAPER},{doc_id}\n" for doc_id in ADDED))
+    annot_done("citations", "add", "edges.csv", folder=folder)
+    staged_studies.pooled(folder)
+    staged_studies.planned(folder)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        given = [
+            Judgement(one.query_id, one.doc_id, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion)
+            for one in people.read_assignments(session)
+        ]
+        sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
+        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
+    staged_studies.measured(folder)
+    # What is added after the draw is not what the pools follow from.
+    (folder / "later.csv").write_text(f"{PAPER},fic1001\n{PAPER},nowhere\n")
+    annot_done("citations", "add", "later.csv", folder=folder)
+    answers(folder)
+    settings = folder / "annot.toml"
+    told = tomlkit.parse(settings.read_text(encoding="utf-8"))
+    told["collection"].update({"text_licence": "CC0-1.0"})
+    settings.write_text(tomlkit.dumps(told), encoding="utf-8")
+    annot_done("release", "out", "--licence", "CC0-1.0", "--date", "2031-01-01", folder=folder)
+    annot_done("release", "bare", "--licence", "CC0-1.0", "--date", "2031-01-01", "--ids-only", folder=folder)
+    return folder
+
+
+def cited_in(folder: Path) -> dict[str, list[str]]:
+    """By the files of pools, the documents that came in as cited."""
+    found = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        head, *entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        found[head["paper_id"]] = [one["doc_id"] for one in entries if one["drawn"]["method"] == "cited"]
+    return found
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Callable[[], Path]:
+    """An empty study of somebody who has the release alone."""
+
+    def made() -> Path:
+        staged_studies.made(tmp_path / "reader")
+        return tmp_path / "reader"
+
+    return made
+
+
+@pytest.mark.parametrize("source", ["edges of the release", "CSFCube's papers"])
+def test_a_reader_draws_the_same_cited_papers(released: Path, reader: Callable[[], Path], source: str) -> None:
+    folder = reader()
+    if source == "edges of the release":
+        # Ids alone are released; the texts are the reader's own, without citations.
+        lines = map(json.loads, (released / "papers.jsonl").read_text(encoding="utf-8").splitlines())
+        bare = [json.dumps({**one, "citations": []}) for one in lines]
+        (folder / "papers.jsonl").write_text("\n".join(bare) + "\n", encoding="utf-8")
+        annot_done("corpus", "add", "papers.jsonl", folder=folder)
+        annot_done("citations", "add", released / "bare" / "citations.tsv", folder=folder)
+        assert not (released / "bare" / "csfcube" / "abstracts-csfcube-preds.jsonl").exists()
+    else:
+        annot_done("corpus", "add", released / "out" / "csfcube" / "abstracts-csfcube-preds.jsonl", folder=folder)
+    annot_done("facets", folder=folder)
+    staged_studies.queried(folder)
+    annot_done("pool", "--method", "abs_tfidf", "--method", "cited", folder=folder)
+    theirs = cited_in(released / "out" / "pools")
+    assert {"fic0101", "fic0903"} < {*theirs[PAPER]}
+    assert "fic1001" not in theirs[PAPER]
+    assert cited_in(folder / "pools" / "queries") == theirs
+    drawn = {
+        one["paper_id"]: (one["cited"], one["cited_outside"])
+        for one in annot_done("pool", "--json", folder=folder).data["pools"]
+    }
+    heads = [
+        json.loads(path.read_text(encoding="utf-8").splitlines()[0]) for path in (released / "out/pools").iterdir()
+    ]
+    assert drawn == {head["paper_id"]: (len(theirs[head["paper_id"]]), head["cited_outside"]) for head in heads}
+
+
+def test_the_release_imported_has_the_same_pools(released: Path, reader: Callable[[], Path]) -> None:
+    folder = reader()
+    annot_done("import", "csfcube", released / "out" / "csfcube", folder=folder)
+    for path in (released / "out" / "pools").glob("*.jsonl"):
+        head, *theirs = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        ours = annot_done("pool", "show", head["paper_id"], "--json", folder=folder).data["entries"]
+        told = [{one["doc_id"]: one["drawn"]["method"] for one in entries} for entries in (ours, theirs)]
+        assert told[0] == told[1]
+
+
+def test_the_card_names_the_edges(released: Path) -> None:
+    lines = (released / "out" / "citations.tsv").read_text().splitlines()
+    assert lines[0] == "citing\tcited"
+    assert {line.split("\t")[1] for line in lines if line.startswith(PAPER)} > {*ADDED}
+    assert "nowhere" not in "".join(lines)
+    assert "`citations.tsv`" in (released / "out" / "README.md").read_text()

@@ -1,0 +1,51 @@
+"""Sixty made-up papers in a study with two queries, and what its pools hold."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+
+from annot.store import pools
+from annot.store.database import open_store
+from annot.study.workspace import Workspace
+from command_line import Result
+
+WORDS = [f"word{at:03d}" for at in range(60)]
+
+
+def words_of(number: int) -> list[str]:
+    return random.Random(number).sample(WORDS, 40)
+
+
+def paper(number: int, name: str | None = None, **given: object) -> str:
+    """Every paper has the words of others, in an order of its own."""
+    words = words_of(number)
+    sentences = [" ".join(words[at : at + 10]) + "." for at in range(0, 40, 10)]
+    record = {"paper_id": name or f"p{number}", "title": f"Title {number}", "abstract": sentences}
+    return json.dumps(record | {"labels": ["background", "method", "method", "result"]} | given)
+
+
+def made(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> None:
+    """A study of these papers, with a query of the papers p5 and p12 each."""
+    settings = ws.root / "annot.toml"
+    text = settings.read_text(encoding="utf-8")
+    start = text.index("methods = [", text.index("[pool]"))
+    end = text.index("]", start) + 1
+    text = text[:start] + 'methods = ["title_tfidf", "abs_tfidf", "cited"]' + text[end:]
+    settings.write_text(text, encoding="utf-8")
+    (ws.root / "papers.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for words in (
+        ("corpus", "add", str(ws.root / "papers.jsonl")),
+        ("facets",),
+        ("query", "add", "p5", "--facet", "method"),
+        ("query", "add", "p12", "--facet", "method"),
+    ):
+        assert annot(*words).exit_code == 0
+
+
+def drawn(ws: Workspace) -> dict[str, set[str]]:
+    """The documents of each pool."""
+    with open_store(ws.database_url, create=False) as store, store.read() as session:
+        found = pools.read_pools(session)
+    return {paper_id: {entry.doc_id for entry in pool.entries} for paper_id, pool in found.items()}

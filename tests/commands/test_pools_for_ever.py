@@ -1,0 +1,215 @@
+"""Pools are drawn again as they were, whatever came after: papers, citations, near-duplicates, additions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from annot.study.workspace import Workspace
+from command_line import Result
+from pooled_corpus import drawn, made, paper, words_of
+
+Annot = Callable[..., Result]
+FAR = min(range(10, 20), key=lambda at: (len({*words_of(at)} & {*words_of(5)}), at))
+"""The paper that comes twice and has the least of the words of p5."""
+COPY = f"twice{FAR}"
+
+
+def lines() -> Iterator[str]:
+    """Ten of sixty papers come twice; the copy of the farthest has half of the title of p5, which cites three."""
+    for number in range(60):
+        given = {"title": "Alpha beta gamma delta", "citations": ["p1", "p2", "later1"]} if number == 5 else {}
+        yield paper(number, **given)
+    for number in range(10, 20):
+        yield paper(number, f"twice{number}", **({"title": "Alpha beta"} if number == FAR else {}))
+
+
+@pytest.fixture
+def pooled(ws: Workspace, annot: Annot) -> Workspace:
+    made(ws, annot, list(lines()))
+    assert annot("pool", "--per-method", "3").exit_code == 0
+    return ws
+
+
+def replayed(annot: Annot) -> Any:
+    """The pools are those on record; what is told of them."""
+    found = annot("pool", "replay", "--json")
+    assert found.exit_code == 0, found.stdout
+    return found.data
+
+
+def done(annot: Annot, *words: object) -> Result:
+    result = annot(*words)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def test_a_near_duplicate_added_by_hand_is_no_draw_of_a_method(pooled: Workspace, annot: Annot) -> None:
+    before = drawn(pooled)
+    assert not {COPY, f"p{FAR}"} & before["p5"], "the title's method came by the copy, and no method to the other"
+    done(annot, "pool", "add", "p5", COPY, "--reason", "seen")
+    replayed(annot)
+    (pooled.pools / "admission.jsonl").unlink()
+    done(annot, "pool", "--frozen")
+    assert drawn(pooled) == {**before, "p5": before["p5"] | {COPY}}
+    *_, last = done(annot, "pool", "show", "p5", "--json").data["entries"]
+    assert (last["doc_id"], last["drawn"]["method"]) == (COPY, "manual")
+    replayed(annot)
+    # A deeper draw comes to the other one, and leaves it: its copy stands for it.
+    done(annot, "pool", "--per-method", "60")
+    assert f"p{FAR}" not in drawn(pooled)["p5"]
+    assert COPY in drawn(pooled)["p5"]
+    replayed(annot)
+
+
+def citations(ws: Workspace, annot: Annot) -> None:
+    """p5 cites a paper that is in the corpus, one that may come, and the copy."""
+    (ws.root / "edges.tsv").write_text(f"p5\tp40\np5\tlater1\np5\t{COPY}\np5\tnever\n")
+    done(annot, "citations", "add", "edges.tsv")
+
+
+def papers(ws: Workspace, annot: Annot) -> None:
+    """A paper that p5 cites, one of its title, a near-duplicate of it, and one of two papers that come twice."""
+    (ws.root / "more.jsonl").write_text(
+        "\n".join(
+            [
+                paper(100, "later1"),
+                paper(101, "twin5", title="Alpha: beta, gamma -- delta!"),
+                paper(5, "copy5", title="Another title"),
+                paper(10, "thrice10"),
+                paper(FAR, f"thrice{FAR}"),
+            ]
+        )
+        + "\n"
+    )
+    done(annot, "corpus", "add", "more.jsonl")
+    done(annot, "facets")
+
+
+def by_hand(ws: Workspace, annot: Annot) -> None:
+    done(annot, "pool", "add", "p5", COPY, "--reason", "seen")
+
+
+def top_up(ws: Workspace, annot: Annot) -> None:
+    """An engine that has every paper that comes twice but the farthest, the copies first."""
+    docs = [name for at in range(10, 20) if at != FAR for name in (f"twice{at}", f"p{at}")]
+    (ws.root / "engine.run").write_text(
+        "".join(f"p5 Q0 {doc_id} {at} {90 - at} engine\n" for at, doc_id in enumerate(docs, start=1))
+    )
+    done(annot, "pool", "topup", "engine.run", "--method", "engine", "--depth", "12")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        (citations, papers, by_hand, top_up),
+        (top_up, by_hand, papers, citations),
+        (by_hand, citations, top_up, papers),
+    ],
+    ids=lambda order: "-".join(one.__name__ for one in order),
+)
+def test_in_whatever_order_a_study_goes_on_its_pools_are_drawn_again(
+    pooled: Workspace, annot: Annot, order: tuple[Callable[[Workspace, Annot], None], ...]
+) -> None:
+    for what in order:
+        before = drawn(pooled)
+        what(pooled, annot)
+        after = drawn(pooled)
+        if what in (citations, papers):
+            assert after == before
+        assert all(before[name] <= after[name] for name in before)
+        told = replayed(annot)
+        assert told["documents"] == sum(map(len, after.values()))
+    for at in range(10, 20):
+        assert len({f"p{at}", f"twice{at}"} & drawn(pooled)["p5"]) <= 1
+    assert (told["cited_since"], told["cited_gone"]) == (3, 0), "p40, the copy, and the paper that came"
+    said = done(annot, "pool", "replay").stdout
+    assert "3 citations of query papers came into the corpus after the draw" in said
+    # From what is on disk the same again; drawn anew, with what has come, and true again.
+    frozen = drawn(pooled)
+    done(annot, "pool", "--frozen")
+    assert drawn(pooled) == frozen
+    done(annot, "pool")
+    assert {"p1", "p2", "p40", "later1"} <= drawn(pooled)["p5"]
+    assert not {"twin5", "copy5"} & drawn(pooled)["p5"]
+    assert replayed(annot)["cited_since"] == 0
+    done(annot, "verify")
+
+
+def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, annot: Annot) -> None:
+    citations(pooled, annot)
+    done(annot, "pool")
+    source = json.loads((pooled.pools / "manifest.json").read_text())["inputs"]["corpus/citations/manifest.json"]
+    assert len(source) == 64
+    done(annot, "verify")
+    (pooled.root / "other.tsv").write_text("p12\tp41\n")
+    done(annot, "citations", "add", "other.tsv")
+    found = annot("verify")
+    assert found.exit_code == 1
+    assert "its input corpus/citations/manifest.json was made anew since; `annot pool` takes it up" in found.stdout
+    for path in (pooled.corpus / "citations").glob("*/*.parquet"):
+        path.unlink()
+    assert replayed(annot)["cited_gone"] == 2, "p40 and the copy"
+    assert "corpus/citations/" in annot("verify").stdout
+
+
+def test_what_was_written_down_of_a_draw_is_not_to_be_changed(pooled: Workspace, annot: Annot) -> None:
+    path = pooled.pools / "admission.jsonl"
+    text = path.read_text()
+    assert json.loads(text.splitlines()[1])["barred"]["1"][COPY] == f"p{FAR}"
+    for changed in (text.replace('"p1"', '"p3"'), ""):
+        path.write_text(changed)
+        refused = annot("pool", "replay")
+        assert refused.exit_code == 2
+        assert "admission.jsonl: its SHA-256 is" in refused.stderr
+        assert annot("verify").exit_code == 1
+    path.write_text("{}\n")
+    assert "not what `annot pool` writes" in annot("pool", "stats").stderr
+    path.unlink()
+    assert "its SHA-256 is none, expected" in annot("pool", "replay").stderr
+    done(annot, "pool")
+    assert path.read_text() == text
+
+
+def test_a_near_duplicate_of_the_query_or_of_the_pool_is_not_added(pooled: Workspace, annot: Annot) -> None:
+    (pooled.root / "more.jsonl").write_text(
+        "\n".join([paper(5, "copy5", title="Another"), paper(101, "twin5", title="ALPHA beta gamma delta")]) + "\n"
+    )
+    done(annot, "corpus", "add", "more.jsonl")
+    done(annot, "pool", "add", "p12", "twice15", "--reason", "seen")
+    before = drawn(pooled)
+    for query, names, fault in (
+        ("p5", ["copy5"], "copy5: nearly the same text as the query paper"),
+        ("p5", ["twin5"], "twin5: is the query paper, or has its title"),
+        ("p5", ["p5"], "p5: is the query paper, or has its title"),
+        ("p12", ["p15"], "p15: nearly the same text as twice15, in the pool"),
+        ("p5", [COPY, f"p{FAR}"], f"p{FAR}: nearly the same text as {COPY}, named here, too"),
+        ("p5", ["nowhere"], "nowhere: not in the corpus"),
+    ):
+        for dry_run in ([], ["--dry-run"]):
+            refused = annot("pool", "add", query, *names, "--reason", "seen", *dry_run)
+            assert refused.exit_code == 2
+            assert fault in refused.message()
+    assert drawn(pooled) == before
+    done(annot, "pool", "add", "p5", f"p{FAR}", "--reason", "seen")
+    assert (
+        f"nearly the same text as p{FAR}, in the pool" in annot("pool", "add", "p5", COPY, "--reason", "seen").message()
+    )
+
+
+def test_sizes_of_other_depths_are_those_of_the_pools_then_drawn(pooled: Workspace, annot: Annot) -> None:
+    """With near-duplicates passed over, and with what was added."""
+    top_up(pooled, annot)
+    by_hand_other = next(doc_id for doc_id in ("p50", "p51", "p52", "p53") if doc_id not in drawn(pooled)["p12"])
+    done(annot, "pool", "add", "p12", by_hand_other, "--reason", "seen")
+    told = done(annot, "pool", "design", "--depth", "3", "--depth", "60", "--seconds", "30", "--json").data["depths"]
+    sizes = {depth["per_method"]: (depth["smallest"], depth["largest"], depth["new"]) for depth in told}
+    now = {name: len(ids) for name, ids in drawn(pooled).items()}
+    assert sizes[3] == (min(now.values()), max(now.values()), 0)
+    done(annot, "pool", "--per-method", "60", "--frozen")
+    deep = {name: len(ids) for name, ids in drawn(pooled).items()}
+    assert sizes[60] == (min(deep.values()), max(deep.values()), sum(deep.values()) - sum(now.values()))
+    # Every paper but the query itself, and of those that come twice one.
+    assert deep == {"p5": 59, "p12": 59}
