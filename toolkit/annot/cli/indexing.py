@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption
+from annot.cli.options import DryRunOption, option
 from annot.cli.output import Answer, progress
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ group("index", help="What the ranking methods need of the corpus: made once, use
 @command("index build")
 def index_build(
     ws: "Workspace",
-    memory: Annotated[str, typer.Option(help="What the processes at work may take together.")] = "4G",
+    memory: Annotated[str, option("What the processes at work may take together.")] = "4G",
     dry_run: DryRunOption = False,
 ) -> Answer:
     """Make tokens, counts, word vectors and averages for the methods of annot.toml; a killed build goes on.
