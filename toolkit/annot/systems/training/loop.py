@@ -202,10 +202,7 @@ def _resumed(work: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> 
     stored = torch.load(work / STATE, map_location="cpu", weights_only=True)
     other = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
     if other:
-        raise InputError(
-            f"{work}: a training was begun with another {', '.join(other)}",
-            hint=f"go on with the same, or remove {work} to begin anew",
-        )
+        raise InputError(f"{work}: begun with another {', '.join(other)}", hint=f"use the same, or remove {work}")
     for name, part in parts.items():
         part.load_state_dict(stored[name])
     step, curve, best, since = stored["progress"]
