@@ -220,8 +220,8 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
         return result.message()
 
     assert "the adjudicator can change the decision" in refused(settled, "a1")
-    assert "a2 has not judged it yet" in refused(unjudged, "a2")
-    assert "its assessors are a1, a2" in refused(disputed, "a3")
+    assert "a2 has not judged it" in refused(unjudged, "a2")
+    assert "it is of a1, a2" in refused(disputed, "a3")
     assert "not in this study" in refused(("no-such", disputed[1]), "a1")
     assert "not planned" in refused((disputed[0], "nothing"), "a1")
     assert "expected 1 to 300" in refused(disputed, "a1", why=" ")
@@ -246,7 +246,7 @@ def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
     result = annot("adjudicate", "return", "--file", "back.csv")
     assert result.exit_code == 2
     assert "back.csv:3: " in result.message()
-    assert "a2 has not judged it yet" in result.message()
+    assert "a2 has not judged it" in result.message()
     assert "back.csv:4: the reason has 0 characters" in result.message()
     file_of()
     assert "no pair in it" in annot("adjudicate", "return", "--file", "back.csv").message()

@@ -171,9 +171,7 @@ def _workspace(folder: Path) -> Workspace:
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
-            raise InputError(
-                f"{folder}: not empty, and not a demo study", hint="name another folder: annot demo FOLDER"
-            )
+            raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
         write_file(settings_file, _settings_text())
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:

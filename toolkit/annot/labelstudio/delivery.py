@@ -195,9 +195,7 @@ def _copies_that_stay(
         for task in surplus:
             server.delete_task(task.task_id)
         listed = server.tasks_of(project_id)
-    raise StudioError(
-        f"project {project_id}: second copies of tasks keep appearing", hint="is another push running? Let it end first"
-    )
+    raise StudioError(f"project {project_id}: second copies of tasks keep appearing", hint="end the other push first")
 
 
 def _surplus(copies: list[StudioTask]) -> list[StudioTask]:

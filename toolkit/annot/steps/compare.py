@@ -38,9 +38,7 @@ def compare(
     runs = read_run_files(ws)
     chosen = _named(names, runs, snapshot.runs)
     if len(chosen) < 2:
-        raise InputError(
-            f"{len(chosen)} run, expected at least 2 to compare", hint="make or bring in more: `annot run`"
-        )
+        raise InputError(f"{len(chosen)} run, expected at least 2 to compare", hint="make more with `annot run`")
     return evaluation_of(
         snapshot,
         {tag: runs[tag] for tag in chosen},

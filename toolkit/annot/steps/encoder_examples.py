@@ -91,10 +91,7 @@ def write(
         if recipe.of == "cloze":
             sides = _of_abstracts(ws, draw, queries, left_out)
         elif contexts is None:
-            raise MissingInput(
-                f"{recipe.system}: trained on co-citations, found no --contexts",
-                hint="find them with `annot encoder contexts FILE --out contexts.jsonl`",
-            )
+            raise MissingInput(f"{recipe.system}: found no --contexts", hint="make them with `annot encoder contexts`")
         else:
             sides = _of_cocitations(ws, recipe, draw, _read(contexts), queries, left_out)
         dev, alone = with_negatives(sides.dev, seed=draw.seed)
@@ -230,9 +227,7 @@ def _split(names: Sequence[str], draw: Draw) -> tuple[list[str], list[str]]:
 def _read(path: Path) -> dict[Papers, list[Said]]:
     """The contexts of each set of papers. Raises InputError with every fault."""
     if not path.is_file():
-        raise MissingInput(
-            f"{path}: no such file", hint="make it with `annot encoder contexts FILE --out contexts.jsonl`"
-        )
+        raise MissingInput(f"{path}: no such file", hint="make it with `annot encoder contexts`")
     faults = Faults(str(path))
     found: dict[Papers, list[Said]] = {}
     with path.open(encoding="utf-8") as lines:

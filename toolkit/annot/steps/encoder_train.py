@@ -188,7 +188,5 @@ def _alone(work: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BusyError(
-                f"{work}: another process trains there", hint="wait for it, or name another --out"
-            ) from None
+            raise BusyError(f"{work}: another process trains there", hint="wait, or name another --out") from None
         yield

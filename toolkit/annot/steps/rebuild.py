@@ -177,10 +177,7 @@ def _query(ws: Workspace, session: Session, query_id: str) -> Query:
     """The query of this id, by the sentences of its facet. Raises InputError where no facet ends the id."""
     facet = max((name for name in ws.settings.facets if query_id.endswith(f"-{name}")), key=len, default=None)
     if facet is None:
-        raise InputError(
-            f"query {query_id}: found no facet at its end, expected one of {', '.join(ws.settings.facets)}",
-            hint="put [facets] of annot.toml back as it was",
-        )
+        raise InputError(f"query {query_id}: ends in no facet", hint="put [facets] of annot.toml back as it was")
     paper_id = query_id.removesuffix(f"-{facet}")
     labels = labels_of(session, [paper_id])[paper_id]
     return Query(query_id, paper_id, facet, facet_sentences(labels, facet, facets=ws.settings.facets))

@@ -89,10 +89,7 @@ def bring_in(
         _check_tag(tag, known)
         there = ws.run_file(tag)
         if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
-            raise InputError(
-                f"{there}: is there and not on record, and this run would be written over it",
-                hint="bring that one in itself, or take another tag",
-            )
+            raise InputError(f"{there}: not on record; it would be lost", hint="bring it in, or take another tag")
         if not candidates:
             raise MissingInput(
                 "no pools and no judgements: it is not known what the run was to rank",
@@ -178,10 +175,7 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
         if run.tag == new.tag or run.system != new.system:
             continue
         if run.seed == new.seed or run.facts.get("files") == new.facts["files"]:
-            raise InputError(
-                f"system {new.system!r} has this run already, or one of the same seed: {run.tag}",
-                hint="give each run of a system its --seed",
-            )
+            raise InputError(f"system {new.system!r} has this run or seed: {run.tag}", hint="give each run its --seed")
 
 
 def _by_query_id(

@@ -169,10 +169,7 @@ def _refuse_sent(session: Session) -> None:
         if projects.read_tasks(session, project.project)
     ]
     if sent:
-        raise InputError(
-            f"a sub-study was sent to {sent[0].assessor} already",
-            hint="a study has one sub-study; `annot substudy report` tells what it found so far",
-        )
+        raise InputError(f"a sub-study was sent to {sent[0].assessor}", hint="a study has one: `annot substudy report`")
 
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:

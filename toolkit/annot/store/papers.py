@@ -295,9 +295,7 @@ def _locked(path: Path) -> IO[bytes]:
             raise BlockingIOError
     except BlockingIOError:
         file.close()
-        raise InputError(
-            f"{path.parent}: another process is adding papers", hint="wait for it, then run it again"
-        ) from None
+        raise InputError(f"{path.parent}: another process is adding papers", hint="wait, then run it again") from None
     file.truncate(0)
     return file
 

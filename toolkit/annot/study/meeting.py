@@ -117,9 +117,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     start = since or newest - timedelta(days=DAYS)
     period = {pair for pair, moment in timed.items() if moment >= start}
     if not period:
-        raise InputError(
-            f"no pair was finished since {start.isoformat()}", hint=f"the newest answer is of {newest.isoformat()}"
-        )
+        raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
     held_back = period & _asked_again(snapshot)
     told = {pair: whole[pair] for pair in sorted(period - held_back)}
     differing = sorted(_differing(told, snapshot.facets), key=lambda one: (-one.gap, one.query_id, one.doc_id))
