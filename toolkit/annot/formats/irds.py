@@ -22,7 +22,7 @@ def dataset_id(name: str) -> str:
     """
     found = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
     if not found:
-        raise InputError(f"collection name {name!r}: no letter (a to z) or digit in it", hint="set collection.name")
+        raise InputError(f"collection name {name!r}: no letter or digit (a-z, 0-9) in it", hint="set collection.name")
     return found
 
 

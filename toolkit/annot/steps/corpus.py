@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from annot.corpus_filters import Tally
-from annot.errors import InputError
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.records import Source
@@ -23,6 +22,7 @@ from annot.store.runs import Imported, put_import, read_imports
 from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.study.corpus_lots import LotReader, known_marks, lots_of
 from annot.study.corpus_rejects import Rejects
+from annot.study.given_files import check_files
 from annot.study.near_duplicates import near_duplicates
 from annot.study.workspace import Workspace, sha256_of
 
@@ -131,14 +131,9 @@ def describe(added: AddedPapers) -> str:
 
 def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
     """(format, name) of each. Raises InputError with every file that is not there."""
-    given = [
-        (format_of(name, form), name)
-        for name in names
-        if (form is not None and format_named(form).by_name) or Path(name).is_file()
-    ]
-    if absent := [name for name in names if name not in {name for _, name in given}]:
-        raise InputError(f"{len(absent)} file(s) not found", faults=[f"{name}: no such file" for name in absent])
-    return given
+    by_name = form is not None and format_named(form).by_name
+    check_files(() if by_name else map(Path, names))
+    return [(format_of(name, form), name) for name in names]
 
 
 def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:

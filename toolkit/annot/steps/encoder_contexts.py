@@ -13,6 +13,7 @@ from annot.formats.json_lines import json_lines
 from annot.names import near
 from annot.report.terminal import told
 from annot.store.papers import paper_ids
+from annot.study.given_files import check_files
 from annot.study.index import Advance
 from annot.study.workspace import Workspace, write_file
 from annot.systems.training.cocitations import Cocitations, Limits, gather
@@ -54,9 +55,7 @@ def write(
     if window not in WINDOWS:
         raise InputError(f"--window {window}: {near(window, WINDOWS)}")
     (kind,) = (one for one in WINDOWS if one == window)
-    missing = [f"{path}: no such file" for path in files if not path.is_file()]
-    if missing:
-        raise InputError(f"{len(missing)} file(s) not found", faults=missing)
+    check_files(files)
     found = gather(_texts(files, kind, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
         write_file(out, json_lines(_records(found)))

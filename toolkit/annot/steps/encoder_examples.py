@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from annot.errors import MissingInput
 from annot.formats.faults import Faults
-from annot.formats.json_lines import in_words, json_lines, read_objects
+from annot.formats.json_lines import json_lines, read_models
 from annot.records import Paper
 from annot.report.terminal import told
 from annot.store.database import open_store
@@ -231,13 +231,7 @@ def _read(path: Path) -> dict[Papers, list[Said]]:
     faults = Faults(str(path))
     found: dict[Papers, list[Said]] = {}
     with path.open(encoding="utf-8") as lines:
-        for number, record in read_objects(lines, faults):
-            try:
-                line = _Line.model_validate(record)
-            except ValidationError as error:
-                for fault in in_words(error):
-                    faults.add(fault, line=number)
-                continue
+        for _, line in read_models(lines, faults, _Line):
             found[tuple(line.papers)] = [Said(one.citing, one.text, tuple(one.fields)) for one in line.contexts]
     faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
     return found

@@ -21,6 +21,7 @@ from annot.shards import Engine, map_shards
 from annot.store import facet_labels
 from annot.store.database import open_store
 from annot.store.paper_columns import groups_of
+from annot.study.given_files import given_bytes, given_text
 from annot.study.labelling import LabelShard, labeller_of, labels_in, write_labels
 from annot.study.workspace import Workspace, write_file
 
@@ -160,9 +161,7 @@ def _model(model: Path | None) -> tuple[bytes, str]:
     """The model file's bytes, and its name in messages."""
     if model is None:
         return shipped_model(), SHIPPED_MODEL
-    if not model.is_file():
-        raise InputError(f"{model}: no such file, expected a model", hint="make one with `annot facets train FILE`")
-    return model.read_bytes(), str(model)
+    return given_bytes(model, expected="a model of `annot facets train`"), str(model)
 
 
 def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
@@ -183,10 +182,5 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
 
 
 def _read(path: Path, labels: Sequence[str] | None) -> tuple[LabelledAbstract, ...]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected labelled abstracts as JSON Lines")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from None
+    text = given_text(path, expected="labelled abstracts as JSON Lines")
     return read_labelled(text.split("\n"), name=str(path), known=labels)

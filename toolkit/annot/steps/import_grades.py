@@ -26,6 +26,7 @@ from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
 from annot.store.queries import put_queries
 from annot.store.runs import put_split
 from annot.study.brought_in import bring_in, refuse_other_work
+from annot.study.given_files import check_files
 from annot.study.named_rows import queries_of
 from annot.study.workspace import Workspace
 
@@ -99,9 +100,7 @@ def grades_from(
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
     """The grades of each file, by its name without ending."""
     check_name(form, tuple(FORMS), what="form of grades")
-    absent = [f"{file}: no such file" for file in files if not file.is_file()]
-    if absent:
-        raise InputError(f"{len(absent)} file(s) not found", faults=absent)
+    check_files(files)
     stems = [file.stem for file in files]
     if len({*stems}) < len(stems):
         raise InputError(f"found files of one name ({', '.join(stems)}), expected a name for each fold")

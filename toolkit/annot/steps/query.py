@@ -21,6 +21,7 @@ from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
 from annot.study.corpus_facts import has_corpus, labels_of, papers_of
+from annot.study.given_files import given_bytes
 from annot.study.workspace import Workspace, write_file
 from annot.templating import render
 
@@ -200,10 +201,9 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
 
     Raises InputError with the line of every fault.
     """
-    if not file.is_file():
-        raise InputError(f"{file}: no such file, expected CSV with the columns {', '.join(QUERY_COLUMNS)}")
     faults = Faults(str(file))
-    rows = read_columns(file.read_bytes(), faults, columns=QUERY_COLUMNS)
+    data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
+    rows = read_columns(data, faults, columns=QUERY_COLUMNS)
     ids = sorted({row["paper_id"] for _, row in rows})
     there = papers.find_papers(ws.corpus, ids)
     made: dict[str, Query] = {}

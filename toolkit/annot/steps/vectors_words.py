@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annot.errors import InputError
 from annot.ranking import wordvectors
 from annot.ranking.given_word_vectors import Form, read_word_vectors
+from annot.study.given_files import check_files
 from annot.study.workspace import Workspace
 
 
@@ -26,8 +26,7 @@ class ImportedWordVectors:
 
 def bring_in(ws: Workspace, file: Path, *, dry_run: bool) -> ImportedWordVectors:
     """Keep the word vectors of a file, in place of those that were imported before; none are trained from then on."""
-    if not file.is_file():
-        raise InputError(f"{file}: no such file")
+    check_files([file])
     read = read_word_vectors(file)
     if not dry_run:
         wordvectors.save(read.vectors, ws.word_vectors)

@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.errors import InputError
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
+from annot.study.given_files import given_bytes, given_text
 
 
 class HandedIn(NamedTuple):
@@ -19,7 +19,7 @@ class HandedIn(NamedTuple):
 
 def read_run_file(path: Path, *, distances: bool) -> HandedIn:
     """The run in the file; distances: its scores are distances. Raises InputError where it is none."""
-    data = _bytes(path)
+    data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
     return HandedIn(run, hashlib.sha256(data).hexdigest())
 
@@ -28,13 +28,4 @@ def read_metadata_file(path: Path | None) -> dict[str, Any]:
     """The metadata in the file; none where none is named. Raises InputError where it is not metadata."""
     if path is None:
         return {}
-    try:
-        return read_metadata(_bytes(path).decode("utf-8-sig"), name=str(path))
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text, expected metadata in YAML or JSON") from None
-
-
-def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    return path.read_bytes()
+    return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))

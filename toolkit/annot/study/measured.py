@@ -22,6 +22,7 @@ from annot.evaluation.evaluated import PRIMARY, Evaluated, of_runs
 from annot.formats.trec import read_run
 from annot.records import Judgement, Qrel, Ranking
 from annot.stats.rounding import rounding
+from annot.study.given_files import given_text
 from annot.study.guideline_versions import distinct
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, refuse_unjudged
@@ -246,13 +247,7 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
         raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or name run files")
     runs: dict[str, dict[str, Ranking]] = {}
     for path in paths:
-        if not path.is_file():
-            raise InputError(f"{path}: no such file, expected a TREC run")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: not UTF-8 text, expected a TREC run") from None
-        run = read_run(text.splitlines(), name=str(path))
+        run = read_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
         if run.tag in runs:
             raise InputError(f"{path}: the tag {run.tag!r} stands in another file too")
         runs[run.tag] = run.rankings
