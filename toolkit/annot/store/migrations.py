@@ -10,10 +10,9 @@ from sqlalchemy import Connection, inspect, text
 from annot.errors import StoreError
 from annot.store.base import LINE, table
 from annot.store.guidelines import History, in_force
-from annot.store.models import (
+from annot.store.judging_models import (
     GoldRow,
     GuidelinesRow,
-    PoolAdditionRow,
     ReturnedRow,
     TaskRow,
     TaskSecretRow,
@@ -21,6 +20,7 @@ from annot.store.models import (
     TrialJudgementRow,
     TrialRow,
 )
+from annot.store.models import PoolAdditionRow
 from annot.store.schema import drop_triggers, make_append_only, make_tables, make_triggers
 
 VERSION_TABLE = "annot_schema"

@@ -22,7 +22,8 @@ from sqlmodel import Session, SQLModel
 from annot.errors import InputError
 from annot.records import OLDER, SUPERSEDED, Adjudication, Judgement
 from annot.store.base import HIGHEST_GRADE, LINE, table
-from annot.store.models import AssessorRow, QueryRow
+from annot.store.judging_models import AssessorRow
+from annot.store.models import QueryRow
 from annot.store.rows import check_known, field_names, in_chunks, insert_rows
 
 R = TypeVar("R", Judgement, Adjudication)
