@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -11,9 +11,7 @@ import typer
 
 from annot.cli.waiting import WAITING
 from annot.errors import AnnotError, FindingError
-
-Advance = Callable[[int, int | None], None]
-"""Called with (done so far, total or None)."""
+from annot.records import Advance
 
 
 class Answer(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from annot.errors import MissingInput
 from annot.exchange.locating import locate, marker_of
 from annot.exchange.rounds import ANSWERS, ROUNDS, own_tasks
-from annot.exchange.sending import Advance, counting
+from annot.exchange.sending import counting
 from annot.labelstudio.annotations import EDITED, SKIPPED, OnRecord, Reading, account_of, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
-from annot.records import OLDER, SUPERSEDED, Asked
+from annot.records import OLDER, SUPERSEDED, Advance, Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import Shown, read_shown

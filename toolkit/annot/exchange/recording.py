@@ -12,10 +12,9 @@ from annot.errors import FindingError, MissingInput
 from annot.exchange.collecting import Found, Haul, Seen, collect
 from annot.exchange.connection import Away, away_finding, away_notes, on_servers
 from annot.exchange.rounds import ANSWERS
-from annot.exchange.sending import Advance
 from annot.exchange.whose_server import isolated
 from annot.labelstudio.gateway import Gateway
-from annot.records import OLDER, Judgement
+from annot.records import OLDER, Advance, Judgement
 from annot.store import projects
 from annot.store.database import Store
 from annot.store.projects import Project, Round

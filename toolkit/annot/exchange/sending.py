@@ -15,7 +15,7 @@ from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
-from annot.records import Asked
+from annot.records import Advance, Asked
 from annot.store import people, projects
 from annot.store.database import Store
 from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
@@ -23,8 +23,6 @@ from annot.store.projects import Project, Round
 from annot.store.queries import read_queries
 from annot.study.guideline_versions import hashes
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)

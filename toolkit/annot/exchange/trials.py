@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from annot.exchange.collecting import Found, Haul
 from annot.exchange.recording import Collected, Pulled, Taken, pull_round, sourced_judgement
-from annot.exchange.sending import Advance
+from annot.records import Advance
 from annot.store import trials
 from annot.store.database import Store
 from annot.store.hidden_gold import read_hidden

@@ -12,9 +12,9 @@ from annot.exchange.collecting import Found, Haul
 from annot.exchange.material import instructions_of, material_of, tasks_of
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced
-from annot.exchange.sending import Advance, Pushed, push_parcels
+from annot.exchange.sending import Pushed, push_parcels
 from annot.labelstudio.tasks import adjudicate_task
-from annot.records import Adjudication, Asked, Source
+from annot.records import Adjudication, Advance, Asked, Source
 from annot.store import adjudications, people, projects
 from annot.store.database import Store, open_store
 from annot.store.projects import Project

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from annot.errors import InputError, StudioError
 from annot.exchange.connection import on_servers
 from annot.exchange.rounds import ROUNDS
 from annot.labelstudio.gateway import Gateway
+from annot.records import Advance
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.database import Store, open_store
@@ -25,8 +26,6 @@ from annot.study.backing_up import write_backup
 from annot.study.ledger import keep_ledger
 from annot.study.standing import files
 from annot.study.workspace import Workspace
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,7 +14,7 @@ from annot.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
 from annot.facets.crf import train as train_model
 from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
-from annot.records import Source
+from annot.records import Advance, Source
 from annot.report.terminal import told
 from annot.settings import Settings
 from annot.shards import Engine, map_shards
@@ -28,7 +28,6 @@ from annot.study.workspace import Workspace, write_file
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
-Advance = Callable[[int, int | None], None]
 
 SHA_PREFIX = 12
 

@@ -8,9 +8,8 @@ from functools import partial
 
 from annot.exchange.collecting import Haul, Seen
 from annot.exchange.recording import Pulled, Taken, pull_round, record_haul, sourced_judgement
-from annot.exchange.sending import Advance
 from annot.exchange.trials import without_hidden_gold
-from annot.records import Source
+from annot.records import Advance, Source
 from annot.store import people, trials
 from annot.store.database import open_store
 from annot.store.returned import read_returned

@@ -16,12 +16,12 @@ from annot.exchange.material import TaskMaterial, instructions_of, material_of, 
 from annot.exchange.parcels import Parcel
 from annot.exchange.recording import Pulled
 from annot.exchange.rounds import ROUNDS as MANNERS
-from annot.exchange.sending import Advance, Pushed, push_parcels
+from annot.exchange.sending import Pushed, push_parcels
 from annot.exchange.trials import pull_answers
 from annot.formats.full_texts import read_full_texts, write_full_texts
 from annot.labelstudio.tasks import full_text_task
 from annot.names import check_name
-from annot.records import Asked
+from annot.records import Advance, Asked
 from annot.store import people, projects, trials
 from annot.store.database import open_store
 from annot.store.queries import read_queries

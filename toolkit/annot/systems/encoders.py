@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annot.errors import InputError
-from annot.records import Paper
+from annot.records import Advance, Paper
 from annot.systems.reading import (
     Loaded,
     document_text,
@@ -25,7 +25,6 @@ from annot.systems.weights import Reading
 
 BATCH = 32
 
-Advance = Callable[[int, int | None], None]
 Encode = Callable[[Sequence[str]], Matrix]
 """A vector for each text, read by itself: shape (texts, dimensions)."""
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from annot.errors import InputError
 from annot.ranking.dense import Metric
-from annot.records import Paper
-from annot.systems.encoders import Advance, document_vectors
+from annot.records import Advance, Paper
+from annot.systems.encoders import document_vectors
 from annot.systems.reading import load, prepare_libraries, usable_device
 from annot.systems.sentence_vectors import Matrix
 

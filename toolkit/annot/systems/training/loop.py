@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.errors import InputError
+from annot.records import Advance
 from annot.stats.seeding import generator
 from annot.systems.encoders import Encode
 from annot.systems.reading import Loaded
@@ -28,8 +29,6 @@ from annot.systems.training.recipes import Recipe, Settings
 STATE, BEST = "state.pt", "best.pt"
 LOOKS = 10
 """At the dev examples in an epoch, where the settings name no number of steps."""
-
-Advance = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
