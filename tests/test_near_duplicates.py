@@ -16,7 +16,7 @@ from annot.near_duplicates import candidates, passed_over, resemblance, shingles
 from annot.records import Paper
 from annot.settings import Settings
 from annot.steps.init import init
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 from annot.study.corpus_facts import write_corpus_manifest
 from annot.study.near_duplicates import kept_out, near_duplicates
 from annot.study.workspace import Workspace

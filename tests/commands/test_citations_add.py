@@ -18,7 +18,7 @@ from annot.records import Paper
 from annot.steps import citations
 from annot.steps.citations import AddedCitations
 from annot.store.citations import cited_by
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 from annot.study.corpus_facts import papers_of, write_corpus_manifest
 from annot.study.workspace import Workspace
 

@@ -15,7 +15,8 @@ import pytest
 from annot.errors import InputError, MissingInput
 from annot.records import Paper
 from annot.store import papers
-from annot.store.papers import PaperWriter, corpus_sha256, count_papers, find_papers, paper_ids, read_papers
+from annot.store.paper_writing import PaperWriter
+from annot.store.papers import corpus_sha256, count_papers, find_papers, paper_ids, read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -181,7 +182,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from annot.records import Paper
-from annot.store.papers import PaperWriter
+from annot.store.paper_writing import PaperWriter
 with PaperWriter(Path(sys.argv[1])) as writer:
     for n in range(12_000):
         writer.add(Paper(f"q{n}", "t", ("s",)))

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from annot import __version__
 from annot.errors import AnnotError, InputError
-from annot.settings import MachineSettings
+from annot.settings.sections import MachineSettings
 
 Advance = Callable[[int, int | None], None]
 """Called with (done so far, total or None)."""

@@ -18,6 +18,7 @@ from annot.report.terminal import told
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
 from annot.store.database import open_store
+from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
 from annot.study.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.study.corpus_lots import LotReader, known_marks, lots_of
@@ -109,7 +110,7 @@ def add(
             content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             _remember(ws, content, {"read": read, "kept": tally.kept, "rejected": rejected})
-            papers.append_parts(ws.corpus, parts)
+            append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
     return AddedPapers(
         read=read,

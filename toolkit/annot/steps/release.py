@@ -21,7 +21,7 @@ from annot.release.release_folder import bundle, check_folder, restore_folder, w
 from annot.release.released_files import release_files, run_files
 from annot.report.pages import report_files
 from annot.report.study import Study
-from annot.settings import CollectionSettings
+from annot.settings.sections import CollectionSettings
 from annot.stats.values import Undefined
 from annot.store import papers
 from annot.study.corpus_facts import corpus_facts, has_corpus

@@ -158,10 +158,9 @@ class Revisions(Generic[R]):
             revision = self._against(read, line)
             content = self._content(revision)
             sha256 = hash_of(content)
-            if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                comes_back = revision.record.counts and not line.counts
-                if not comes_back:
-                    continue
+            comes_back = line is not None and revision.record.counts and not line.counts
+            if line is not None and revision.ruling is None and line.read_sha256 == sha256 and not comes_back:
+                continue
             number = 1 if line is None else line.latest.record.revision + 1
             revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
             if line is None:
@@ -230,8 +229,7 @@ class Revisions(Generic[R]):
 
     def person_of(self, record: R) -> str:
         """Whose it is."""
-        name: str = getattr(record, self._person)
-        return name
+        return str(getattr(record, self._person))
 
     def _read_lines(
         self, session: Session, *wanted: ColumnElement[bool], payload: bool = False

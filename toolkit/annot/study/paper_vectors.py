@@ -14,7 +14,7 @@ from annot.pooling import CITED
 from annot.ranking import vectors
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
-from annot.settings import FileName
+from annot.settings.sections import FileName
 from annot.study.workspace import Workspace
 from annot.systems.abstracts import AbstractSystem
 from annot.systems.registry import SYSTEMS
