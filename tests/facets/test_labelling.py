@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-import annot.store.papers as parquet
 import numpy as np
 import pycrfsuite
 import pytest
@@ -173,7 +172,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The packaged corpus in shards of 25 papers; every third paper keeps its labels."""
     init.init(tmp_path / "study", name=None, dry_run=False)
     ws = Workspace.open(tmp_path / "study")
-    monkeypatch.setattr(parquet, "ROWS_IN_GROUP", 25)
+    monkeypatch.setattr("annot.store.paper_writing.ROWS_IN_GROUP", 25)
     with PaperWriter(ws.corpus) as writer:
         for paper in mixed():
             writer.add(paper)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
-from annot.cli.output import Answer, progress, say
+from annot.cli.output import Answer, progress, say, told
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -45,7 +45,7 @@ def encoder_contexts(
     limits = Limits(fewest_words, most_words, tuple(field or ()))
     with progress("reading full texts") as advance:
         written = step.write(ws, files, out=out, window=window, limits=limits, dry_run=dry_run, advance=advance)
-    return Answer(written, step.describe(written))
+    return Answer(written, told("encoder-contexts", written=written))
 
 
 @command("encoder examples", alone=False)
@@ -87,7 +87,7 @@ def encoder_examples(
     drawn = (examples, dev, dev_share, most_cocited, read_mix(mix or ()), easy, hard, sentences, removed, with_queries)
     draw = step.Draw(*drawn, seed)
     written = step.write(ws, recipe_of(system), contexts=contexts, out=out, draw=draw, dry_run=dry_run)
-    return Answer(written, step.describe(written))
+    return Answer(written, told("encoder-examples", written=written))
 
 
 @command("encoder train", needs_study=False, alone=False)
@@ -158,4 +158,4 @@ def encoder_train(
             advance=advance,
             tell=lambda point, steps: say(step.line(point, steps)),
         )
-    return Answer(found, step.describe(found), found.notes)
+    return Answer(found, told("encoder-trained", found=found), found.notes)

@@ -11,7 +11,6 @@ from pathlib import Path
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
-from annot.report.terminal import told
 from annot.shards import Advance, Engine, map_shards
 from annot.store.citations import FOLDER
 from annot.study.citation_pieces import EdgeReader
@@ -82,11 +81,6 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
         if read.rejected and not dry_run:
             rejected_files.append(str(place / "rejected.jsonl"))
     return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
-
-
-def describe(added: AddedCitations) -> str:
-    """The counts in words."""
-    return told("citations", added=added)
 
 
 def _read(

@@ -14,7 +14,6 @@ from annot.corpus_filters import Tally
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.records import Source
-from annot.report.terminal import told
 from annot.shards import Advance, Engine, map_shards
 from annot.store import papers
 from annot.store.database import open_store
@@ -72,11 +71,6 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     return CorpusContents(facts.papers, facts.years, facts.without_year, alike)
 
 
-def describe_contents(found: CorpusContents) -> str:
-    """The counts in words, and the first of the near-duplicates."""
-    return told("contents", found=found, reported=REPORTED)
-
-
 def add(
     ws: Workspace, sources: Sequence[str | Path], *, form: str | None, dry_run: bool, advance: Advance
 ) -> AddedPapers:
@@ -123,11 +117,6 @@ def add(
         rejected_file=rejected_file,
         sha256=digest,
     )
-
-
-def describe(added: AddedPapers) -> str:
-    """The counts in words."""
-    return told("added", added=added, reported=REPORTED)
 
 
 def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:

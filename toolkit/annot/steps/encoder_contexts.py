@@ -11,7 +11,6 @@ from annot.errors import InputError
 from annot.formats.citing_text import CitingText, Window, read_citing_texts
 from annot.formats.json_lines import json_lines
 from annot.names import near
-from annot.report.terminal import told
 from annot.store.papers import paper_ids
 from annot.study.given_files import check_files
 from annot.study.index import Advance
@@ -70,11 +69,6 @@ def write(
         sets_by_size=dict(sorted(Counter(map(len, found.contexts)).items())),
         paraphrased=sum(len(said) > 1 for said in found.contexts.values()),
     )
-
-
-def describe(written: WrittenContexts) -> str:
-    """The counts in words."""
-    return told("encoder-contexts", written=written)
 
 
 def _texts(files: Sequence[Path], window: Window, advance: Advance) -> Iterator[CitingText]:

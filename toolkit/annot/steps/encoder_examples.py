@@ -16,7 +16,6 @@ from annot.errors import MissingInput
 from annot.formats.faults import Faults
 from annot.formats.json_lines import json_lines, read_models
 from annot.records import Paper
-from annot.report.terminal import told
 from annot.store.database import open_store
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.queries import read_queries
@@ -100,11 +99,6 @@ def write(
     held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, sides.train)
     found = {reason: count for reason, count in left_out.most_common() if count}
     return WrittenExamples(recipe.system, out, train_on, held_out, found)
-
-
-def describe(written: WrittenExamples) -> str:
-    """The counts in words."""
-    return told("encoder-examples", written=written)
 
 
 def _written(path: Path, examples: Iterable[Example]) -> int:

@@ -15,7 +15,6 @@ from typing import Any
 
 from annot.errors import BusyError, InputError
 from annot.report.figures import learning_curve
-from annot.report.terminal import told
 from annot.study.encoded import weights_folder
 from annot.study.index import Advance
 from annot.study.workspace import Workspace, sha256_of, write_file
@@ -111,11 +110,6 @@ def make(
         _write(out, work / "made", loaded, facts, progress)
         shutil.rmtree(work)
     return replace(planned, curve=tuple(progress.curve), best=progress.best)
-
-
-def describe(found: EncoderTraining) -> str:
-    """The training in words, with its learning curve."""
-    return told("encoder-trained", found=found)
 
 
 def line(point: Point, steps: int) -> str:

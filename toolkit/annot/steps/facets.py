@@ -15,7 +15,6 @@ from annot.facets.crf import train as train_model
 from annot.facets.scores import ConfidentScore, LabelScores, by_confidence, score
 from annot.facets.training import LabelledAbstract, read_labelled, without_held_out
 from annot.records import Advance, Source
-from annot.report.terminal import told
 from annot.settings import Settings
 from annot.shards import Engine, map_shards
 from annot.store import facet_labels
@@ -112,11 +111,6 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     )
 
 
-def describe(labelled: Labelled) -> str:
-    """The counts in words."""
-    return told("facets", labelled=labelled)
-
-
 def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> Trained:
     """Train a model on the labelled abstracts of `file` and write it to `out`.
 
@@ -149,11 +143,6 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
         )
     write_file(out, model)
     return trained
-
-
-def describe_trained(trained: Trained) -> str:
-    """The size of the model and its scores."""
-    return told("trained", trained=trained)
 
 
 def _model(model: Path | None) -> tuple[bytes, str]:

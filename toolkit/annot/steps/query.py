@@ -11,12 +11,11 @@ from annot.formats.faults import Faults
 from annot.formats.spreadsheet import read_columns
 from annot.names import check_name, known_query
 from annot.records import Paper, Query
-from annot.report.terminal import told
 from annot.report.words import sentences
 from annot.selection.choosing import Distribution
 from annot.selection.choosing import choose as choose_evenly
 from annot.selection.sampling import sample as draw_sample
-from annot.selection.sheet import SHEET, SheetRow, read_sheet, write_sheet
+from annot.selection.sheet import SheetRow, read_sheet, write_sheet
 from annot.store import papers, pools
 from annot.store.database import open_store
 from annot.store.queries import put_queries, read_queries, remove_query
@@ -120,11 +119,6 @@ def sample(ws: Workspace, *, out: Path) -> Sampled:
     explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
     write_file(path, write_sheet(rows, explanation=explanation))
     return Sampled(path, len(rows), explanation, sentences("commands.sample", drawn=drawn))
-
-
-def describe_sampled(sampled: Sampled) -> str:
-    """Where the sheet lies, how it is filled in, and what comes after."""
-    return told("sampled", sampled=sampled, sheet=SHEET)
 
 
 def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
