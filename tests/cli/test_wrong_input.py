@@ -674,7 +674,7 @@ WRONG: dict[str, Wrong] = {
         "comments", "--since soon", ("--since 'soon': no day, expected ISO 8601",), "judged"
     ),
     "meeting: answers without a moment": Wrong(
-        "meeting", "", ("no pair has an answer, with its moment, from each of its assessors",), "judged"
+        "meeting", "", ("no pair has an answer of each of its assessors",), "judged"
     ),
     "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': no day",), "judged"),
     # -- plan
@@ -1358,7 +1358,7 @@ DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "a damaged database": (damaged_pages, ("annot.db", "damaged")),
     "a database of a newer program": (
         sql("INSERT INTO annot_schema (version) VALUES (99)"),
-        ("the database is of version 99", "update annot"),
+        ("the database has version 99", "update annot"),
     ),
     "another program's database": (
         both(write("annot.db", b""), sql("CREATE TABLE songs (title TEXT)")),

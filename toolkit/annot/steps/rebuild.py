@@ -82,8 +82,7 @@ def rebuild(ws: Workspace, *, dry_run: bool) -> Rebuilt:
         with store.read() as session:
             if people.read_plan(session) is not None or read_judgements(session):
                 raise InputError(
-                    f"{store.place}: holds a plan or judgements, expected a new database",
-                    hint="only a lost database is made anew; `annot restore` brings a backup back",
+                    f"{store.place}: holds a plan or judgements", hint="`annot restore` brings a backup back"
                 )
             found = _queries(ws, session, ledger, {one.query_id for one in assignments}, lost)
             everyone = {person.assessor: person for person in people.read_assessors(session)}

@@ -131,8 +131,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
         return None
     if any(one.asked == mine[-1].asked and one.assessor == assessor and one.counts for one in outcome.again):
         raise InputError(
-            f"{' '.join(pair)}: {assessor} has answered it, and that answer counts for the final grade",
-            hint="return it once more with another reason, or let an adjudicator settle it",
+            f"{' '.join(pair)}: {assessor} has answered it", hint="return it once more with another reason"
         )
     return mine[-1]
 
@@ -207,10 +206,7 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
         raise InputError(f"{name}: {assessor} has not judged it", hint="`annot pull` brings in what was judged since")
     history = judgements.read_history(session, *pair)
     if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
-        raise InputError(
-            f"{name}: was judged with another tool, so {assessor} has no project here",
-            hint="let it be judged again there, and run `annot import judgements` with the new file",
-        )
+        raise InputError(f"{name}: was judged with another tool", hint="judge it there, and `annot import judgements`")
 
 
 def _check_why(ws: Workspace, session: Session, why: str) -> None:

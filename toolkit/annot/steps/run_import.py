@@ -92,8 +92,7 @@ def bring_in(
             raise InputError(f"{there}: not on record; it would be lost", hint="bring it in, or take another tag")
         if not candidates:
             raise MissingInput(
-                "no pools and no judgements: it is not known what the run was to rank",
-                hint="draw pools with `annot pool`, or bring judgements in with `annot import`",
+                "no pools and no judgements to rank", hint="`annot pool` draws pools, `annot import` brings them in"
             )
         documents: dict[str, tuple[ScoredDoc, ...]] = {}
         metadata = read_metadata_file(meta)

@@ -178,8 +178,7 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
     if still_open := asked - done:
         raise InputError(
-            f"{len(still_open)} of {len(asked)} pairs are not judged on the abstracts yet, which come first",
-            hint=f"let {assessor} finish, then `annot substudy pull --view abstract`",
+            f"{len(still_open)} pair(s) are not judged on the abstracts yet", hint=f"let {assessor} finish, then pull"
         )
 
 

@@ -194,8 +194,7 @@ class _Kept:
         found = self._asked or told
         if found is None:
             raise InputError(
-                f"{where}: the file does not say in which space its vectors lie",
-                hint="name it: --space allenai/specter2, or whatever made them; two spaces must never be mixed",
+                f"{where}: does not name the space of its vectors", hint="name it: --space allenai/specter2"
             )
         if not self.space:
             check_replaceable(self._ws, self._name, found, encoded=False)

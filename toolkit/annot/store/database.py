@@ -198,8 +198,8 @@ def _address_for_reading(path: Path) -> str:
     if log.exists() and log.stat().st_size > 0:
         if not index.exists():
             raise StoreError(
-                f"{path}: its last changes are in {log.name}, and nothing can be written here to read them",
-                hint="copy the whole study to a folder of your own, and look at it there",
+                f"{path}: its last changes are in {log.name}, which cannot be read here",
+                hint="copy the study and look there",
             )
         return f"{path.absolute().as_uri()}?mode=ro"
     return f"{path.absolute().as_uri()}?immutable=1"

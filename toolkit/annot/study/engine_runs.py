@@ -107,10 +107,7 @@ def take_in(
     }
     replaced = before is not None and before["source"]["sha256"] != handed_in.sha256
     if replaced and pooled:
-        raise InputError(
-            f"--method {method}: pools hold documents of another ranking of this name",
-            hint="take another name: the pools that stand could never be drawn again",
-        )
+        raise InputError(f"--method {method}: pools hold documents of another ranking of it", hint="take another name")
     if not dry_run:
         keep_imported(ws, method, found.rankings, about=about)
     lengths = [len(ranking) for ranking in found.rankings.values()]

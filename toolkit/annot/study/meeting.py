@@ -110,8 +110,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
     if not timed:
         raise MissingInput(
-            "no pair has an answer, with its moment, from each of its assessors",
-            hint="bring answers in with `annot pull`; `annot status` tells how many are missing",
+            "no pair has an answer of each of its assessors yet", hint="bring answers in with `annot pull`"
         )
     newest = max(timed.values())
     start = since or newest - timedelta(days=DAYS)
