@@ -84,20 +84,14 @@ def progress(what: str, *, forecast: bool = False) -> Iterator[Advance]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    left = (TextColumn("left:"), TimeRemainingColumn()) if forecast else ()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left)
+    left = (bars.TextColumn("left:"), bars.TimeRemainingColumn()) if forecast else ()
+    name = bars.TextColumn("{task.description}")
+    done = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeElapsedColumn())
     WAITING.stop()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bars.Progress(name, *done, *left, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
     WAITING.__enter__()

@@ -16,9 +16,7 @@ def certificate_page(found: Certificate, *, title: str) -> Document:
         title=sentence("reusability.title", title=title),
         subtitle=sentence("reusability.verdict", found=found),
         notice=sentence("reusability.notice", found=found),
-        answers=(),
         body=tuple(_sections(found)),
-        appendix=(),
     )
 
 

@@ -59,7 +59,7 @@ def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     """The tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
     data = evaluation_data(evaluated)
     section = Section(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated, together=False)))
-    made = Document("Runs compared", best_line(evaluated), None, (), (section,), ())
+    made = Document("Runs compared", best_line(evaluated), body=(section,))
     texts = {
         "tex": latex(made),
         "md": markdown(made),

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.errors import FindingError, InputError, MissingInput
+from annot.errors import InputError, MissingInput
 from annot.evaluation.evaluated import CHANCE
 from annot.evaluation.submission import Finding, Rules, look, refused, settled
 from annot.facets.query_sentences import check_facet
@@ -26,12 +26,17 @@ from annot.store.database import open_store
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
-from annot.study.handed_in import read_metadata_file, read_run_file
+from annot.study.handed_in import read_metadata_file, read_run_file, refuse_findings
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
 """A tag is a column of run files and the name of one."""
 CHOICES = {"foreign": ("drop", "keep"), "duplicates": ("best",), "missing": ("out", "last")}
+REMEDIES = {
+    "duplicates": "--duplicates best (the better score counts)",
+    "foreign queries": "--foreign drop (leave them out)",
+    "foreign candidates": "--foreign drop (leave them out) or --foreign keep (unjudged: not relevant)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ def bring_in(
                 hint="query ids are <paper>-<facet>; of ranked pools by paper --facet names the facet",
             )
         findings = look(documents, candidates)
-        _refuse(refused(findings, rules), files[0])
+        refuse_findings(refused(findings, rules), files[0], REMEDIES)
         rankings = settled(documents, candidates, rules)
         facts: dict[str, Any] = {
             "system": system or str(metadata.get("system", tag)),
@@ -186,18 +191,3 @@ def _by_query_id(
     return {
         query_id if query_id in queries else f"{query_id}-{facet}": docs for query_id, docs in run.documents.items()
     }
-
-
-def _refuse(found: Sequence[Finding], path: Path) -> None:
-    if not found:
-        return
-    remedy = {
-        "duplicates": "--duplicates best (the better score counts)",
-        "foreign queries": "--foreign drop (leave them out)",
-        "foreign candidates": "--foreign drop (leave them out) or --foreign keep (unjudged: not relevant)",
-    }
-    raise FindingError(
-        f"{path}: not imported",
-        faults=[f"{one.count} {one.what} in {one.queries} queries: {', '.join(one.examples)}" for one in found],
-        hint="correct the file, or say " + " and ".join(dict.fromkeys(remedy[one.what] for one in found)),
-    )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from annot.errors import FindingError
+from annot.evaluation.submission import Finding
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.study.given_files import given_bytes, given_text
 
@@ -29,3 +32,13 @@ def read_metadata_file(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
+
+
+def refuse_findings(findings: Sequence[Finding], path: Path, remedies: Mapping[str, str]) -> None:
+    """Raise FindingError with the findings, if there are any. remedies: by what was found, the option for it."""
+    if findings:
+        raise FindingError(
+            f"{path}: not imported",
+            faults=[f"{one.count} {one.what} in {one.queries} queries: {', '.join(one.examples)}" for one in findings],
+            hint="correct the file, or say " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
+        )

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 
 from annot.adjudication import Pair
 from annot.agreement.summaries import AgreementTable
-from annot.agreement.tables import agreement_table
 from annot.errors import InputError, MissingInput
 from annot.records import Judgement
+from annot.study.measured import table_of
 from annot.study.moments import moment_of
 from annot.study.snapshot import Snapshot
 
@@ -197,14 +197,4 @@ def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]
 
 
 def _agreement(snapshot: Snapshot, whole: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
-    settings = snapshot.ws.settings
-    return agreement_table(
-        [answer for pair in pairs for answer in whole[pair]],
-        (),
-        snapshot.facets,
-        grades=settings.scale.grades,
-        missing=settings.judging.missing,
-        binarised_at=None,
-        level=settings.agreement.level,
-        coefficients=COEFFICIENTS,
-    )
+    return table_of(snapshot, [answer for pair in pairs for answer in whole[pair]], (), coefficients=COEFFICIENTS)
