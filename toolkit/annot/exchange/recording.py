@@ -200,10 +200,7 @@ def _stands(haul: Haul, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     if haul.edited:
         yield f"{person}: {haul.edited} answer(s) were changed by somebody else; the person's own answers count"
     if older:
-        yield (
-            f"{person}: the server holds {older} answer(s) in an earlier state, as after a restore from a backup; "
-            "those on record count"
-        )
+        yield f"{person}: the server holds {older} answer(s) in an earlier state; those on record count"
     if withdrawn:
         yield f"{person}: {len(withdrawn)} answer(s) count no longer; `annot judgements withdrawn` lists them"
 

@@ -162,14 +162,10 @@ def _send(
         sent.append(Sent(parcel.assessor, planned, there, new, withdrawn, delivery.spared, address, updated))
         if delivery.spared:
             notes.append(
-                f"{parcel.assessor}: {delivery.spared} task(s) that are not on the server are not sent: their answers "
-                "are on record and count, and nobody is asked twice"
+                f"{parcel.assessor}: {delivery.spared} task(s) are not sent again: their answers are on record"
             )
         if delivery.removed:
-            notes.append(
-                f"{parcel.assessor}: {delivery.removed} of them stood on the server unanswered and are deleted there: "
-                "the server has an earlier state than the record, as after a restore from a backup"
-            )
+            notes.append(f"{parcel.assessor}: {delivery.removed} of them stood there unanswered and are deleted")
         notes += twins.notes(parcel.assessor)
     return sent, notes
 

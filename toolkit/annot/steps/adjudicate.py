@@ -54,9 +54,8 @@ def push(ws: Workspace, *, dry_run: bool, advance: Advance) -> Pushed:
         given = {asked.pair for parcel in parcels for asked in parcel.tasks}
         if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
             notes.append(
-                f"{len(waiting)} pair(s) that an adjudicator could not judge wait for another one, and nobody is left "
-                "who has neither judged nor adjudicated them: add a person with `annot assessor add NAME "
-                '--account EMAIL --adjudicator`, or set adjudication.cannot_judge = "final" in annot.toml'
+                f"{len(waiting)} pair(s) that one could not judge wait for another adjudicator, and nobody is left: "
+                "`annot assessor add --adjudicator`, or set adjudication.cannot_judge"
             )
         if not outcome.settlement.disputed:
             notes.append("nothing is in dispute")

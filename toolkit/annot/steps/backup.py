@@ -108,10 +108,8 @@ def _take_snapshot(store: Store, gateway: Gateway, project: Project, folder: Pat
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(store, project, taken["tasks"])):
-        notes.append(
-            f"{project.assessor}: {unpulled} answer(s) are in the copy of their project and not on record; "
-            f"run `{ROUNDS[project.round].push.replace('push', 'pull')}`, then take another backup"
-        )
+        pull = ROUNDS[project.round].push.replace("push", "pull")
+        notes.append(f"{project.assessor}: {unpulled} answer(s) are not on record; `{pull}`, then take another backup")
 
 
 def _unpulled(store: Store, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:

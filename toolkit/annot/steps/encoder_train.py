@@ -115,19 +115,14 @@ def make(
 def line(point: Point, steps: int) -> str:
     """One look at the dev examples, for whoever watches."""
     loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
-    return (
-        f"step {point.step:,} of {steps:,}: {loss}dev loss {point.dev_loss:.4f}, "
-        f"dev accuracy {100 * point.dev_accuracy:.1f}%"
-    )
+    dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {100 * point.dev_accuracy:.1f}%"
+    return f"step {point.step:,} of {steps:,}: {loss}{dev}"
 
 
 def _notes(length: Length) -> tuple[str, ...]:
     if length.warm_up < length.steps:
         return ()
-    return (
-        f"the warm-up takes {length.warm_up:,} steps and the training {length.steps:,}: the learning rate never gets "
-        "to its height; --warm-up 0.1 takes a tenth of the steps",
-    )
+    return (f"the warm-up takes {length.warm_up:,} of {length.steps:,} steps; --warm-up 0.1 takes a tenth of them",)
 
 
 def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:

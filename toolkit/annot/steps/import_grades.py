@@ -172,10 +172,8 @@ def _notes(
         yield f"papers without a text in the corpus: {absent} of {len(ids)}; their grades count, no system ranks them"
     highest, needed = max(row.grade or 0 for row in rows), settings.evaluation.relevant_from
     if highest < needed:
-        yield (
-            f"the highest grade is {highest}, and a paper is relevant from grade {needed} on: none is; "
-            f"set evaluation.relevant_from = {max(1, highest)} in annot.toml"
-        )
+        relevant_from = f"evaluation.relevant_from = {max(1, highest)}"
+        yield f"the highest grade is {highest}, relevant is {needed} or more: set {relevant_from} in annot.toml"
 
 
 def _judgements(qrels: Iterable[Qrel]) -> list[FileJudgement]:

@@ -98,8 +98,7 @@ def _given_back(ws: Workspace, store: Store, late: Mapping[str, Collection[Asked
                 notes.append(f"{name}: {len(returned)} pair(s) that they answered meanwhile stay with them")
             if others := len(answered) - len(returned):
                 notes.append(
-                    f"{name}: {others} task(s) were answered after others had begun with the pairs; `annot pull` "
-                    "records the answers, and those of the others decide"
+                    f"{name}: {others} task(s) were answered after others had begun; those of the others decide"
                 )
         if changed != plan:
             record_plan(ws, session, changed)

@@ -46,10 +46,8 @@ def write(ws: Workspace, *, partial: bool) -> WrittenQrels:
     if disputes or incomplete:
         notes.append(f"left out, still unjudged: {disputes} open dispute(s), {incomplete} incomplete pair(s)")
     if added := last_topup(snapshot, qrels):
-        notes.append(
-            f"{added.judged} of them came with version {added.version.number} of the pools ({added.version.method}) or "
-            "later; `annot evaluate` shows the scores without them beside those with them"
-        )
+        came = f"version {added.version.number} of the pools ({added.version.method})"
+        notes.append(f"{added.judged} of them came with {came} or later; `annot evaluate` shows both scores")
     return WrittenQrels(
         ws.qrels, len(qrels), len(outcome.unjudgeable), disputes, incomplete, scale, grades, tuple(notes)
     )

@@ -164,10 +164,7 @@ def _queries(ws: Workspace, session: Session, ledger: Ledger, planned: set[str],
     known |= {query.query_id: query for query in queries.read_queries(session)}
     unknown = sorted(planned - known.keys())
     if unknown:
-        lost.append(
-            f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries: they are taken with "
-            "all sentences that the labels give their facet"
-        )
+        lost.append(f"chosen sentences, corrected labels and types of papers of {len(unknown)} queries")
     known |= {name: _query(ws, session, name) for name in unknown}
     return [known[name] for name in sorted(known)]
 
@@ -243,11 +240,7 @@ def _was_changed(answer: Mapping[str, Any]) -> bool:
 
 def _lost_revisions(file: LedgerFile | None, revisions: int, changed: int, *, old: bool) -> Iterator[str]:
     if file is not None and revisions < file.revisions:
-        yield (
-            f"of {file.revisions} revisions of answers, {file.revisions - revisions} are in no backup here: `annot "
-            "pull` brings the last state of each answer that is on the server, not what it was before, nor your word "
-            "on it"
-        )
+        yield f"{file.revisions - revisions} of {file.revisions} revisions of answers; `annot pull` brings the last"
     elif not old and changed:
         yield f"what {changed} answers on the server were before their last change"
 
