@@ -159,7 +159,7 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
         ("[]", "found no annotation"),
         ('{"id": 1}', "found dict, expected a list of tasks"),
         ("id,rel\n1,2\n", "not valid JSON"),
-        ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "is Label Studio's JSON-MIN"),
+        ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "JSON-MIN, which leaves out"),
         (json.dumps([task(1, annotation(1, 1, "1"))]).replace('"rel"', '"rels"'), "did you mean 'rels'?"),
     ],
     ids=["empty", "object", "csv", "json-min", "control"],

@@ -122,7 +122,7 @@ def test_a_server_set_back_to_last_nights_backup_takes_nothing_away(complete: Co
         ("a2", half, 0, len(pairs) - half),
     ]
     assert f"a2: {len(pairs) - half} task(s) are not sent again" in sent.stderr
-    assert f"a2: {len(pairs) - half} of them stood on the server unanswered" in sent.stderr
+    assert f"a2: {len(pairs) - half} of them stood there unanswered" in sent.stderr
     assert len(study.on_server("a2")) == half
     annot_done("adjudicate", "push", folder=study.folder)
     assert counting(study) == complete.counting

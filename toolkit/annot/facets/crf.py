@@ -74,7 +74,8 @@ class Labeller:
         self._weights = read_weights(_uncompressed(model, name), name=name)
         if FEATURE_SET not in self._weights.attributes:
             raise InputError(
-                f"{name}: features other than {FEATURE_SET!r}", hint="train it again with `annot facets train FILE`"
+                f"{name}: trained on other features than {FEATURE_SET!r}",
+                hint="train it again with `annot facets train FILE`",
             )
         self.labels = self._weights.labels
         self._reader = AttributeReader(self._weights.attributes)

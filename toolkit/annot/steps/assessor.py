@@ -129,7 +129,9 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, api_key: str |
     """
     with open_store(ws.database_url, create=False) as store:
         if not isolated(ws):
-            raise InputError('all share one server: isolation = "project"', hint='set it to "server" under [judging]')
+            raise InputError(
+                'all share one server: isolation = "project"', hint='set isolation = "server" under [judging]'
+            )
         with store.read() as session:
             everyone = {person.assessor: person for person in people.read_assessors(session)}
         check_name(pseudonym, tuple(everyone), what="assessor")

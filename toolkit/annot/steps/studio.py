@@ -57,7 +57,9 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     """
     own = isolated(ws)
     if per_assessor and not own:
-        raise InputError('--per-assessor: isolation = "project" in annot.toml', hint='set "server", before a push')
+        raise InputError(
+            '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
+        )
     if own and port is not None:
         raise InputError("--port names one port, and each person gets a server", hint="leave it out")
     with open_store(ws.database_url, create=False) as store:
