@@ -174,7 +174,7 @@ def test_what_is_no_such_export_is_refused(bring: Callable[..., Any], text: str,
 def test_a_grade_that_is_none_is_refused(bring: Callable[..., Any], given: str) -> None:
     refused = bring([task(1, annotation(1, 1, "1"))], "--grade", given)
     assert refused.exit_code == 2
-    assert "expected VALUE=GRADE, with a grade from 0 to 3 or none" in refused.message()
+    assert "expected VALUE=GRADE, a grade from 0 to 3 or none" in refused.message()
 
 
 def test_an_adjudicator_of_theirs_settles_what_they_disputed(
